@@ -22,7 +22,12 @@ export type PathAccess = 'execute' | 'read' | 'device';
  * What every job may reach of the system. Landlock can only allow, never take out again: a path in this table that
  * holds the data directory would open it, see `pathsThatExpose`. A path that does not exist is skipped.
  */
-export const SYSTEM_PATHS: readonly { readonly path: string; readonly access: PathAccess }[] = [
+export const SYSTEM_PATHS: readonly {
+  readonly path: string;
+  readonly access: PathAccess;
+  /** Devices are none either. */
+  readonly isFolder?: false;
+}[] = [
   { path: '/usr', access: 'execute' },
   { path: '/lib', access: 'execute' },
   { path: '/lib32', access: 'execute' },
@@ -35,7 +40,7 @@ export const SYSTEM_PATHS: readonly { readonly path: string; readonly access: Pa
   // With systemd-resolved, /etc/resolv.conf is a link to here: without it no name resolves. Named twice, because a rule
   // belongs to the file that it was made for, and the file is replaced when the network changes.
   { path: '/run/systemd/resolve', access: 'read' },
-  { path: '/etc/resolv.conf', access: 'read' },
+  { path: '/etc/resolv.conf', access: 'read', isFolder: false },
   { path: '/dev/null', access: 'device' },
   { path: '/dev/zero', access: 'device' },
   { path: '/dev/full', access: 'device' },

@@ -1,10 +1,12 @@
-/** The numbers of the system calls that the launcher makes, inspects or refuses, of one processor. */
+import { MADE_CALLS, type MadeCalls } from './made-calls.ts';
+
+/** The numbers of the system calls that the service makes, and that the filter inspects or refuses, of one processor. */
 export interface CallNumbers {
   /** AUDIT_ARCH_* as seccomp shows it. */
   readonly auditArch: number;
   /** Calls from this number on belong to another ABI of the same audit arch (x32), and are refused. */
   readonly foreignFrom: number | null;
-  readonly made: Record<MadeCall, number>;
+  readonly made: MadeCalls;
   readonly inspected: Record<InspectedCall, number>;
   /** Calls that set the mode of a file. A newer processor has only the forms that take a directory's descriptor. */
   readonly modes: Readonly<Partial<Record<ModeCall, number>>>;
@@ -13,21 +15,6 @@ export interface CallNumbers {
   readonly refused: Readonly<Record<string, number>>;
 }
 
-type MadeCall =
-  | 'execve'
-  | 'prctl'
-  | 'capset'
-  | 'seccomp'
-  | 'close_range'
-  | 'pipe2'
-  | 'dup3'
-  | 'madvise'
-  | 'fcntl'
-  | 'exit_group'
-  | 'prlimit64'
-  | 'landlock_create_ruleset'
-  | 'landlock_add_rule'
-  | 'landlock_restrict_self';
 type InspectedCall =
   'socket' | 'socketpair' | 'sendto' | 'sendmsg' | 'sendmmsg' | 'clone' | 'clone3' | 'ioctl' | 'openat2';
 export type ModeCall =
@@ -52,9 +39,6 @@ export type TargetedCall =
   | 'prlimit64'
   | 'migrate_pages'
   | 'move_pages';
-
-/** Calls that came after the tables were unified have one number everywhere. */
-const LANDLOCK = { landlock_create_ruleset: 444, landlock_add_rule: 445, landlock_restrict_self: 446 };
 
 /**
  * Refused everywhere. What an unprivileged process may do with them is to reach into other processes, to start work
@@ -85,20 +69,7 @@ const REFUSED_EVERYWHERE = {
 const X64: CallNumbers = {
   auditArch: 0xc000_003e,
   foreignFrom: 0x4000_0000,
-  made: {
-    execve: 59,
-    prctl: 157,
-    capset: 126,
-    seccomp: 317,
-    close_range: 436,
-    pipe2: 293,
-    dup3: 292,
-    madvise: 28,
-    fcntl: 72,
-    exit_group: 231,
-    prlimit64: 302,
-    ...LANDLOCK,
-  },
+  made: MADE_CALLS.x64,
   inspected: {
     socket: 41,
     socketpair: 53,
@@ -193,20 +164,7 @@ const X64: CallNumbers = {
 const ARM64: CallNumbers = {
   auditArch: 0xc000_00b7,
   foreignFrom: null,
-  made: {
-    execve: 221,
-    prctl: 167,
-    capset: 91,
-    seccomp: 277,
-    close_range: 436,
-    pipe2: 59,
-    dup3: 24,
-    madvise: 233,
-    fcntl: 25,
-    exit_group: 94,
-    prlimit64: 261,
-    ...LANDLOCK,
-  },
+  made: MADE_CALLS.arm64,
   inspected: {
     socket: 198,
     socketpair: 199,

@@ -1,8 +1,4 @@
-import fs from 'node:fs';
-import { errorCode } from '../../../lib/error-code.ts';
-import { O_PATH } from '../../../lib/open-path.ts';
 import type { PathAccess, SandboxPolicy } from '../policy.ts';
-import { SYSTEM_PATHS } from '../policy.ts';
 import type { SystemCalls } from './system-call.ts';
 
 /** Below this, the kernel can't restrict outbound TCP: the sandbox would be half of one, so it is refused. */
@@ -33,8 +29,8 @@ const CONNECT_TCP = 1n << 1n;
 const SCOPE_ALL = 3n;
 
 const ASK_VERSION = 1;
-const RULE_PATH_BENEATH = 1;
-const RULE_NET_PORT = 2;
+export const RULE_PATH_BENEATH = 1;
+export const RULE_NET_PORT = 2;
 
 /** The ABI of the kernel's Landlock; 0 when it is missing or switched off. */
 export function landlockAbi(system: SystemCalls): number {
@@ -55,95 +51,37 @@ const RIGHTS_OF_ACCESS: Readonly<Record<PathAccess | 'full', bigint>> = {
   full: ~MAKE_DEVICES,
 };
 
-function openFor(path: string, flags: number): number {
-  try {
-    return fs.openSync(path, flags);
-  } catch (error) {
-    if (errorCode(error) !== 'EACCES') throw error;
-    throw new Error(
-      `account ${process.geteuid?.()} cannot reach ${path}; each folder above it must let that account through`,
-      { cause: error },
-    );
-  }
+function rulesetAttribute(abi: number, files: bigint, net: bigint, scope: bigint): Buffer {
+  // The attribute grew with ABI 6; an older kernel refuses the longer form.
+  const attribute = Buffer.alloc(abi >= 6 ? 24 : 16);
+  attribute.writeBigUInt64LE(files, 0);
+  attribute.writeBigUInt64LE(net, 8);
+  if (abi >= 6) attribute.writeBigUInt64LE(scope, 16);
+  return attribute;
 }
 
-/** A ruleset under construction. Every method throws on a refusal of the kernel, so that the launcher fails closed. */
-export class Ruleset {
-  readonly #system: SystemCalls;
-  readonly #abi: number;
-  readonly #fd: number;
+/** The ruleset of files, devices and, where the kernel can, signals and abstract sockets. */
+export function filesAttribute(abi: number): Buffer {
+  return rulesetAttribute(abi, handledRights(abi), 0n, SCOPE_ALL);
+}
 
-  private constructor(system: SystemCalls, abi: number, fd: number) {
-    this.#system = system;
-    this.#abi = abi;
-    this.#fd = fd;
-  }
+/** The ruleset of TCP: no port may be bound; only the allowed ones, or any, may be connected to. */
+export function networkAttribute(abi: number, connectPorts: SandboxPolicy['connectPorts']): Buffer {
+  return rulesetAttribute(abi, 0n, connectPorts === 'any' ? BIND_TCP : BIND_TCP | CONNECT_TCP, 0n);
+}
 
-  static create(system: SystemCalls, abi: number, files: bigint, net: bigint, scope: bigint): Ruleset {
-    // The attribute grew with ABI 6; an older kernel refuses the longer form.
-    const attribute = Buffer.alloc(abi >= 6 ? 24 : 16);
-    attribute.writeBigUInt64LE(files, 0);
-    attribute.writeBigUInt64LE(net, 8);
-    if (abi >= 6) attribute.writeBigUInt64LE(scope, 16);
-    const fd = system.call(system.numbers.made.landlock_create_ruleset, attribute, attribute.length, 0);
-    if (fd < 0) throw new Error(`landlock_create_ruleset failed with error ${-fd}`);
-    return new Ruleset(system, abi, fd);
-  }
+/** Allows a path, by the descriptor under which it is open when the rule is added. */
+export function pathRule(abi: number, access: PathAccess | 'full', isDirectory: boolean, fd: number): Buffer {
+  const rights = RIGHTS_OF_ACCESS[access] & handledRights(abi);
+  const rule = Buffer.alloc(12);
+  rule.writeBigUInt64LE(isDirectory ? rights : rights & RIGHTS_OF_FILES, 0);
+  rule.writeInt32LE(fd, 8);
+  return rule;
+}
 
-  /** Files, devices and, where the kernel can, signals and abstract sockets; with the system's own paths allowed. */
-  static forFiles(system: SystemCalls, abi: number): Ruleset {
-    const ruleset = Ruleset.create(system, abi, handledRights(abi), 0n, SCOPE_ALL);
-    for (const { path, access } of SYSTEM_PATHS) {
-      if (fs.existsSync(path)) ruleset.allowPath(path, access, O_PATH);
-    }
-    return ruleset;
-  }
-
-  /** TCP: no port may be bound; only the given ones, or any, may be connected to. */
-  static forNetwork(system: SystemCalls, abi: number, connectPorts: SandboxPolicy['connectPorts']): Ruleset {
-    if (connectPorts === 'any') return Ruleset.create(system, abi, 0n, BIND_TCP, 0n);
-    const ruleset = Ruleset.create(system, abi, 0n, BIND_TCP | CONNECT_TCP, 0n);
-    for (const port of connectPorts) ruleset.#allowPort(port);
-    return ruleset;
-  }
-
-  /** Adds the paths of a job. Throws when one does not exist or is a link, which could lead anywhere. */
-  allowJobPaths(policy: SandboxPolicy): void {
-    const flags = O_PATH | fs.constants.O_NOFOLLOW;
-    for (const path of policy.readable) this.allowPath(path, 'execute', flags);
-    for (const path of policy.writable) this.allowPath(path, 'full', flags);
-  }
-
-  allowPath(path: string, access: PathAccess | 'full', flags: number): void {
-    const fd = openFor(path, flags);
-    try {
-      const stat = fs.fstatSync(fd);
-      if (stat.isSymbolicLink()) throw new Error(`${path} is a symbolic link`);
-      const rights = RIGHTS_OF_ACCESS[access] & handledRights(this.#abi);
-      const rule = Buffer.alloc(12);
-      rule.writeBigUInt64LE(stat.isDirectory() ? rights : rights & RIGHTS_OF_FILES, 0);
-      rule.writeInt32LE(fd, 8);
-      this.#addRule(RULE_PATH_BENEATH, rule, path);
-    } finally {
-      fs.closeSync(fd);
-    }
-  }
-
-  #allowPort(port: number): void {
-    const rule = Buffer.alloc(16);
-    rule.writeBigUInt64LE(CONNECT_TCP, 0);
-    rule.writeBigUInt64LE(BigInt(port), 8);
-    this.#addRule(RULE_NET_PORT, rule, `port ${port}`);
-  }
-
-  #addRule(type: number, rule: Buffer, what: string): void {
-    const result = this.#system.call(this.#system.numbers.made.landlock_add_rule, this.#fd, type, rule, 0);
-    if (result !== 0) throw new Error(`landlock_add_rule for ${what} failed with error ${-result}`);
-  }
-
-  /** Binds the calling thread, and whatever it executes, for ever. */
-  restrict(): void {
-    const result = this.#system.call(this.#system.numbers.made.landlock_restrict_self, this.#fd, 0);
-    if (result !== 0) throw new Error(`landlock_restrict_self failed with error ${-result}`);
-  }
+export function portRule(port: number): Buffer {
+  const rule = Buffer.alloc(16);
+  rule.writeBigUInt64LE(CONNECT_TCP, 0);
+  rule.writeBigUInt64LE(BigInt(port), 8);
+  return rule;
 }

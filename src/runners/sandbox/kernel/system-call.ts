@@ -9,8 +9,10 @@ export interface SystemCalls {
   readonly numbers: CallNumbers;
   /** The result, or minus the error number (`-13` for EACCES). Buffers must outlive the call. */
   call(number: number, ...args: readonly CallArgument[]): number;
-  /** Makes `signal` have its default effect again. False when the C library refused. */
-  defaultSignal(signal: number): boolean;
+  /** As `call`, for a result that is an address. Throws on an error. */
+  map(...args: readonly CallArgument[]): bigint;
+  /** Starts a process at `code`, with `argument` in its first register. The pid, or minus the error number. */
+  clone(code: bigint, stackTop: bigint, flags: number, argument: bigint): number;
 }
 
 /** Where a C library keeps the error number of the calling thread: the same name in glibc and in musl. */
@@ -30,36 +32,27 @@ export function openSystemCalls(): SystemCalls {
   if (numbers === undefined)
     throw new Error(`there is no system call table for ${process.platform} on ${process.arch}`);
   const { functions } = ffi.dlopen(null, {
-    syscall: { arguments: ['i64', 'i64', 'i64', 'i64', 'i64', 'i64'], return: 'i64' },
-    signal: { arguments: ['i32', 'i64'], return: 'i64' },
+    syscall: { arguments: ['i64', 'i64', 'i64', 'i64', 'i64', 'i64', 'i64'], return: 'i64' },
+    clone: { arguments: ['u64', 'u64', 'i32', 'u64'], return: 'i32' },
     [ERRNO_SYMBOL]: { arguments: [], return: 'u64' },
   });
   const errnoAt = functions[ERRNO_SYMBOL]();
+  const invoke = (number: number, [a, b, c, d, e, f]: readonly CallArgument[]): bigint =>
+    functions.syscall(BigInt(number), raw(a), raw(b), raw(c), raw(d), raw(e), raw(f));
+  const orError = (result: number): number => (result === -1 ? -ffi.getInt32(errnoAt) : result);
   return {
     numbers,
-    call(number, ...args) {
-      const result = Number(
-        functions.syscall(BigInt(number), raw(args[0]), raw(args[1]), raw(args[2]), raw(args[3]), raw(args[4])),
-      );
-      return result === -1 ? -ffi.getInt32(errnoAt) : result;
+    call: (number, ...args) => orError(Number(invoke(number, args))),
+    map(...args) {
+      const address = invoke(numbers.made.mmap, args);
+      if (address === -1n) throw new Error(`mapping memory failed with error ${ffi.getInt32(errnoAt)}`);
+      return address;
     },
-    defaultSignal: (signal) => functions.signal(signal, 0n) !== -1n,
+    clone: (code, stackTop, flags, argument) => orError(functions.clone(code, stackTop, flags, argument)),
   };
 }
 
 /** A text as C wants it. A NUL inside would cut it short, so callers refuse one before. */
 export function cString(text: string): Buffer {
   return Buffer.from(`${text}\0`, 'utf8');
-}
-
-/** A NULL-terminated array of texts, and what must stay reachable until the call is over. */
-export function cStrings(texts: readonly string[]): { readonly array: Buffer; readonly keep: readonly Buffer[] } {
-  const keep = texts.map(cString);
-  const array = Buffer.alloc(8 * (keep.length + 1));
-  for (const [index, text] of keep.entries()) array.writeBigUInt64LE(ffi.getRawPointer(text), index * 8);
-  return { array, keep };
-}
-
-export function pointerTo(buffer: Buffer): bigint {
-  return ffi.getRawPointer(buffer);
 }

@@ -1,0 +1,170 @@
+import fs from 'node:fs';
+import { O_PATH } from '../../lib/open-path.ts';
+import {
+  filesAttribute,
+  LANDLOCK_ABI_NEEDED,
+  LANDLOCK_ABI_OF_NAMED_SOCKETS,
+  landlockAbi,
+  networkAttribute,
+  pathRule,
+  portRule,
+  RULE_NET_PORT,
+  RULE_PATH_BENEATH,
+} from '../sandbox/kernel/landlock.ts';
+import { boundingSet } from '../sandbox/kernel/privileges.ts';
+import { seccompProgram } from '../sandbox/kernel/seccomp.ts';
+import type { SystemCalls } from '../sandbox/kernel/system-call.ts';
+import type { PathAccess, SandboxPolicy } from '../sandbox/policy.ts';
+import { SYSTEM_PATHS } from '../sandbox/policy.ts';
+import { mapMemory } from './memory.ts';
+import { ANY_RESULT, CallList, LIST_BYTES, ZERO_OR_MORE } from './records.ts';
+
+const AT_FDCWD = -100;
+const O_CLOEXEC = 0o2000000;
+const PR_CAPBSET_DROP = 24;
+const PR_SET_NO_NEW_PRIVS = 38;
+const PR_CAP_AMBIENT = 47;
+const PR_CAP_AMBIENT_CLEAR_ALL = 4;
+const CAPABILITY_VERSION_3 = 0x2008_0522;
+const SECCOMP_SET_MODE_FILTER = 1;
+
+const [ENOENT, EBADF, EACCES, ENOTDIR] = [2n, 9n, 13n, 20n];
+/** A path of the system that does not exist, or not for this account, is skipped. */
+const OPENED_OR_ABSENT = ZERO_OR_MORE | (1n << ENOENT) | (1n << EACCES) | (1n << ENOTDIR);
+/** Without the descriptor of the skipped path. */
+const DONE_OR_SKIPPED = ZERO_OR_MORE | (1n << EBADF);
+
+/**
+ * The descriptors of the child, which has no others before it makes them: the kernel always gives the lowest free
+ * number. Where a number is another one, no rule or a refusal follows, never a wider rule.
+ */
+const FILES_FD = 4;
+const OPENED_FD = 5;
+const NETWORK_FD = 5;
+
+interface Filters {
+  readonly withUnixSockets: bigint;
+  readonly withoutUnixSockets: bigint;
+}
+
+/** The sandbox as calls of a list: what is the same for every job is encoded once. */
+export class Confinement {
+  readonly abi: number;
+  /** Why no sandboxed job can run here, or null. */
+  readonly problem: string | null;
+  readonly #system: SystemCalls;
+  readonly #fixed: { readonly paths: CallList; readonly bounding: CallList; readonly privileges: CallList };
+  readonly #filters: Filters;
+
+  constructor(system: SystemCalls) {
+    this.#system = system;
+    this.abi = landlockAbi(system);
+    const has = this.abi === 0 ? 'has none, or it is switched off' : `has ABI ${this.abi}`;
+    this.problem =
+      this.abi >= LANDLOCK_ABI_NEEDED
+        ? null
+        : `the sandbox needs Landlock ABI ${LANDLOCK_ABI_NEEDED} (Linux 6.7); this kernel ${has}`;
+    const list = (): CallList => new CallList(mapMemory(system, LIST_BYTES));
+    this.#fixed = { paths: list(), bounding: list(), privileges: list() };
+    this.#addSystemPaths(this.#fixed.paths);
+    this.#addBounding(this.#fixed.bounding);
+    this.#addPrivileges(this.#fixed.privileges);
+    const filter = (unixSockets: boolean): bigint => {
+      const program = seccompProgram(system.numbers, { unixSockets });
+      const header = Buffer.alloc(16);
+      header.writeUInt16LE(program.length / 8, 0);
+      header.writeBigUInt64LE(this.#fixed.privileges.copy(program), 8);
+      return this.#fixed.privileges.copy(header);
+    };
+    this.#filters = { withUnixSockets: filter(true), withoutUnixSockets: filter(false) };
+  }
+
+  /** While the child waits: what needs neither the account nor the paths of the job. */
+  addEarly(list: CallList): void {
+    list.append(this.#fixed.paths);
+  }
+
+  /**
+   * Before a change of the account, which takes away the right to. As root the bounding set decides what the tool gets
+   * when it is executed, and with CAP_PERFMON left in it /proc/<daemon>/environ stays readable in spite of Landlock. As
+   * another user nothing can come back (no new privileges), and the set is not ours to change.
+   */
+  addBoundingSet(list: CallList): void {
+    list.append(this.#fixed.bounding);
+  }
+
+  /** With the account and in the folder of the job. Throws for a path that is missing, or a link. */
+  addJob(list: CallList, policy: SandboxPolicy, uid: number): void {
+    for (const path of policy.readable) this.#addPath(list, path, 'execute', uid);
+    for (const path of policy.writable) this.#addPath(list, path, 'full', uid);
+    this.#addNetwork(list, policy.connectPorts);
+    list.append(this.#fixed.privileges);
+    const unixSockets = policy.unixSockets === true || this.abi >= LANDLOCK_ABI_OF_NAMED_SOCKETS;
+    const { withUnixSockets, withoutUnixSockets } = this.#filters;
+    const { seccomp, landlock_restrict_self } = this.#system.numbers.made;
+    for (const fd of [FILES_FD, NETWORK_FD]) list.call({ name: 'entering Landlock' }, landlock_restrict_self, [fd, 0]);
+    list.call({ name: 'installing the filter of system calls' }, seccomp, [
+      SECCOMP_SET_MODE_FILTER,
+      0,
+      unixSockets ? withUnixSockets : withoutUnixSockets,
+    ]);
+  }
+
+  #addSystemPaths(list: CallList): void {
+    const { landlock_create_ruleset, landlock_add_rule, openat, close } = this.#system.numbers.made;
+    const attribute = filesAttribute(this.abi);
+    const made = { name: 'creating a ruleset for files' };
+    list.call(made, landlock_create_ruleset, [list.copy(attribute), attribute.length, 0]);
+    for (const { path, access, isFolder = access !== 'device' } of SYSTEM_PATHS) {
+      const step = { name: `allowing ${path}` };
+      const rule = list.copy(pathRule(this.abi, access, isFolder, OPENED_FD));
+      list.call(step, openat, [AT_FDCWD, list.text(path), O_PATH | O_CLOEXEC], OPENED_OR_ABSENT);
+      list.call(step, landlock_add_rule, [FILES_FD, RULE_PATH_BENEATH, rule, 0], DONE_OR_SKIPPED);
+      list.call(step, close, [OPENED_FD], DONE_OR_SKIPPED);
+    }
+  }
+
+  #addPath(list: CallList, path: string, access: PathAccess | 'full', uid: number): void {
+    const stats = fs.lstatSync(path);
+    if (stats.isSymbolicLink()) throw new Error(`${path} is a symbolic link`);
+    const { landlock_add_rule, openat, close } = this.#system.numbers.made;
+    const step = {
+      name: `allowing ${path}`,
+      denied: `account ${uid} cannot reach ${path}; each folder above it must let that account through`,
+    };
+    // A link that took its place in the meantime is not followed: the rule is then one for the link, and allows nothing.
+    list.call(step, openat, [AT_FDCWD, list.text(path), O_PATH | O_CLOEXEC | fs.constants.O_NOFOLLOW]);
+    const rule = list.copy(pathRule(this.abi, access, stats.isDirectory(), OPENED_FD));
+    list.call(step, landlock_add_rule, [FILES_FD, RULE_PATH_BENEATH, rule, 0]);
+    list.call(step, close, [OPENED_FD]);
+  }
+
+  #addNetwork(list: CallList, connectPorts: SandboxPolicy['connectPorts']): void {
+    const { landlock_create_ruleset, landlock_add_rule } = this.#system.numbers.made;
+    const attribute = networkAttribute(this.abi, connectPorts);
+    const made = { name: 'creating a ruleset for TCP' };
+    list.call(made, landlock_create_ruleset, [list.copy(attribute), attribute.length, 0]);
+    for (const port of connectPorts === 'any' ? [] : connectPorts) {
+      const step = { name: `allowing port ${port}` };
+      list.call(step, landlock_add_rule, [NETWORK_FD, RULE_NET_PORT, list.copy(portRule(port)), 0]);
+    }
+  }
+
+  #addBounding(list: CallList): void {
+    const passes = process.geteuid?.() === 0 ? ZERO_OR_MORE : ANY_RESULT;
+    const step = { name: 'emptying the bounding set' };
+    for (const capability of boundingSet(this.#system))
+      list.call(step, this.#system.numbers.made.prctl, [PR_CAPBSET_DROP, capability], passes);
+  }
+
+  /** Every capability, for good once the bounding set is empty; and no executed file gives a privilege any more. */
+  #addPrivileges(list: CallList): void {
+    const { prctl, capset } = this.#system.numbers.made;
+    const step = { name: 'dropping capabilities' };
+    list.call(step, prctl, [PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0]);
+    const header = Buffer.alloc(8);
+    header.writeUInt32LE(CAPABILITY_VERSION_3, 0);
+    list.call(step, capset, [list.copy(header), list.copy(Buffer.alloc(24))]);
+    list.call({ name: 'refusing new privileges' }, prctl, [PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0]);
+  }
+}

@@ -1,0 +1,67 @@
+import { closeSync } from 'node:fs';
+import { Socket } from 'node:net';
+import type { SystemCalls } from '../sandbox/kernel/system-call.ts';
+import { CHILD_FDS, type ChildEnds } from './steps.ts';
+
+const O_CLOEXEC = 0o2000000;
+const AF_UNIX = 1;
+const SOCK_STREAM = 1;
+const F_DUPFD_CLOEXEC = 1030;
+
+/** What joins this process with one child. */
+export interface Connections {
+  readonly stdout: Socket;
+  readonly stderr: Socket;
+  readonly control: Socket;
+  /** The read ends, as descriptors of this process. */
+  readonly output: { readonly stdout: number; readonly stderr: number };
+  readonly ends: ChildEnds;
+  /** Closes the ends of the child here; to be called once it has its own. */
+  closeEnds(): void;
+}
+
+/**
+ * Output goes through real pipes: on a socket `echo text > /dev/stderr` fails with ENXIO. Every descriptor is closed on
+ * execution. Throws where there are no more descriptors; then none is left open.
+ */
+export function openConnections(system: SystemCalls, input: number): Connections {
+  const opened: number[] = [];
+  const pair = (make: (ends: Buffer) => number): [ours: number, theirs: number] => {
+    const ends = Buffer.alloc(8);
+    const result = make(ends);
+    if (result !== 0) throw new Error(`connecting a process failed with error ${-result}`);
+    const ours = ends.readInt32LE(0);
+    opened.push(ours);
+    const theirs = aboveThoseOfChild(system, ends.readInt32LE(4));
+    opened.push(theirs);
+    return [ours, theirs];
+  };
+  const { pipe2 } = system.numbers.made;
+  const { socketpair } = system.numbers.inspected;
+  try {
+    const stdout = pair((ends) => system.call(pipe2, ends, O_CLOEXEC));
+    const stderr = pair((ends) => system.call(pipe2, ends, O_CLOEXEC));
+    const control = pair((ends) => system.call(socketpair, AF_UNIX, SOCK_STREAM | O_CLOEXEC, 0, ends));
+    const theirs = [stdout[1], stderr[1], control[1]];
+    return {
+      stdout: new Socket({ fd: stdout[0], readable: true, writable: false }),
+      stderr: new Socket({ fd: stderr[0], readable: true, writable: false }),
+      control: new Socket({ fd: control[0], readable: true, writable: true }),
+      output: { stdout: stdout[0], stderr: stderr[0] },
+      ends: { input, stdout: stdout[1], stderr: stderr[1], control: control[1] },
+      closeEnds: () => theirs.forEach((fd) => closeSync(fd)),
+    };
+  } catch (error) {
+    for (const fd of opened) closeSync(fd);
+    throw error;
+  }
+}
+
+/** The same file under a number that the child does not give to something else first. */
+export function aboveThoseOfChild(system: SystemCalls, fd: number): number {
+  if (fd >= CHILD_FDS) return fd;
+  const other = system.call(system.numbers.made.fcntl, fd, F_DUPFD_CLOEXEC, CHILD_FDS);
+  closeSync(fd);
+  if (other < 0) throw new Error(`moving a descriptor failed with error ${-other}`);
+  return other;
+}

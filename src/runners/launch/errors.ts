@@ -1,0 +1,58 @@
+import { getSystemErrorName } from 'node:util';
+import type { CallList } from './records.ts';
+import { EXECUTING, WAITING } from './steps.ts';
+
+/** The sandbox could not be set up, or the process failed before it was the tool: the tool never started. */
+export class SandboxRefused extends Error {
+  override readonly name: string = 'SandboxRefused';
+  readonly exitCode: number = 126;
+}
+
+/** There is no such command; a shell would exit 127. The tool never started. */
+export class CommandNotFound extends Error {
+  override readonly name: string = 'CommandNotFound';
+  readonly exitCode: number = 127;
+}
+
+/** There is such a file, but it can't be executed (no permission, no program); a shell would exit 126. */
+export class CommandNotExecutable extends Error {
+  override readonly name: string = 'CommandNotExecutable';
+  readonly exitCode: number = 126;
+}
+
+/** What `started` rejects with. `exitCode` is what a shell would exit with. */
+export type LaunchError = SandboxRefused | CommandNotFound | CommandNotExecutable;
+
+const [ENOENT, EACCES, ENOTDIR] = [2, 13, 20];
+
+export function neverStarted(why: string): string {
+  return `The tool never started: ${why}.`;
+}
+
+/** Why the child of this list is not the tool; null where it was not the list that ended it. */
+export function errorOf(list: CallList, command: string): LaunchError | null {
+  const failure = list.failure();
+  if (failure === null) return null;
+  const { step, error } = failure;
+  if (step === EXECUTING) return executionError(list.resultsOf(EXECUTING), command);
+  const because = error === EACCES && step.denied !== undefined ? step.denied : `${step.name} failed${nameOf(error)}`;
+  return new SandboxRefused(neverStarted(step === WAITING ? 'the order to start it was not given' : because));
+}
+
+/** The last refusal that says more than that there is no such file. */
+function executionError(results: readonly number[], command: string): LaunchError {
+  const errors = results.filter((result) => result < 0).map((result) => -result);
+  const said = errors.filter((error) => error !== ENOENT && error !== ENOTDIR && error !== NO_CALL_ERROR);
+  const refusal = said.find((error) => error !== EACCES) ?? said.at(-1);
+  if (refusal === undefined) return new CommandNotFound(neverStarted(`the command ${command} was not found`));
+  if (refusal === EACCES)
+    return new CommandNotExecutable(neverStarted(`the command ${command} may not be executed`));
+  return new CommandNotExecutable(neverStarted(`executing ${command} failed${nameOf(refusal)}`));
+}
+
+/** ENOSYS: of the call behind the last folder of PATH. */
+const NO_CALL_ERROR = 38;
+
+function nameOf(error: number): string {
+  return error === 0 ? '' : ` (${getSystemErrorName(-error)})`;
+}

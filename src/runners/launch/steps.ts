@@ -1,0 +1,131 @@
+import type { SystemCalls } from '../sandbox/kernel/system-call.ts';
+import type { Confinement } from './confine.ts';
+import { mapMemory } from './memory.ts';
+import type { LaunchOrder } from './order.ts';
+import { ANY_RESULT, CallList, LIST_BYTES, MORE_THAN_ZERO, type Step } from './records.ts';
+
+/** The ends of the child's connections, as descriptors of this process; all of them at or above `CHILD_FDS`. */
+export interface ChildEnds {
+  readonly input: number;
+  readonly stdout: number;
+  readonly stderr: number;
+  /** Brings the byte on which the child goes on, and ends when the child is the tool, or has ended. */
+  readonly control: number;
+}
+
+/** What a child has before it makes descriptors of its own: input, output, errors, and its connection. */
+export const CHILD_FDS = 4;
+const CONTROL_FD = 3;
+
+export const WAITING: Step = { name: 'waiting for the order' };
+export const EXECUTING: Step = { name: 'executing' };
+const LIMITING: Step = { name: 'limiting the address space' };
+const ARRANGING: Step = { name: 'arranging descriptors' };
+const ACCOUNT: Step = { name: 'becoming the account' };
+const SIGNALS: Step = { name: 'resetting signals' };
+
+const SIGNALS_MAX = 64;
+/** SIGKILL and SIGSTOP have no action that could be set. */
+const FIXED_SIGNALS = [9, 19];
+const SIGNAL_SET_BYTES = 8;
+const SIG_SETMASK = 2;
+/** struct sigaction of the kernel: the default, and no flags. */
+const DEFAULT_ACTION = Buffer.alloc(32);
+const ALL_DESCRIPTORS = 0xffff_ffff;
+const CLOSE_RANGE_CLOEXEC = 4;
+const RLIMIT_AS = 9;
+
+const [ENOENT, EACCES, ENOTDIR] = [2n, 13n, 20n];
+/** The next folder of PATH is tried. */
+const NOT_HERE = (1n << ENOENT) | (1n << EACCES) | (1n << ENOTDIR);
+/** No such call: a list ends, at the latest, here. */
+const NO_CALL = 0x7fff;
+
+/** Writes the lists of system calls by which a child becomes a tool. */
+export class LaunchSteps {
+  readonly #system: SystemCalls;
+  readonly #confinement: Confinement;
+  readonly #first: CallList;
+
+  constructor(system: SystemCalls, confinement: Confinement) {
+    this.#system = system;
+    this.#confinement = confinement;
+    this.#first = new CallList(mapMemory(system, LIST_BYTES));
+    this.#addSignals(this.#first);
+  }
+
+  /**
+   * Everything from the start of the child to the execution of the tool. The child waits before it does what is the
+   * order's; with another account it shares the memory of this process only for the time after that.
+   */
+  write(list: CallList, order: LaunchOrder, ends: ChildEnds): void {
+    const { policy, account = null } = order;
+    const { made } = this.#system.numbers;
+    list.append(this.#first);
+    this.#addDescriptors(list, ends);
+    if (policy !== null) this.#confinement.addEarly(list);
+    list.call(WAITING, made.read, [CONTROL_FD, list.room(1).address, 1], MORE_THAN_ZERO);
+
+    if (policy !== null) this.#confinement.addBoundingSet(list);
+    if (account !== null) this.#addAccount(list, account.uid, account.gid);
+    list.call({ name: `changing to the folder ${order.cwd}` }, made.chdir, [list.text(order.cwd)]);
+    const uid = account?.uid ?? process.geteuid?.() ?? 0;
+    if (policy !== null) this.#confinement.addJob(list, policy, uid);
+    list.call(ARRANGING, made.close_range, [CONTROL_FD, ALL_DESCRIPTORS, CLOSE_RANGE_CLOEXEC]);
+    this.#addExecution(list, order);
+  }
+
+  /**
+   * The handlers of this process must not run in the child, so all signals are blocked until they have their default
+   * action. One that is ignored would stay ignored in the tool, and `yes | head` would never end. In a session of its
+   * own a signal to the daemon's group does not reach it, and its group can be ended as a whole.
+   */
+  #addSignals(list: CallList): void {
+    const { rt_sigaction, setsid } = this.#system.numbers.made;
+    const action = list.copy(DEFAULT_ACTION);
+    for (let signal = 1; signal <= SIGNALS_MAX; signal += 1) {
+      if (FIXED_SIGNALS.includes(signal)) continue;
+      list.call(SIGNALS, rt_sigaction, [signal, action, 0, SIGNAL_SET_BYTES], ANY_RESULT);
+    }
+    list.call({ name: 'opening a session' }, setsid);
+  }
+
+  /** Nothing else of this process is held while the child waits: neither a listener, nor the connection of another. */
+  #addDescriptors(list: CallList, { input, stdout, stderr, control }: ChildEnds): void {
+    const { dup3, close_range } = this.#system.numbers.made;
+    for (const [to, from] of [input, stdout, stderr, control].entries()) list.call(ARRANGING, dup3, [from, to, 0]);
+    list.call(ARRANGING, close_range, [CHILD_FDS, ALL_DESCRIPTORS, 0]);
+  }
+
+  /** The pipes are given to the account, since a tool that opens /dev/stderr opens its pipe again. */
+  #addAccount(list: CallList, uid: number, gid: number): void {
+    if (uid === 0 || gid === 0) throw new Error('the account of a job must not be root');
+    const { fchown, setgroups, setresgid, setresuid } = this.#system.numbers.made;
+    for (const fd of [1, 2]) list.call(ACCOUNT, fchown, [fd, uid, gid]);
+    list.call(ACCOUNT, setgroups, [0, 0]);
+    list.call(ACCOUNT, setresgid, [gid, gid, gid]);
+    list.call(ACCOUNT, setresuid, [uid, uid, uid]);
+  }
+
+  #addExecution(list: CallList, order: LaunchOrder): void {
+    const { prlimit64, rt_sigprocmask, execve } = this.#system.numbers.made;
+    const argv = list.texts(order.argv);
+    const env = list.texts(Object.entries(order.env).map(([name, value]) => `${name}=${value}`));
+    const { addressSpaceBytes } = order.limits ?? {};
+    if (addressSpaceBytes !== undefined) {
+      const limit = Buffer.from(BigUint64Array.of(BigInt(addressSpaceBytes), BigInt(addressSpaceBytes)).buffer);
+      list.call(LIMITING, prlimit64, [0, RLIMIT_AS, list.copy(limit), 0]);
+    }
+    list.call(SIGNALS, rt_sigprocmask, [SIG_SETMASK, list.room(SIGNAL_SET_BYTES).address, 0, SIGNAL_SET_BYTES]);
+    for (const path of candidates(order)) list.call(EXECUTING, execve, [list.text(path), argv, env], NOT_HERE);
+    list.call(EXECUTING, NO_CALL);
+  }
+}
+
+/** Where the program may be. */
+function candidates({ argv, env }: LaunchOrder): string[] {
+  const command = argv[0] ?? '';
+  if (command.includes('/')) return [command];
+  const folders = (env['PATH'] ?? '').split(':').filter((folder) => folder.startsWith('/'));
+  return folders.map((folder) => `${folder}/${command}`);
+}

@@ -1,0 +1,147 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { startChild } from './child.ts';
+import type { Exit } from './children.ts';
+import { type Connections, openConnections } from './connections.ts';
+import { errorOf, type LaunchError, neverStarted, SandboxRefused } from './errors.ts';
+import type { Machine, Slot } from './machine.ts';
+import type { LaunchOrder } from './order.ts';
+import type { CallList } from './records.ts';
+
+/** The process that a tool is: the pid together with its start names it for ever. */
+interface Leader {
+  readonly pid: number;
+  /** Ticks since boot, field 22 of /proc/<pid>/stat. */
+  readonly startTicks: number;
+}
+
+/** A process that waits to become the tool. */
+export interface Waiting extends Leader {
+  /** The read ends of the tool's output, as descriptors of this process. */
+  readonly output: Connections['output'];
+}
+
+/** A tool that has been ordered. Read `stdout` and `stderr` from the first turn on: they are pipes of limited size. */
+export interface Launched extends Leader {
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Fulfilled when the process is the tool; rejects with a LaunchError when it never will be. */
+  readonly started: Promise<void>;
+  /** The end of the process, also when the tool never started. Its output may end later. */
+  readonly exited: Promise<Exit>;
+}
+
+/** One child: started, waiting, given its order, and then the tool. */
+export class Tool implements Launched, Waiting {
+  readonly pid: number;
+  readonly startTicks: number;
+  readonly started: Promise<void>;
+  readonly exited: Promise<Exit>;
+  readonly #machine: Machine;
+  readonly #order: LaunchOrder;
+  readonly #slot: Slot;
+  readonly #list: CallList;
+  readonly #connections: Connections;
+  readonly #whenStarted = Promise.withResolvers<undefined>();
+  readonly #whenExited = Promise.withResolvers<Exit>();
+  #ordered = false;
+  /** Why it never became the tool, once it has left our memory; undefined while it shares it. */
+  #end: LaunchError | null | undefined;
+
+  /** Starts the child. Throws where there is none; then nothing is left open. */
+  constructor(machine: Machine, order: LaunchOrder) {
+    this.#machine = machine;
+    this.#order = order;
+    this.#slot = machine.takeSlot();
+    this.#list = this.#slot.list();
+    try {
+      this.#connections = openConnections(machine.system, machine.input);
+    } catch (error) {
+      this.#slot.free();
+      throw error;
+    }
+    const { control, ends } = this.#connections;
+    try {
+      machine.steps.write(this.#list, order, ends);
+      this.pid = startChild(machine.system, machine.code, this.#list);
+    } catch (error) {
+      this.#disconnect();
+      this.#slot.free();
+      throw error;
+    } finally {
+      this.#connections.closeEnds();
+    }
+    this.started = this.#whenStarted.promise;
+    this.started.catch(() => {});
+    this.exited = this.#whenExited.promise;
+    machine.children.add(this.pid, (exit) => this.#exited(exit));
+    control.on('error', () => {}).once('close', () => this.#leave());
+    control.resume();
+    this.startTicks = startTicksOf(this.pid);
+  }
+
+  get stdout(): Readable {
+    return this.#connections.stdout;
+  }
+
+  get stderr(): Readable {
+    return this.#connections.stderr;
+  }
+
+  get output(): Connections['output'] {
+    return this.#connections.output;
+  }
+
+  /** The child goes on, and becomes the tool. */
+  start(): void {
+    this.#ordered = true;
+    if (this.#order.account) this.#machine.beginChange();
+    this.#connections.control.write('s');
+  }
+
+  /** Gives the child up while it waits: it ends when its connection does. */
+  giveUp(): void {
+    this.#connections.control.removeAllListeners('close');
+    this.#disconnect();
+  }
+
+  #disconnect(): void {
+    for (const stream of [this.#connections.control, this.stdout, this.stderr]) stream.destroy();
+  }
+
+  /** The child shares our memory no more: it is the tool, or it has ended. */
+  #leave(isOver = false): void {
+    if (this.#end !== undefined) return;
+    this.#end = errorOf(this.#list, this.#order.argv[0] ?? '');
+    if (this.#end === null && !this.#ordered)
+      this.#end = new SandboxRefused(neverStarted('its process ended before it was started'));
+    this.#slot.free();
+    if (this.#ordered && this.#order.account) this.#machine.endChange();
+    if (this.#end !== null) return this.#whenStarted.reject(this.#end);
+    if (!isOver) offerToOomKiller(this.pid, this.#machine.oomScore);
+    this.#whenStarted.resolve(undefined);
+  }
+
+  #exited(exit: Exit): void {
+    this.#leave(true);
+    this.#connections.control.destroy();
+    this.#whenExited.resolve(this.#end ? { exitCode: this.#end.exitCode, signal: null } : exit);
+  }
+}
+
+function startTicksOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
+}
+
+/**
+ * When memory runs out, the kernel kills a job before the daemon and other programs. Set from here, because a child
+ * that shares our memory would set it for us too. Not a matter of safety: where it can't be written it stays as it is.
+ */
+function offerToOomKiller(pid: number, score: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, String(score));
+  } catch {
+    // A read-only /proc, or the tool has ended.
+  }
+}

@@ -1,0 +1,98 @@
+/** The numbers of the system calls that the service makes itself or lists for a child, by processor. */
+
+type MadeCall =
+  | 'capset'
+  | 'chdir'
+  | 'close'
+  | 'close_range'
+  | 'dup3'
+  | 'execve'
+  | 'exit_group'
+  | 'fchown'
+  | 'fcntl'
+  | 'landlock_add_rule'
+  | 'landlock_create_ruleset'
+  | 'landlock_restrict_self'
+  | 'madvise'
+  | 'mmap'
+  | 'mprotect'
+  | 'openat'
+  | 'pipe2'
+  | 'prctl'
+  | 'prlimit64'
+  | 'read'
+  | 'rt_sigaction'
+  | 'rt_sigprocmask'
+  | 'seccomp'
+  | 'setgroups'
+  | 'setresgid'
+  | 'setresuid'
+  | 'setsid'
+  | 'waitid';
+
+export type MadeCalls = Readonly<Record<MadeCall, number>>;
+
+/** Calls that came after the tables were unified have one number everywhere. */
+const UNIFIED = {
+  close_range: 436,
+  landlock_create_ruleset: 444,
+  landlock_add_rule: 445,
+  landlock_restrict_self: 446,
+};
+
+export const MADE_CALLS = {
+  x64: {
+    read: 0,
+    close: 3,
+    mmap: 9,
+    mprotect: 10,
+    rt_sigaction: 13,
+    rt_sigprocmask: 14,
+    madvise: 28,
+    execve: 59,
+    fcntl: 72,
+    chdir: 80,
+    fchown: 93,
+    setsid: 112,
+    setgroups: 116,
+    setresuid: 117,
+    setresgid: 119,
+    capset: 126,
+    prctl: 157,
+    exit_group: 231,
+    waitid: 247,
+    openat: 257,
+    dup3: 292,
+    pipe2: 293,
+    prlimit64: 302,
+    seccomp: 317,
+    ...UNIFIED,
+  },
+  arm64: {
+    dup3: 24,
+    fcntl: 25,
+    chdir: 49,
+    fchown: 55,
+    openat: 56,
+    close: 57,
+    pipe2: 59,
+    read: 63,
+    capset: 91,
+    exit_group: 94,
+    waitid: 95,
+    rt_sigaction: 134,
+    rt_sigprocmask: 135,
+    setresuid: 147,
+    setresgid: 149,
+    setsid: 157,
+    setgroups: 159,
+    prctl: 167,
+    execve: 221,
+    mmap: 222,
+    mprotect: 226,
+    madvise: 233,
+    prlimit64: 261,
+    seccomp: 277,
+    ...UNIFIED,
+  },
+} as const satisfies Readonly<Record<string, MadeCalls>>;
