@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { readSettings } from '../../src/config/settings.ts';
 import { localCaller } from '../../src/domain/access/caller.ts';
 import { startServe, type Running } from '../../src/app/serve.ts';
-import { systemClock } from '../../src/lib/clock.ts';
 import { invoke } from '../../src/operations/core/invoke.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
 import { fetchGit } from '../../src/runners/checkout/git/git.ts';
 import { GIT_PROTOCOLS } from '../../src/runners/checkout/git/url.ts';
-import { createLauncherPool } from '../../src/runners/sandbox/pool.ts';
+import { createLauncher } from '../../src/runners/launch/launch.ts';
 import { orders, say } from '../kit/child.ts';
 import { monotonicMs } from '../kit/time.ts';
 import type { CheckoutOrder } from './orders.ts';
@@ -29,17 +28,16 @@ async function walk({
   dir,
   repositories,
 }: Extract<CheckoutOrder, { do: 'walk' }>): Promise<{ longestMs: number; rssBytes: number }> {
-  const pool = createLauncherPool({ clock: systemClock });
+  const launcher = createLauncher();
   let longestMs = 0;
   for (const [n, { url, ref }] of repositories.entries()) {
     const into = join(dir, `into-${n}`);
     mkdirSync(into);
     const before = monotonicMs();
-    await fetchGit({ url, ref, into, pool, protocols: [...GIT_PROTOCOLS, 'file', 'http'] }).catch(() => undefined);
+    await fetchGit({ url, ref, into, launcher, protocols: [...GIT_PROTOCOLS, 'file', 'http'] }).catch(() => undefined);
     longestMs = Math.max(longestMs, monotonicMs() - before);
     rmSync(into, { recursive: true });
   }
-  await pool.stop();
   return { longestMs, rssBytes: process.resourceUsage().maxRSS * 1024 };
 }
 

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { systemClock } from '../../src/lib/clock.ts';
-import { createLauncherPool, type LauncherPool } from '../../src/runners/sandbox/pool.ts';
+import { createLauncher, type Launcher } from '../../src/runners/launch/launch.ts';
 import { spawnOnce, type SpawnTimes } from '../floors/programs.ts';
 import type { Bench } from '../kit/bench.ts';
 import { removeDir, tempDir } from '../kit/scratch.ts';
@@ -10,9 +9,9 @@ import { monotonicMs, sleep } from '../kit/time.ts';
 const TOOL = '/bin/echo';
 const SETTLE_MS = 30;
 
-async function launchOnce(pool: LauncherPool, cwd: string): Promise<SpawnTimes> {
+async function launchOnce(launcher: Launcher, cwd: string): Promise<SpawnTimes> {
   const before = monotonicMs();
-  const launched = await pool.launch({
+  const launched = await launcher.launch({
     argv: [TOOL, 'x'],
     env: { PATH: '/usr/bin:/bin', LANG: 'C.UTF-8' },
     cwd,
@@ -32,19 +31,13 @@ async function launchOnce(pool: LauncherPool, cwd: string): Promise<SpawnTimes> 
   return times;
 }
 
-async function samples(
-  count: number,
-  pool: LauncherPool,
-  cwd: string,
-  warm: boolean,
-): Promise<{ ours: SpawnTimes[]; floor: SpawnTimes[] }> {
+async function samples(count: number, cwd: string): Promise<{ ours: SpawnTimes[]; floor: SpawnTimes[] }> {
+  const launcher = createLauncher();
   const ours: SpawnTimes[] = [];
   const floor: SpawnTimes[] = [];
   for (let i = 0; i < count; i += 1) {
-    // Answers once a launcher waits: the next job of an idle daemon finds one.
-    if (warm) await pool.supported();
     await sleep(SETTLE_MS);
-    ours.push(await launchOnce(pool, cwd));
+    ours.push(await launchOnce(launcher, cwd));
     floor.push(await spawnOnce(TOOL, ['x']));
     await setImmediate();
   }
@@ -58,28 +51,17 @@ function p50(times: readonly SpawnTimes[], which: keyof SpawnTimes): number {
   );
 }
 
-/** What the sandbox costs a tool that starts, with a launcher that waits for it and with none. */
+/** What the sandbox costs a tool that starts. */
 export async function sandbox({ report, quick }: Bench): Promise<void> {
   const dir = tempDir('sandbox');
-  for (const warm of [true, false]) {
-    const pool = createLauncherPool({
-      warm: warm ? 1 : 0,
-      clock: systemClock,
-      onProblem: (error) => report.failed('a launcher', error),
-    });
-    try {
-      const { ours, floor } = await samples(warm ? (quick ? 15 : 60) : quick ? 3 : 10, pool, dir, warm);
-      const figure = (which: keyof SpawnTimes, until: string) => ({
-        name: `start in the sandbox until ${until}, ${warm ? 'warm' : 'cold'}: p50`,
-        value: p50(ours, which),
-        unit: 'ms' as const,
-        floor: { name: `bare spawn until ${until}`, value: p50(floor, which) },
-      });
-      report.add({ ...figure('firstByteMs', 'the first byte'), ...(warm ? { goal: { aboveFloorAtMost: 10 } } : {}) });
-      if (warm) report.add(figure('startedMs', 'the tool runs'));
-    } finally {
-      await pool.stop();
-    }
-  }
+  const { ours, floor } = await samples(quick ? 15 : 60, dir);
+  const figure = (which: keyof SpawnTimes, until: string) => ({
+    name: `start in the sandbox until ${until}: p50`,
+    value: p50(ours, which),
+    unit: 'ms' as const,
+    floor: { name: `bare spawn until ${until}`, value: p50(floor, which) },
+  });
+  report.add({ ...figure('firstByteMs', 'the first byte'), goal: { aboveFloorAtMost: 10 } });
+  report.add(figure('startedMs', 'the tool runs'));
   removeDir(dir);
 }

@@ -20,7 +20,7 @@ import type { Services, SourceFetcher } from '../operations/core/services.ts';
 import { hashToken } from '../operations/access/token-hash.ts';
 import { CompiledRules } from '../reaction/compiled-rules.ts';
 import type { GitPlace } from '../runners/checkout/git/place.ts';
-import { createLauncherPool, type LauncherPool } from '../runners/sandbox/pool.ts';
+import { createLauncher } from '../runners/launch/launch.ts';
 import { assertSameKey, holdsSealed } from '../store/secrets/seal.ts';
 import type { SchemaAccess } from '../store/engine/migrate.ts';
 import type { Work } from '../store/engine/tx.ts';
@@ -60,13 +60,11 @@ export async function openBase(settings: Settings, schema: SchemaAccess = 'creat
   const followers = new Followers();
   const forget = store.onForeignCommit(() => followers.wakeAll());
   let key: Promise<Buffer> | null = null;
-  let gitLaunchers: LauncherPool | null = null;
   return {
     seal,
-    // Few programs fetch, and a fetch may wait for its launcher: none is kept warm.
     sources: createSourceFetcher(
       paths.sources,
-      () => (gitLaunchers ??= createLauncherPool({ clock, warm: 0 })),
+      createLauncher(),
       () => findGitPlace(settings, paths),
       sharedRunsDirs(settings.runsDir),
     ),
@@ -84,7 +82,6 @@ export async function openBase(settings: Settings, schema: SchemaAccess = 'creat
     async close() {
       forget();
       followers.wakeAll();
-      await gitLaunchers?.stop();
       await store.close();
     },
   };

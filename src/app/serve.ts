@@ -21,7 +21,7 @@ import { readTransports } from '../push/transport.ts';
 import { DEFAULT_LANG, DEFAULT_PATH } from '../runners/process/environment.ts';
 import { createGuard } from '../runners/process/guard.ts';
 import { endTree } from '../runners/process/tree.ts';
-import { createLauncherPool } from '../runners/sandbox/pool.ts';
+import { createLauncher } from '../runners/launch/launch.ts';
 import { listTokens } from '../store/access/tokens.ts';
 import type { SchemaAccess } from '../store/engine/migrate.ts';
 import { VERSION } from '../version.ts';
@@ -104,12 +104,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
   const modes = jobIdentity.account === null ? watchModes(opened, () => daemon?.id ?? null) : null;
   const base = modes === null ? opened : withModeWatch(opened, modes);
   const signals = loggedSignals(log);
-  const pool = createLauncherPool({
-    warm: settings.warmLaunchers,
-    clock: base.clock,
-    onProblem: (err) => log.warn({ err }, 'launcher'),
-  });
-  teardown.add(() => pool.stop());
+  const launcher = createLauncher();
   const guard = createGuard({ clock: base.clock, onProblem: (err) => log.warn({ err }, 'guard') });
   teardown.add(() => guard.stop());
 
@@ -121,7 +116,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
     wake: () => daemon?.wake(),
     claimNow: async (tx) => daemon?.claimNow(tx),
     ingressUrl: () => Promise.resolve(ingressUrl),
-    sandbox: () => pool.supported(),
+    sandbox: () => launcher.supported(),
     jobIdentity,
     targets: settings.notify.length,
   });
@@ -136,7 +131,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
     clock: base.clock,
     setup: {
       clock: base.clock,
-      pool,
+      launcher,
       guard,
       runsDir: place.runsDir,
       account: jobIdentity.account,

@@ -4,20 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Failure } from '../domain/failure.ts';
-import { systemClock } from '../lib/clock.ts';
 import type { SourceFetcher } from '../operations/core/services.ts';
-import { createLauncherPool } from '../runners/sandbox/pool.ts';
+import { createLauncher } from '../runners/launch/launch.ts';
 import { createSourceFetcher } from './sources.ts';
 
 let base: string;
 let fetcher: SourceFetcher;
-const pool = createLauncherPool({ clock: systemClock, warm: 0 });
-after(() => pool.stop());
+const launcher = createLauncher();
 before(() => {
   base = mkdtempSync(join(tmpdir(), 'gatehouse-sources-'));
   for (const folder of ['data/sources', 'data/runs', 'net', 'data-of-another'])
     mkdirSync(join(base, folder), { recursive: true });
-  fetcher = createSourceFetcher(join(base, 'data/sources'), () => pool, undefined, [join(base, 'runs')]);
+  fetcher = createSourceFetcher(join(base, 'data/sources'), launcher, undefined, [join(base, 'runs')]);
 });
 after(() => rmSync(base, { recursive: true }));
 

@@ -10,16 +10,16 @@ import { fetchGit } from '../runners/checkout/git/git.ts';
 import type { GitPlace } from '../runners/checkout/git/place.ts';
 import { createGuard } from '../runners/process/guard.ts';
 import { SourceTrees } from '../runners/checkout/source-trees.ts';
-import type { LauncherPool } from '../runners/sandbox/pool.ts';
+import type { Launcher } from '../runners/launch/launch.ts';
 
 /**
- * Git sources lie in `sourcesDir`, which is in the data directory; directories are used where they are. `pool` starts
+ * Git sources lie in `sourcesDir`, which is in the data directory; directories are used where they are. `launcher` starts
  * git, and `place` is where and as whom it works when this process is root. `runsDirs` are folders of run directories
  * outside of the data directory: no source either.
  */
 export function createSourceFetcher(
   sourcesDir: string,
-  pool: () => LauncherPool,
+  launcher: Launcher,
   place: () => Promise<GitPlace | null> = () => Promise.resolve(null),
   runsDirs: readonly string[] = [],
 ): SourceFetcher {
@@ -33,13 +33,13 @@ export function createSourceFetcher(
         return { commit: null };
       }
       const searchPath = processEnvironment()['PATH'];
-      // A separate pool for the time of the fetch, because not every program that fetches is a daemon.
+      // A separate guard for the time of the fetch, because not every program that fetches is a daemon.
       const guard = createGuard({ clock: systemClock });
       const how = {
         url: source.location,
         ref: source.ref,
         signal,
-        pool: pool(),
+        launcher,
         place: await place(),
         guard,
         ...(searchPath === undefined ? {} : { searchPath }),

@@ -10,7 +10,7 @@ import { childEnvironment } from './process/environment.ts';
 import type { Guard } from './process/guard.ts';
 import { supervise } from './process/supervise.ts';
 import { termDirOf } from './process/term-once.ts';
-import type { LauncherPool } from './sandbox/pool.ts';
+import type { Launcher } from './launch/launch.ts';
 import type { SandboxPolicy } from './sandbox/policy.ts';
 import { inputsDirOf, makeRunDir, placeInput, removeRunDir } from './run-dir.ts';
 import type { ProgramEnd, ProgramOrder, Runner, RunJob, RunOutcome } from './runner.ts';
@@ -20,7 +20,7 @@ const NOTHING = Buffer.alloc(0);
 /** What every run of a daemon shares. */
 export interface RunSetup {
   readonly clock: Clock;
-  readonly pool: LauncherPool;
+  readonly launcher: Launcher;
   readonly guard: Guard;
   readonly runsDir: string;
   /** Folders beside it whose paths are not for readers of a job's output: the data directory. */
@@ -121,7 +121,7 @@ async function execute(
   const account = accountOf(setup, job);
   try {
     await setup.guard.ready();
-    const launched = await setup.pool.launch({
+    const launched = await setup.launcher.launch({
       argv: [...order.argv],
       env: childEnvironment({
         jobId: job.id,
@@ -135,11 +135,12 @@ async function execute(
       cwd,
       account,
       policy: job.privileged ? null : policyOf(order, runDir),
-      // The launcher waits for this: a program of a job starts only when its tree can be found again.
+      // The child waits for this: a program of a job starts only when its tree can be found again.
       async beforeStart(leader) {
         setup.guard.watch({
           jobId: job.id,
-          ...leader,
+          pid: leader.pid,
+          startTicks: leader.startTicks,
           ...stop,
           output: stop.leaderFirst ? leader.output : null,
           remove: [runDir, inputsDirOf(runDir)].flatMap((folder) => clearFiles.map((name) => ({ folder, name }))),
@@ -168,7 +169,7 @@ async function execute(
       stdout: captured?.bytes() ?? NOTHING,
     };
   } catch (error) {
-    // The program never started: no launcher, no sandbox, no such command, or the job was lost in the meantime.
+    // The program never started: no process, no sandbox, no such command, or the job was lost in the meantime.
     recorder.system(reasonOf(error));
     setup.guard.unwatch(job.id);
     return { exitCode: null, reason: 'refused', stdout: NOTHING, survivors: [] };

@@ -5,9 +5,7 @@ import { parsePlan } from '../../src/domain/workspaces/plan-json.ts';
 import { viewOf } from '../../src/domain/workspaces/plan-view.ts';
 import { ChunkCorrupt, decodeChunk, encodeChunk } from '../../src/lib/chunks/chunk.ts';
 import { CHUNK_STREAMS } from '../../src/lib/chunks/chunk-builder.ts';
-import { SandboxRefused } from '../../src/runners/sandbox/errors.ts';
-import { encodeOrder } from '../../src/runners/sandbox/launcher-process.ts';
-import { ORDER_MAX_BYTES, parseReport } from '../../src/runners/sandbox/protocol.ts';
+import { CallList, LIST_BYTES, TextRefused } from '../../src/runners/launch/records.ts';
 import { readPlanFile } from '../../src/runners/terraform/plan-file.ts';
 import { parseState } from '../../src/runners/terraform/state-file.ts';
 import { planFile as planFileOf, resource as planned } from '../support/attacks/plan-bytes.ts';
@@ -71,8 +69,6 @@ const STATE_KEYS = [
   '__proto__',
 ];
 const STATE_WORDS = ['4', 'abc-def', 'managed'];
-const REPORT_KEYS = ['ready', 'abi', 'problem', 'startTicks', 'output', 'executing', 'error'];
-const REPORT_WORDS = ['refused', 'not_found', 'not_executable', 'true'];
 /** A value of a secret, which no view of a plan may show. */
 const SECRET = 'hunter2-canary-secret';
 /**
@@ -188,30 +184,23 @@ const state = fuzzTarget(
   },
 );
 
-const report = fuzzTarget('launcher-report', jsonTexts(REPORT_KEYS, REPORT_WORDS), (text) => {
-  try {
-    const read = parseReport(text);
-    assert.ok('ready' in read || 'executing' in read || 'error' in read);
-  } catch (error) {
-    if (error instanceof assert.AssertionError || !(error instanceof Error) || error instanceof TypeError) throw error;
-  }
-});
-
 const word = texts(['--flag', '/bin/sh', '\n', 'a=b']).map((text) => text.replaceAll('\0', ''));
-const orders = fc.record({
-  argv: fc.array(word, { maxLength: 8 }),
-  env: fc.dictionary(fc.string({ maxLength: 8 }), word, { maxKeys: 5, noNullPrototype: true }),
-  cwd: word,
-  policy: fc.constant(null),
-});
-
-const order = fuzzTarget('launcher-order', orders, async (given) => {
-  const line = await unlessRefused(() => encodeOrder(given), SandboxRefused);
-  if (line === undefined) return;
-  assert.ok(line.endsWith('\n') && line.indexOf('\n') === line.length - 1, 'not one line');
-  assert.ok(Buffer.byteLength(line) <= ORDER_MAX_BYTES);
-  const { argv, env, cwd } = JSON.parse(line) as typeof given;
-  assert.deepEqual({ argv, env, cwd }, { argv: given.argv, env: given.env, cwd: given.cwd });
+const list = fuzzTarget('launch-list', fc.array(fc.oneof(word, anyText(200)), { maxLength: 8 }), async (given) => {
+  const bytes = Buffer.alloc(LIST_BYTES);
+  const calls = new CallList({ address: 0n, bytes, words: new BigInt64Array(bytes.buffer) });
+  const at = await unlessRefused(() => calls.texts(given), TextRefused);
+  assert.equal(
+    at === undefined,
+    given.some((text) => text.includes('\0')),
+  );
+  if (at === undefined) return;
+  const pointers = given.map((_, index) => Number(bytes.readBigInt64LE(Number(at) + 8 * index)));
+  const read = pointers.map((from) => bytes.subarray(from, bytes.indexOf(0, from)));
+  assert.deepEqual(
+    read,
+    given.map((text) => Buffer.from(text)),
+  );
+  assert.equal(bytes.readBigInt64LE(Number(at) + 8 * given.length), 0n);
 });
 
 const events = fc.array(
@@ -241,4 +230,4 @@ const chunk = fuzzTarget(
   },
 );
 
-export const FILE_TARGETS: readonly FuzzTarget[] = [plan, planFile, state, report, order, chunk];
+export const FILE_TARGETS: readonly FuzzTarget[] = [plan, planFile, state, list, chunk];

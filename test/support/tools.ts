@@ -11,6 +11,8 @@ const ROOT = join(import.meta.dirname, '..', '..');
 
 export const CHROMIUM = '/usr/bin/chromium';
 export const LIBFAKETIME = globSync('/usr/lib/*/faketime/libfaketimeMT.so.1')[0];
+/** The C library of Alpine. */
+export const MUSL = globSync('/lib/ld-musl-*.so.1')[0];
 /** A user other than root gets the mounts in a user namespace. */
 export const OWN_MOUNTS: readonly string[] = process.getuid?.() === 0 ? ['-m'] : ['-U', '-r', '-m'];
 
@@ -32,6 +34,10 @@ const TEST_TOOLS = {
   git: onPath('git'),
   ssh: { ...onPath('ssh'), debianPackage: 'openssh-client' },
   openssl: onPath('openssl'),
+  'x86_64-linux-gnu-as': { ...onPath('x86_64-linux-gnu-as'), debianPackage: 'binutils-x86-64-linux-gnu' },
+  'aarch64-linux-gnu-as': { ...onPath('aarch64-linux-gnu-as'), debianPackage: 'binutils-aarch64-linux-gnu' },
+  'qemu-aarch64': { ...onPath('qemu-aarch64'), debianPackage: 'qemu-user' },
+  musl: { debianPackage: 'musl', isThere: () => MUSL !== undefined },
   prlimit: { ...onPath('prlimit'), debianPackage: 'util-linux' },
   // In some containers it is there, and may not trace another process.
   strace: { debianPackage: 'strace', isThere: () => succeeds('strace', STRACE_PROBE) },

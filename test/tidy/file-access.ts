@@ -34,7 +34,7 @@ export const PATH_USERS: Readonly<Record<string, string>> = {
   'src/runners/process/term-once.ts': 'works in a folder beside the run directory, which no run may write',
   'src/runners/sandbox/kernel/landlock.ts': 'opens the paths of a policy: the system, and run directories themselves',
   'src/runners/sandbox/launcher.ts': 'runs before the program of the run, and looks for that program',
-  'src/runners/sandbox/launcher-process.ts': 'opens the output pipes of a launcher below /proc',
+  'src/runners/launch/tool.ts': 'opens the output pipes of a launcher below /proc',
   'src/runners/sandbox/lean.ts': 'reads the memory map of its own process',
   'src/runners/sandbox/kernel/privileges.ts': 'reads /proc of its own process',
   'src/runners/terraform/tool.ts': 'looks for a program in the folders of PATH',

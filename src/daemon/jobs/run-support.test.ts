@@ -33,10 +33,9 @@ async function runOne(on: TestStore, kind: RunKind, id: string, checkpoint?: (st
   };
   const setup: RunSetup = {
     clock: systemClock,
-    pool: {
+    launcher: {
       launch: () => Promise.reject(new Error('not asked')),
       supported: () => Promise.reject(new Error('not asked')),
-      stop: nothing,
     },
     guard: { ready: nothing, watch: () => undefined, unwatch: () => undefined, renew: () => undefined, stop: nothing },
     runsDir: on.runsDir,

@@ -41,17 +41,14 @@ export function errorOf(list: CallList, command: string): LaunchError | null {
 
 /** The last refusal that says more than that there is no such file. */
 function executionError(results: readonly number[], command: string): LaunchError {
-  const errors = results.filter((result) => result < 0).map((result) => -result);
-  const said = errors.filter((error) => error !== ENOENT && error !== ENOTDIR && error !== NO_CALL_ERROR);
+  // Behind the last folder of PATH the list ends with a call that does not exist.
+  const errors = results.slice(0, -1).flatMap((result) => (result < 0 ? [-result] : []));
+  const said = errors.filter((error) => error !== ENOENT && error !== ENOTDIR);
   const refusal = said.find((error) => error !== EACCES) ?? said.at(-1);
   if (refusal === undefined) return new CommandNotFound(neverStarted(`the command ${command} was not found`));
-  if (refusal === EACCES)
-    return new CommandNotExecutable(neverStarted(`the command ${command} may not be executed`));
+  if (refusal === EACCES) return new CommandNotExecutable(neverStarted(`the command ${command} may not be executed`));
   return new CommandNotExecutable(neverStarted(`executing ${command} failed${nameOf(refusal)}`));
 }
-
-/** ENOSYS: of the call behind the last folder of PATH. */
-const NO_CALL_ERROR = 38;
 
 function nameOf(error: number): string {
   return error === 0 ? '' : ` (${getSystemErrorName(-error)})`;

@@ -36,9 +36,9 @@ const TEXT_AT = STACK_BYTES + RECORDS_MAX * RECORD_BYTES;
 /** The size of the memory of a list. */
 export const LIST_BYTES = TEXT_AT + TEXT_BYTES_MAX;
 
-/** The list is longer than its memory. */
-export class ListTooLong extends Error {
-  override readonly name: string = 'ListTooLong';
+/** A text that can't be in a list: it holds a NUL, or there is no room for it. */
+export class TextRefused extends Error {
+  override readonly name: string = 'TextRefused';
 }
 
 export class CallList {
@@ -87,7 +87,7 @@ export class CallList {
   /** Room beside the records, aligned and cleared: its address and its bytes. */
   room(size: number): { readonly address: bigint; readonly bytes: Buffer } {
     const at = Math.ceil(this.#textEnd / WORD_BYTES) * WORD_BYTES;
-    if (at + size > LIST_BYTES) throw new ListTooLong(`the order is longer than ${TEXT_BYTES_MAX} bytes`);
+    if (at + size > LIST_BYTES) throw new TextRefused(`the order is longer than ${TEXT_BYTES_MAX} bytes`);
     this.#textEnd = at + size;
     return { address: this.#memory.address + BigInt(at), bytes: this.#memory.bytes.subarray(at, at + size).fill(0) };
   }
@@ -101,7 +101,7 @@ export class CallList {
 
   /** The address of a text as C wants it. Throws for one with a NUL, which would cut it short. */
   text(value: string): bigint {
-    if (value.includes('\0')) throw new Error('a text of the order holds a NUL');
+    if (value.includes('\0')) throw new TextRefused('a text of the order holds a NUL');
     const { address, bytes } = this.room(Buffer.byteLength(value) + 1);
     bytes.write(value);
     return address;
@@ -139,7 +139,7 @@ export class CallList {
   /** Where the next records go, in bytes. */
   #nextRecord(count: number): number {
     if (this.#steps.length + count > RECORDS_MAX)
-      throw new ListTooLong(`the order needs more than ${RECORDS_MAX} system calls`);
+      throw new Error(`the order needs more than ${RECORDS_MAX} system calls`);
     return STACK_BYTES + this.#steps.length * RECORD_BYTES;
   }
 }

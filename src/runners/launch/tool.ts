@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { fstatSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { startChild } from './child.ts';
 import type { Exit } from './children.ts';
@@ -7,6 +7,17 @@ import { errorOf, type LaunchError, neverStarted, SandboxRefused } from './error
 import type { Machine, Slot } from './machine.ts';
 import type { LaunchOrder } from './order.ts';
 import type { CallList } from './records.ts';
+
+/** A pipe by its read end, a descriptor of this process, and by its inode, which tells it from every other file. */
+export interface OutputPipe {
+  readonly fd: number;
+  readonly inode: number;
+}
+
+export interface OutputPipes {
+  readonly stdout: OutputPipe;
+  readonly stderr: OutputPipe;
+}
 
 /** The process that a tool is: the pid together with its start names it for ever. */
 interface Leader {
@@ -17,8 +28,7 @@ interface Leader {
 
 /** A process that waits to become the tool. */
 export interface Waiting extends Leader {
-  /** The read ends of the tool's output, as descriptors of this process. */
-  readonly output: Connections['output'];
+  readonly output: OutputPipes;
 }
 
 /** A tool that has been ordered. Read `stdout` and `stderr` from the first turn on: they are pipes of limited size. */
@@ -29,6 +39,8 @@ export interface Launched extends Leader {
   readonly started: Promise<void>;
   /** The end of the process, also when the tool never started. Its output may end later. */
   readonly exited: Promise<Exit>;
+  /** True when the process has ended and the kernel shows that nothing of it, or of another job, is left behind. */
+  leftNothing(): boolean;
 }
 
 /** One child: started, waiting, given its order, and then the tool. */
@@ -45,6 +57,7 @@ export class Tool implements Launched, Waiting {
   readonly #whenStarted = Promise.withResolvers<undefined>();
   readonly #whenExited = Promise.withResolvers<Exit>();
   #ordered = false;
+  #isOver = false;
   /** Why it never became the tool, once it has left our memory; undefined while it shares it. */
   #end: LaunchError | null | undefined;
 
@@ -88,8 +101,9 @@ export class Tool implements Launched, Waiting {
     return this.#connections.stderr;
   }
 
-  get output(): Connections['output'] {
-    return this.#connections.output;
+  get output(): OutputPipes {
+    const { stdout, stderr } = this.#connections.output;
+    return { stdout: pipeOf(stdout), stderr: pipeOf(stderr) };
   }
 
   /** The child goes on, and becomes the tool. */
@@ -105,12 +119,16 @@ export class Tool implements Launched, Waiting {
     this.#disconnect();
   }
 
+  leftNothing(): boolean {
+    return this.#isOver && this.#machine.children.adopted()?.length === 0;
+  }
+
   #disconnect(): void {
     for (const stream of [this.#connections.control, this.stdout, this.stderr]) stream.destroy();
   }
 
   /** The child shares our memory no more: it is the tool, or it has ended. */
-  #leave(isOver = false): void {
+  #leave(): void {
     if (this.#end !== undefined) return;
     this.#end = errorOf(this.#list, this.#order.argv[0] ?? '');
     if (this.#end === null && !this.#ordered)
@@ -118,15 +136,20 @@ export class Tool implements Launched, Waiting {
     this.#slot.free();
     if (this.#ordered && this.#order.account) this.#machine.endChange();
     if (this.#end !== null) return this.#whenStarted.reject(this.#end);
-    if (!isOver) offerToOomKiller(this.pid, this.#machine.oomScore);
+    if (!this.#isOver) offerToOomKiller(this.pid, this.#machine.oomScore);
     this.#whenStarted.resolve(undefined);
   }
 
   #exited(exit: Exit): void {
-    this.#leave(true);
+    this.#isOver = true;
+    this.#leave();
     this.#connections.control.destroy();
     this.#whenExited.resolve(this.#end ? { exitCode: this.#end.exitCode, signal: null } : exit);
   }
+}
+
+function pipeOf(fd: number): OutputPipe {
+  return { fd, inode: fstatSync(fd).ino };
 }
 
 function startTicksOf(pid: number): number {

@@ -124,18 +124,16 @@ describe('the environment of a job', () => {
   it('T18: holds nothing of what the daemon was started with', { skip: process.platform !== 'linux' }, async () => {
     const runDir = mkdtempSync(join(tmpdir(), 'gatehouse-environment-'));
     const daemon = `
-      import { createLauncherPool } from ${source('../sandbox/pool.ts')};
-      import { systemClock } from ${source('../../lib/clock.ts')};
+      import { createLauncher } from ${source('../launch/launch.ts')};
       import { childEnvironment } from ${source('environment.ts')};
-      const pool = createLauncherPool({ clock: systemClock, compileCacheDir: null });
+      const launcher = createLauncher();
       for (const policy of [{ readable: [], writable: ['${runDir}'], connectPorts: [] }, null]) {
         const env = childEnvironment({ jobId: 'job_1', runDir: '${runDir}' });
-        const job = await pool.launch({ argv: ['env', '-0'], env, cwd: '${runDir}', policy });
+        const job = await launcher.launch({ argv: ['env', '-0'], env, cwd: '${runDir}', policy });
         job.stdout.on('data', (d) => process.stdout.write(d));
         await job.started;
         await job.exited;
-      }
-      await pool.stop();`;
+      }`;
     assert.ok(HOSTILE.length >= 40);
     const child = spawn(process.execPath, ['--no-warnings', '--input-type=module', '-e', daemon], {
       env: {

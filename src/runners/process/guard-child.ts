@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { systemClock } from '../../lib/clock.ts';
 import { unlinkIn } from '../run-files/unlink-in.ts';
-import { giveBackText, startLean } from '../sandbox/lean.ts';
+import { giveBackText, startLean } from './lean.ts';
 import { openSystemCalls } from '../sandbox/kernel/system-call.ts';
 import { GUARD_CONTROL_FD, type GuardMessage, type LeaseLimits, type Watched } from './guard-protocol.ts';
 import { HeldOutput } from './held-output.ts';

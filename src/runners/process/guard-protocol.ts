@@ -1,3 +1,4 @@
+import type { OutputPipes } from '../launch/tool.ts';
 import type { EntryOf } from '../run-files/unlink-in.ts';
 
 /**
@@ -13,11 +14,11 @@ export interface Watched {
   readonly termDir: string | null;
   readonly leaderFirst: boolean;
   /**
-   * The read ends of the output, as descriptors of the process before it becomes the tool. The guard holds them too,
-   * and reads on when the daemon is gone: a tool that loses the reader of its output dies of that, before it has
-   * stopped in order. Null where that is what the kind of job is used to.
+   * The pipes of the output. The guard opens them too, and reads on when the daemon is gone: a tool that loses the
+   * reader of its output dies of that, before it has stopped in order. Null where that is what the kind of job is used
+   * to.
    */
-  readonly output: { readonly stdout: number; readonly stderr: number } | null;
+  readonly output: OutputPipes | null;
   /** Files that are removed when the daemon is gone and the tree is ended: what lay there in clear for the tool. */
   readonly remove: readonly EntryOf[];
 }

@@ -111,15 +111,15 @@ describe('the guard of a daemon', { skip: NO_LINUX }, () => {
         '--input-type=module',
         '-e',
         `
-      import { createLauncherPool } from ${source('../sandbox/pool.ts')};
+      import { createLauncher } from ${source('../launch/launch.ts')};
       import { createGuard } from ${source('guard.ts')};
       import { childEnvironment } from ${source('environment.ts')};
       import { systemClock } from ${source('../../lib/clock.ts')};
       const clock = systemClock, jobId = 'job_guard_test_${process.pid}_daemon', runDir = '${runDir}';
-      const pool = createLauncherPool({ clock, compileCacheDir: null });
+      const launcher = createLauncher();
       const guard = createGuard({ clock, compileCacheDir: null });
       await guard.ready();
-      const job = await pool.launch({
+      const job = await launcher.launch({
         argv: ['sh', '-c', 'setsid sleep 300 & sleep 301 & echo ready; wait'],
         env: childEnvironment({ jobId, runDir }), cwd: runDir,
         policy: { readable: [], writable: [runDir], connectPorts: [] },

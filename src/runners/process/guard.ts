@@ -2,8 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { pause, type Clock } from '../../lib/clock.ts';
-import { HELPER_NODE_OPTIONS } from '../sandbox/lean.ts';
-import { ownCompileCacheDir } from '../sandbox/compile-cache.ts';
+import { HELPER_NODE_OPTIONS } from './lean.ts';
+import { ownCompileCacheDir } from './compile-cache.ts';
 import type { GuardMessage, LeaseLimits, Watched } from './guard-protocol.ts';
 
 /**

@@ -1,6 +1,10 @@
-import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import type { Clock } from '../../lib/clock.ts';
+import type { OutputPipe } from '../launch/tool.ts';
 import type { Watched } from './guard-protocol.ts';
+
+/** Read at the start, since an orphan has another parent. */
+const DAEMON = process.ppid;
 
 /** The interval at which unread output is drained, in milliseconds: a pipe holds 64 KiB. */
 const DRAIN_EVERY_MS = 10;
@@ -22,8 +26,7 @@ export class HeldOutput {
   hold({ jobId, pid, output }: Watched): void {
     this.release(jobId);
     if (output === null) return;
-    // The tool may have taken the launcher's place by now: then its own ends of the same pipes are there to be opened.
-    const fds = [openFirst(pid, [output.stdout, 1]), openFirst(pid, [output.stderr, 2])];
+    const fds = [openPipe(pid, 1, output.stdout), openPipe(pid, 2, output.stderr)];
     this.#held.set(
       jobId,
       fds.filter((fd) => fd !== null),
@@ -50,10 +53,12 @@ export class HeldOutput {
   }
 }
 
-function openFirst(pid: number, fds: readonly number[]): number | null {
-  for (const fd of fds) {
+/** By the read end of the daemon, or, where the daemon is gone, by the end of the tool itself. */
+function openPipe(pid: number, toolFd: number, { fd, inode }: OutputPipe): number | null {
+  for (const path of [`/proc/${DAEMON}/fd/${fd}`, `/proc/${pid}/fd/${toolFd}`]) {
     try {
-      return openSync(`/proc/${pid}/fd/${fd}`, constants.O_RDONLY | constants.O_NONBLOCK);
+      // A number may belong to another file by now, which must not even be opened.
+      if (statSync(path).ino === inode) return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     } catch {
       // The next one.
     }

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { systemClock } from '../../lib/clock.ts';
-import { createLauncherPool, type LauncherPool } from '../sandbox/pool.ts';
-import type { Launched } from '../sandbox/launcher-process.ts';
+import { createLauncher, type Launcher } from '../launch/launch.ts';
+import type { Launched } from '../launch/tool.ts';
 import { childEnvironment } from './environment.ts';
 import { supervise, type SuperviseOptions } from './supervise.ts';
 import { findSurvivors } from './tree.ts';
@@ -22,16 +22,15 @@ function take(launched: Launched): { text: string } {
 
 describe('a supervised run', { skip: NO_LINUX }, () => {
   let runDir: string;
-  let pool: LauncherPool;
+  let launcher: Launcher;
   let jobId = '';
   let count = 0;
 
   before(() => {
     runDir = realpathSync(mkdtempSync(join(tmpdir(), 'gatehouse-supervise-')));
-    pool = createLauncherPool({ clock: systemClock, compileCacheDir: null });
+    launcher = createLauncher();
   });
   after(async () => {
-    await pool.stop();
     rmSync(runDir, { recursive: true });
   });
 
@@ -39,7 +38,12 @@ describe('a supervised run', { skip: NO_LINUX }, () => {
     count += 1;
     jobId = `job_supervise_test_${process.pid}_${count}`;
     const policy = privileged ? null : { readable: [], writable: [runDir], connectPorts: [] };
-    return pool.launch({ argv: ['sh', '-c', script], env: childEnvironment({ jobId, runDir }), cwd: runDir, policy });
+    return launcher.launch({
+      argv: ['sh', '-c', script],
+      env: childEnvironment({ jobId, runDir }),
+      cwd: runDir,
+      policy,
+    });
   }
 
   const watch = (launched: Launched, more: Partial<SuperviseOptions> = {}): ReturnType<typeof supervise> =>
@@ -142,7 +146,7 @@ describe('a supervised run', { skip: NO_LINUX }, () => {
   });
 
   it('rejects when the tool never started', async () => {
-    const launched = await pool.launch({
+    const launched = await launcher.launch({
       argv: ['no-such-command'],
       env: childEnvironment({ jobId: 'job_none', runDir }),
       cwd: runDir,

@@ -2,7 +2,8 @@ import { Socket } from 'node:net';
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { pause, type Clock } from '../../lib/clock.ts';
-import type { Exit, Launched } from '../sandbox/launcher-process.ts';
+import type { Exit } from '../launch/children.ts';
+import type { Launched } from '../launch/tool.ts';
 import { endTree } from './tree.ts';
 
 export interface SuperviseOptions {
@@ -47,7 +48,15 @@ export async function supervise(launched: Launched, options: SuperviseOptions): 
   const { jobId, graceMs, clock, termDir = null, leaderFirst = false } = options;
   const reason = await firstReason(launched, options);
   const leader = { pid: launched.pid, startTicks: launched.startTicks };
-  const { left } = await endTree({ jobId, leader, graceMs, clock, termDir, leaderFirst });
+  const { left } = await endTree({
+    jobId,
+    leader,
+    graceMs,
+    clock,
+    termDir,
+    leaderFirst,
+    isGone: () => launched.leftNothing(),
+  });
   const end = await Promise.race([launched.exited, pause(clock, EXIT_AFTER_END_MS).then(() => null)]);
   await Promise.all([finishOutput(launched.stdout, clock), finishOutput(launched.stderr, clock)]);
   if (reason === 'exited') await launched.started;

@@ -24,6 +24,8 @@ export interface EndTreeOptions {
    * after half of the grace and SIGKILL after four fifths of it.
    */
   readonly leaderFirst?: boolean;
+  /** True when the kernel shows that nothing of the job is left: the process table is not read then. */
+  readonly isGone?: () => boolean;
   /** When aborted, the ending is given up, not sped up: the result says what is left. */
   readonly signal?: AbortSignal;
 }
@@ -107,7 +109,7 @@ export async function endTree(options: EndTreeOptions): Promise<TreeEnd> {
   const killAt = startedAt + graceMs;
   const termOnce = new TermOnce(options.termDir ?? null);
   for (let waitMs = RESCAN_FIRST_MS; ; waitMs = Math.min(waitMs * 2, RESCAN_MS)) {
-    const survivors = await findSurvivors(jobId, leader);
+    const survivors = options.isGone?.() === true ? [] : await findSurvivors(jobId, leader);
     const now = clock.monotonic();
     const left = survivors.map((entry) => entry.pid);
     if (survivors.length === 0 || signal?.aborted === true || now >= killAt + KILL_WITHIN_MS) return { left };

@@ -12,7 +12,6 @@ import { openFixture, type Fixture } from '../../support/fixtures/installation.t
 import { linesOf } from '../../support/infrastructure.ts';
 
 const NO_ROOT = isRoot() ? false : 'needs root to become another account';
-const COLD_START = { args: ['--warm-launchers', '0'] };
 
 async function output(fixture: Fixture, id: string): Promise<string> {
   return (await linesOf(fixture, id)).join('\n');
@@ -34,7 +33,7 @@ function modesBelow(dir: string): string[] {
 describe('A daemon that is root', { skip: NO_ROOT }, () => {
   test('T66: runs its jobs as another account, which gets no set-user-ID bit and nothing of root', async (t) => {
     const fixture = await openFixture(t);
-    await fixture.start(COLD_START);
+    await fixture.start();
     const account = (await findJobAccount(null))?.account ?? assert.fail('there is no account');
     const script =
       'echo "$(id -un) $USER $(id -u) $(id -G)"; stat -c "%u %a" .; cp /bin/sh x; chmod u+s x; stat -c %a x; ' +
@@ -56,11 +55,11 @@ describe('A daemon that is root', { skip: NO_ROOT }, () => {
 
   test('T66: a privileged job runs as the daemon, all jobs as root with --job-user root: it warns', async (t) => {
     const fixture = await openFixture(t);
-    await fixture.start(COLD_START);
+    await fixture.start();
     assert.equal(await ran(fixture, 'id -u', 'succeeded', true), '0');
     const other = await openFixture(t);
     const daemon = await other.start({
-      args: ['--warm-launchers', '0', '--job-user', 'root', '--runs-dir', join(other.dir, 'data', 'runs')],
+      args: ['--job-user', 'root', '--runs-dir', join(other.dir, 'data', 'runs')],
     });
     assert.equal(await ran(other, 'id -u'), '0');
     const report = await daemon.api(other.token).get<DoctorEntry[]>('/health');
@@ -76,7 +75,7 @@ describe('A daemon that is root', { skip: NO_ROOT }, () => {
     writeFileSync(join(root, 'modules', 'inner', 'main.tf'), 'resource "terraform_data" "x" {\n  input = "one"\n}\n');
     chmodSync(join(root, 'modules'), 0o700);
     const before = modesBelow(root);
-    await fixture.start(COLD_START);
+    await fixture.start();
     await fixture.call('workspace.add', { name: 'net', dir: root });
     const { job_id: id } = await fixture.call<{ job_id: string }>('workspace.plan', { name: 'net' });
     await fixture
@@ -93,7 +92,7 @@ describe('A daemon that is root', { skip: NO_ROOT }, () => {
     const fixture = await openFixture(t);
     // Not the default account, whose processes the doctor of another test would name, and not nobody, as whom
     // PostgreSQL may run.
-    const daemon = await fixture.start({ args: ['--warm-launchers', '0', '--job-user', 'games'] });
+    const daemon = await fixture.start({ args: ['--job-user', 'games'] });
     const id = await fixture.queue({
       command: ['sh', '-c', 'sleep 300 & setsid sleep 301 & echo up; wait'],
       privileged: false,

@@ -8,7 +8,7 @@ import { until } from '../../support/api-client.ts';
 import { linesOf } from '../../support/infrastructure.ts';
 import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
 
-const SAME_ACCOUNT = { args: ['--warm-launchers', '0', ...(isRoot() ? ['--job-user', 'root'] : [])] };
+const SAME_ACCOUNT = { args: isRoot() ? ['--job-user', 'root'] : [] };
 
 async function changesOf(fixture: Fixture): Promise<{ changes: { entry: string; found: string }[]; jobs: string[] }[]> {
   const rows = await fixture.store.db

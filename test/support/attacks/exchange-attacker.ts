@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { HELPER_NODE_OPTIONS } from '../../../src/runners/sandbox/lean.ts';
+import { HELPER_NODE_OPTIONS } from '../../../src/runners/process/lean.ts';
 import type { Attack } from './exchange-attack.ts';
 
 export interface Attacker {

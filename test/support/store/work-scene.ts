@@ -7,8 +7,9 @@ import { Failure } from '../../../src/domain/failure.ts';
 import { systemClock, type Clock } from '../../../src/lib/clock.ts';
 import type { ReactionDeps } from '../../../src/reaction/types.ts';
 import type { RunSetup } from '../../../src/runners/run.ts';
-import type { Exit, Launched } from '../../../src/runners/sandbox/launcher-process.ts';
-import type { LaunchRequest } from '../../../src/runners/sandbox/pool.ts';
+import type { Exit } from '../../../src/runners/launch/children.ts';
+import type { Launched } from '../../../src/runners/launch/tool.ts';
+import type { LaunchRequest } from '../../../src/runners/launch/launch.ts';
 import { getJob } from '../../../src/store/jobs/jobs.ts';
 import type { JobRow } from '../../../src/store/schema/schema.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -90,18 +91,19 @@ function runSetup(runsDir: string, programs: Scene['programs']): RunSetup {
     const { promise: exited, resolve } = Promise.withResolvers<Exit>();
     const [stdout, stderr] = [new PassThrough(), new PassThrough()];
     const leader = { pid: NO_PID, startTicks: 1 };
-    await request.beforeStart?.({ ...leader, output: null });
+    const pipe = { fd: -1, inode: 0 };
+    await request.beforeStart?.({ ...leader, output: { stdout: pipe, stderr: pipe } });
     const exit = (end: Exit): void => {
       stdout.end();
       stderr.end();
       resolve(end);
     };
     programs.push({ request, exit, print: (text) => void stdout.write(text) });
-    return { ...leader, stdout, stderr, started: Promise.resolve(), exited };
+    return { ...leader, stdout, stderr, started: Promise.resolve(), exited, leftNothing: () => true };
   };
   return {
     clock: hastyClock,
-    pool: { launch, supported: () => Promise.reject(new Error('not asked')), stop: nothing },
+    launcher: { launch, supported: () => Promise.reject(new Error('not asked')) },
     guard: { ready: nothing, watch: () => undefined, unwatch: () => undefined, renew: () => undefined, stop: nothing },
     runsDir,
     account: null,

@@ -10,21 +10,20 @@ import { HostileServer } from '../../../../test/support/attacks/hostile/server.t
 import { Failure } from '../../../domain/failure.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { DEFAULT_PATH } from '../../process/environment.ts';
-import { SandboxRefused } from '../../sandbox/errors.ts';
-import { createLauncherPool, type LauncherPool } from '../../sandbox/pool.ts';
+import { SandboxRefused } from '../../launch/errors.ts';
+import { createLauncher, type Launcher } from '../../launch/launch.ts';
 import { needs } from '../../../../test/support/tools.ts';
 import { fetchGit } from './git.ts';
 import { reachOf } from './access.ts';
 import { collect, type Git, runGit } from './process.ts';
 
 let base: string;
-let pool: LauncherPool;
+let launcher: Launcher;
 before(() => {
   base = mkdtempSync(join(tmpdir(), 'gatehouse-git-access-'));
-  pool = createLauncherPool({ clock: systemClock, compileCacheDir: join(base, 'cache') });
+  launcher = createLauncher();
 });
 after(async () => {
-  await pool.stop();
   rmSync(base, { recursive: true });
 });
 
@@ -97,7 +96,7 @@ describe('git in the sandbox', () => {
     const work = empty();
     const gitDir = join(work, 'git');
     const git: Git = {
-      pool,
+      launcher,
       clock: systemClock,
       work,
       gitDir,
@@ -144,19 +143,19 @@ describe('git in the sandbox', () => {
       chmodSync(folder, 0o711);
       const into = empty();
       const started: unknown[] = [];
-      const recording: LauncherPool = {
-        ...pool,
+      const recording: Launcher = {
+        ...launcher,
         launch(request) {
           started.push([
             request.account?.uid,
             lstatSync(request.cwd).uid,
             request.policy?.writable.every((path) => path.startsWith(`${folder}/.git-`)),
           ]);
-          return pool.launch(request);
+          return launcher.launch(request);
         },
       };
       const place = { account: { uid: 65_534, gid: 65_534 }, folder };
-      const { tree } = await fetchGit({ pool: recording, url, ref: null, into, place, protocols: ['http'] });
+      const { tree } = await fetchGit({ launcher: recording, url, ref: null, into, place, protocols: ['http'] });
       assert.deepEqual(started, [
         [65_534, 65_534, true],
         [65_534, 65_534, true],
@@ -164,7 +163,7 @@ describe('git in the sandbox', () => {
       assert.deepEqual([readdirSync(tree), lstatSync(join(tree, 'f')).uid, readdirSync(folder)], [['f'], 0, []]);
       // ssh needs the keys of this account.
       await assert.rejects(
-        fetchGit({ pool: recording, url: 'ssh://git@127.0.0.1:1/x', ref: null, into: empty(), place }),
+        fetchGit({ launcher: recording, url: 'ssh://git@127.0.0.1:1/x', ref: null, into: empty(), place }),
         Failure,
       );
       assert.deepEqual(started.at(-1), [undefined, 0, false]);
@@ -173,12 +172,12 @@ describe('git in the sandbox', () => {
   );
 
   it('T70: does not start where there is no sandbox, and the refusal says so', async () => {
-    const none: LauncherPool = {
-      ...pool,
+    const none: Launcher = {
+      ...launcher,
       launch: () => Promise.reject(new SandboxRefused('The sandbox needs Landlock ABI 4 (Linux 6.7).')),
     };
     await assert.rejects(
-      fetchGit({ pool: none, url: 'https://127.0.0.1:1/x', ref: null, into: empty() }),
+      fetchGit({ launcher: none, url: 'https://127.0.0.1:1/x', ref: null, into: empty() }),
       (error: unknown) => {
         return (
           error instanceof Failure &&

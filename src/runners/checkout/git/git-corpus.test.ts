@@ -8,8 +8,7 @@ import { HOSTILE } from '../../../../test/support/attacks/hostile/all.ts';
 import type { Ground, Hostile } from '../../../../test/support/attacks/hostile/corpus.ts';
 import { HostileServer } from '../../../../test/support/attacks/hostile/server.ts';
 import { Failure } from '../../../domain/failure.ts';
-import { systemClock } from '../../../lib/clock.ts';
-import { createLauncherPool, type LauncherPool } from '../../sandbox/pool.ts';
+import { createLauncher, type Launcher } from '../../launch/launch.ts';
 import { needs } from '../../../../test/support/tools.ts';
 import { fetchGit } from './git.ts';
 import { GIT_PROTOCOLS } from './url.ts';
@@ -38,17 +37,16 @@ const ALWAYS: ReadonlySet<string> = new Set([
 const ROWS = HOSTILE.filter(({ name }, n) => EXTENT === 'all' || n % EACH === 0 || ALWAYS.has(name));
 
 let base: string;
-let pool: LauncherPool;
+let launcher: Launcher;
 let ground: Ground;
 let count = 0;
 before(async () => {
   base = mkdtempSync(join(tmpdir(), 'gatehouse-corpus-'));
-  pool = createLauncherPool({ clock: systemClock, compileCacheDir: join(base, 'cache') });
+  launcher = createLauncher();
   ground = { folder, server: await new HostileServer().listen(), marker: join(base, 'marker') };
 });
 after(async () => {
   ground.server.close();
-  await pool.stop();
   rmSync(base, { recursive: true });
 });
 
@@ -63,7 +61,7 @@ async function outcomeOf(built: { readonly url: string; readonly ref?: string })
   const into = folder();
   try {
     const protocols = [...GIT_PROTOCOLS, 'file', 'http'];
-    const { tree } = await fetchGit({ url: built.url, ref: built.ref ?? null, into, pool, protocols });
+    const { tree } = await fetchGit({ url: built.url, ref: built.ref ?? null, into, launcher, protocols });
     return filesBelow(tree);
   } catch (error) {
     assert.ok(error instanceof Failure, String(error));

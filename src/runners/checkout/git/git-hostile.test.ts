@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Repository } from '../../../../test/support/attacks/hostile-repositories.ts';
 import { Failure } from '../../../domain/failure.ts';
-import { systemClock } from '../../../lib/clock.ts';
-import { createLauncherPool, type LauncherPool } from '../../sandbox/pool.ts';
+import { createLauncher, type Launcher } from '../../launch/launch.ts';
 import { needs } from '../../../../test/support/tools.ts';
 import { fetchGit, type FetchLimits } from './git.ts';
 import { GIT_PROTOCOLS } from './url.ts';
@@ -18,15 +17,14 @@ const LIMITS: FetchLimits = { files: 200, bytes: MEBI, depth: 8, timeoutMs: 30_0
 
 let base: string;
 let marker: string;
-let pool: LauncherPool;
+let launcher: Launcher;
 let count = 0;
 before(() => {
   base = mkdtempSync(join(tmpdir(), 'gatehouse-hostile-'));
   marker = join(base, 'marker');
-  pool = createLauncherPool({ clock: systemClock, compileCacheDir: join(base, 'cache') });
+  launcher = createLauncher();
 });
 after(async () => {
-  await pool.stop();
   rmSync(base, { recursive: true });
 });
 
@@ -36,7 +34,7 @@ async function fetched(from: Repository, limits = LIMITS): Promise<string> {
   const into = join(base, `into-${(count += 1)}`);
   mkdirSync(into);
   const { tree } = await fetchGit({
-    pool,
+    launcher,
     url: from.url,
     ref: null,
     into,

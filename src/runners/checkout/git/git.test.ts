@@ -18,7 +18,7 @@ import { HOSTILE_URLS, MARKER, Repository } from '../../../../test/support/attac
 import { Failure } from '../../../domain/failure.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { DEFAULT_PATH } from '../../process/environment.ts';
-import { createLauncherPool, type LauncherPool } from '../../sandbox/pool.ts';
+import { createLauncher, type Launcher } from '../../launch/launch.ts';
 import { needs } from '../../../../test/support/tools.ts';
 import { fetchGit, FETCH_LIMITS, type FetchLimits } from './git.ts';
 import { cleaned, collect, NO_REACH, runGit } from './process.ts';
@@ -28,14 +28,13 @@ const LIMITS: FetchLimits = { ...FETCH_LIMITS, timeoutMs: 30_000 };
 const FROM_FILES = [...GIT_PROTOCOLS, 'file'];
 
 let base: string;
-let pool: LauncherPool;
+let launcher: Launcher;
 let count = 0;
 before(() => {
   base = mkdtempSync(join(tmpdir(), 'gatehouse-git-'));
-  pool = createLauncherPool({ clock: systemClock, compileCacheDir: join(base, 'cache') });
+  launcher = createLauncher();
 });
 after(async () => {
-  await pool.stop();
   rmSync(base, { recursive: true });
 });
 
@@ -54,7 +53,7 @@ function fetched(
   options: { ref?: string; limits?: FetchLimits } = {},
 ): Promise<{ commit: string; tree: string }> {
   return fetchGit({
-    pool,
+    launcher,
     url: from.url,
     ref: options.ref ?? null,
     into: empty(),
@@ -108,7 +107,7 @@ describe('a git source', { skip: needs('git') }, () => {
     from.commit();
     await assert.rejects(fetched(from, { ref: 'nope' }), refusal(/git fetch failed: .*couldn't find remote ref nope/));
     await assert.rejects(
-      fetchGit({ pool, url: `file://${base}/nothing`, ref: null, into: empty(), protocols: FROM_FILES }),
+      fetchGit({ launcher, url: `file://${base}/nothing`, ref: null, into: empty(), protocols: FROM_FILES }),
       refusal(/does not appear to be a git repository/),
     );
   });
@@ -129,7 +128,7 @@ describe('a git source', { skip: needs('git') }, () => {
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as { port: number };
     const hung = fetchGit({
-      pool,
+      launcher,
       url: `https://127.0.0.1:${port}/x`,
       ref: null,
       into: empty(),
@@ -149,7 +148,7 @@ describe('a git source', { skip: needs('git') }, () => {
     const { port } = server.address() as { port: number };
     const stop = new AbortController();
     const hung = fetchGit({
-      pool,
+      launcher,
       url: `https://127.0.0.1:${port}/x`,
       ref: null,
       into: empty(),
@@ -164,7 +163,7 @@ describe('a git source', { skip: needs('git') }, () => {
     await ended;
     server.close();
     const late = fetchGit({
-      pool,
+      launcher,
       url: `https://127.0.0.1:${port}/x`,
       ref: null,
       into: empty(),
@@ -176,7 +175,7 @@ describe('a git source', { skip: needs('git') }, () => {
 
   it('needs git, and says so', async () => {
     await assert.rejects(
-      fetchGit({ pool, url: 'https://127.0.0.1:1/x', ref: null, into: empty(), searchPath: base }),
+      fetchGit({ launcher, url: 'https://127.0.0.1:1/x', ref: null, into: empty(), searchPath: base }),
       refusal(/git cannot be started/),
     );
   });
@@ -206,7 +205,7 @@ describe('T22: a URL that was not refused when it was written', () => {
       const home = empty();
       const gitDir = join(home, 'git');
       const git = {
-        pool,
+        launcher,
         clock: systemClock,
         work: home,
         gitDir,
@@ -243,7 +242,7 @@ describe('T22: a URL that was not refused when it was written', () => {
     for (const url of HOSTILE_URLS) {
       const into = empty();
       await assert.rejects(
-        fetchGit({ pool, url, ref: null, into }),
+        fetchGit({ launcher, url, ref: null, into }),
         (error: unknown) => error instanceof Failure && error.code === 'invalid_argument',
         url,
       );
@@ -265,7 +264,7 @@ describe('T22: a URL that was not refused when it was written', () => {
         `[url "ext::touch ${MARKER} "]\n\tinsteadOf = file://\n[core]\n\tsshCommand = touch ${MARKER}\n`,
       );
       // The folder is the caller's own and empty: one in which somebody was before is not used.
-      await assert.rejects(fetchGit({ pool, url: from.url, ref: null, into, protocols: FROM_FILES }), Failure);
+      await assert.rejects(fetchGit({ launcher, url: from.url, ref: null, into, protocols: FROM_FILES }), Failure);
       const hostile = {
         GIT_SSH_COMMAND: `touch ${MARKER}`,
         GIT_EXTERNAL_DIFF: MARKER,

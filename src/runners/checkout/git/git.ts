@@ -5,7 +5,7 @@ import { errorCode } from '../../../lib/error-code.ts';
 import { pause, systemClock, type Clock } from '../../../lib/clock.ts';
 import { DEFAULT_PATH } from '../../process/environment.ts';
 import type { Guard } from '../../process/guard.ts';
-import type { LauncherPool } from '../../sandbox/pool.ts';
+import type { Launcher } from '../../launch/launch.ts';
 import { COPY_LIMITS, type CopyLimits } from '../copy-tree.ts';
 import { reachOf } from './access.ts';
 import { collect, type Git, runGit } from './process.ts';
@@ -35,7 +35,7 @@ interface FetchGitOptions {
   /** An empty folder of the caller, which removes it in any case. */
   readonly into: string;
   /** Starts git in the sandbox. */
-  readonly pool: LauncherPool;
+  readonly launcher: Launcher;
   /** As whom and where git works unless it needs ssh; by default as this process, in `into`. */
   readonly place?: GitPlace | null;
   /** Ends git when this process is killed; without it git continues. */
@@ -67,7 +67,7 @@ export async function fetchGit(options: FetchGitOptions): Promise<{ readonly com
   const cancel = clock.after(limits.timeoutMs, () =>
     over.abort(new Failure('unavailable', `git: the fetch took longer than ${limits.timeoutMs / 1_000} s.`)),
   );
-  const { searchPath = DEFAULT_PATH, pool } = options;
+  const { searchPath = DEFAULT_PATH, launcher } = options;
   let folders: GitFolders | null = null;
   try {
     // The keys of ssh belong to the account of this process, and another one cannot read them.
@@ -75,7 +75,7 @@ export async function fetchGit(options: FetchGitOptions): Promise<{ readonly com
     folders = await makeGitFolders(into, place, clock);
     const git: Git = {
       ...folders,
-      pool,
+      launcher,
       clock,
       searchPath,
       protocols,

@@ -6,12 +6,12 @@ import { randomName } from '../../../lib/random.ts';
 import { JOB_ID_VARIABLE } from '../../process/environment.ts';
 import type { Guard } from '../../process/guard.ts';
 import { supervise } from '../../process/supervise.ts';
-import { CommandNotExecutable, CommandNotFound, SandboxRefused } from '../../sandbox/errors.ts';
-import type { LauncherPool } from '../../sandbox/pool.ts';
+import { CommandNotExecutable, CommandNotFound, SandboxRefused } from '../../launch/errors.ts';
+import type { Launcher } from '../../launch/launch.ts';
 
 /** How git is started for one fetch. */
 export interface Git {
-  readonly pool: LauncherPool;
+  readonly launcher: Launcher;
   readonly clock: Clock;
   /** The only folder that git may write. It holds the other two. */
   readonly work: string;
@@ -153,15 +153,15 @@ export async function runGit<T>(
   const refused = new AbortController();
   try {
     await git.guard?.ready();
-    const launched = await git.pool.launch({
+    const launched = await git.launcher.launch({
       argv: ['git', '--no-pager', ...options, ...words],
       env: environmentOf(git, runId),
       cwd: git.home,
       policy: { readable: reach.readable, writable: [git.work], connectPorts: reach.connectPorts },
       account: git.account,
       limits: { addressSpaceBytes: ADDRESS_SPACE_BYTES },
-      beforeStart: (leader) =>
-        git.guard?.watch({ jobId: runId, ...leader, termDir: null, leaderFirst: false, output: null, remove: [] }),
+      beforeStart: ({ pid, startTicks }) =>
+        git.guard?.watch({ jobId: runId, pid, startTicks, termDir: null, leaderFirst: false, output: null, remove: [] }),
     });
     const taking = take(launched.stdout).catch((error: unknown) => {
       launched.stdout.destroy();

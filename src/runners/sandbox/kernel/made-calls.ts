@@ -33,12 +33,7 @@ type MadeCall =
 export type MadeCalls = Readonly<Record<MadeCall, number>>;
 
 /** Calls that came after the tables were unified have one number everywhere. */
-const UNIFIED = {
-  close_range: 436,
-  landlock_create_ruleset: 444,
-  landlock_add_rule: 445,
-  landlock_restrict_self: 446,
-};
+const UNIFIED = { close_range: 436, landlock_create_ruleset: 444, landlock_add_rule: 445, landlock_restrict_self: 446 };
 
 export const MADE_CALLS = {
   x64: {

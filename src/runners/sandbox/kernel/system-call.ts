@@ -15,8 +15,10 @@ export interface SystemCalls {
   clone(code: bigint, stackTop: bigint, flags: number, argument: bigint): number;
 }
 
-/** Where a C library keeps the error number of the calling thread: the same name in glibc and in musl. */
-const ERRNO_SYMBOL = '__errno_location';
+/** What is used of the C library: the same in glibc and in musl. The last one tells the calling thread's error. */
+export const C_FUNCTIONS = ['syscall', 'clone', '__errno_location'] as const;
+
+const [SYSCALL, CLONE, ERRNO] = C_FUNCTIONS;
 
 function raw(argument: CallArgument | undefined): bigint {
   if (argument === undefined) return 0n;
@@ -32,13 +34,13 @@ export function openSystemCalls(): SystemCalls {
   if (numbers === undefined)
     throw new Error(`there is no system call table for ${process.platform} on ${process.arch}`);
   const { functions } = ffi.dlopen(null, {
-    syscall: { arguments: ['i64', 'i64', 'i64', 'i64', 'i64', 'i64', 'i64'], return: 'i64' },
-    clone: { arguments: ['u64', 'u64', 'i32', 'u64'], return: 'i32' },
-    [ERRNO_SYMBOL]: { arguments: [], return: 'u64' },
+    [SYSCALL]: { arguments: ['i64', 'i64', 'i64', 'i64', 'i64', 'i64', 'i64'], return: 'i64' },
+    [CLONE]: { arguments: ['u64', 'u64', 'i32', 'u64'], return: 'i32' },
+    [ERRNO]: { arguments: [], return: 'u64' },
   });
-  const errnoAt = functions[ERRNO_SYMBOL]();
+  const errnoAt = functions[ERRNO]();
   const invoke = (number: number, [a, b, c, d, e, f]: readonly CallArgument[]): bigint =>
-    functions.syscall(BigInt(number), raw(a), raw(b), raw(c), raw(d), raw(e), raw(f));
+    functions[SYSCALL](BigInt(number), raw(a), raw(b), raw(c), raw(d), raw(e), raw(f));
   const orError = (result: number): number => (result === -1 ? -ffi.getInt32(errnoAt) : result);
   return {
     numbers,
@@ -48,7 +50,7 @@ export function openSystemCalls(): SystemCalls {
       if (address === -1n) throw new Error(`mapping memory failed with error ${ffi.getInt32(errnoAt)}`);
       return address;
     },
-    clone: (code, stackTop, flags, argument) => orError(functions.clone(code, stackTop, flags, argument)),
+    clone: (code, stackTop, flags, argument) => orError(functions[CLONE](code, stackTop, flags, argument)),
   };
 }
 

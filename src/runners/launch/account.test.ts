@@ -6,10 +6,9 @@ import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
-import { systemClock } from '../../lib/clock.ts';
-import { CALL_NUMBERS } from './kernel/call-numbers.ts';
+import { CALL_NUMBERS } from '../sandbox/kernel/call-numbers.ts';
 import { SandboxRefused } from './errors.ts';
-import { createLauncherPool, type LauncherPool, type LaunchRequest } from './pool.ts';
+import { createLauncher, type Launcher, type LaunchRequest } from './launch.ts';
 
 const SKIP =
   process.platform !== 'linux'
@@ -31,7 +30,7 @@ async function text(stream: Readable): Promise<string> {
 describe('a job of a daemon that is root', { skip: SKIP }, () => {
   let dir: string;
   let runDir: string;
-  let pool: LauncherPool;
+  let launcher: Launcher;
   let server: Server;
 
   before(async () => {
@@ -40,13 +39,12 @@ describe('a job of a daemon that is root', { skip: SKIP }, () => {
     runDir = join(dir, 'job_1');
     mkdirSync(runDir, { mode: 0o700 });
     chownSync(runDir, ACCOUNT.uid, ACCOUNT.gid);
-    pool = createLauncherPool({ clock: systemClock, compileCacheDir: null });
+    launcher = createLauncher();
     server = createServer((socket) => socket.end('reached')).listen(join(dir, 'service.sock'));
     await once(server, 'listening');
     chmodSync(join(dir, 'service.sock'), 0o777);
   });
   after(async () => {
-    await pool.stop();
     server.close();
     rmSync(dir, { recursive: true });
   });
@@ -56,7 +54,7 @@ describe('a job of a daemon that is root', { skip: SKIP }, () => {
     more: Partial<LaunchRequest> = {},
   ): Promise<{ exitCode: number | null; stdout: string; stderr: string }> {
     const policy = { readable: [], writable: [runDir], connectPorts: [] };
-    const launched = await pool.launch({ argv, env: ENV, cwd: runDir, policy, account: ACCOUNT, ...more });
+    const launched = await launcher.launch({ argv, env: ENV, cwd: runDir, policy, account: ACCOUNT, ...more });
     const [stdout, stderr, end] = await Promise.all([text(launched.stdout), text(launched.stderr), launched.exited]);
     await launched.started;
     return { exitCode: end.exitCode, stdout, stderr };
@@ -178,7 +176,7 @@ describe('a job of a daemon that is root', { skip: SKIP }, () => {
   });
 
   it('T68: changes the scheduling of itself and of nothing else, also of processes of the same account', async () => {
-    const other = await pool.launch({ argv: ['sleep', '300'], env: ENV, cwd: '/', policy: null, account: ACCOUNT });
+    const other = await launcher.launch({ argv: ['sleep', '300'], env: ENV, cwd: '/', policy: null, account: ACCOUNT });
     await other.started;
     const own =
       `renice -n 19 -p ${other.pid}; renice -n 19 -u 64123; taskset -pc 0 ${other.pid}; prlimit ` +

@@ -25,13 +25,12 @@ describe('a sandboxed job of a daemon that is not root', { skip: NO_LINUX }, () 
       chmodSync(dir, 0o755);
       execFileSync('chown', ['nobody', own]);
       const script = `
-      import { createLauncherPool } from ${JSON.stringify(join(import.meta.dirname, 'pool.ts'))};
-      import { systemClock } from ${JSON.stringify(join(import.meta.dirname, '..', '..', 'lib', 'clock.ts'))};
+      import { createLauncher } from ${JSON.stringify(join(import.meta.dirname, 'launch.ts'))};
       import { writeFileSync, mkdirSync } from 'node:fs';
       writeFileSync('${own}/secret', 'canary'); mkdirSync('${own}/run');
-      const pool = createLauncherPool({ clock: systemClock, compileCacheDir: null });
+      const launcher = createLauncher();
       const reach = 'id -un; cat ../secret; cat /proc/' + process.pid + '/environ; kill -0 ' + process.pid;
-      const job = await pool.launch({
+      const job = await launcher.launch({
         argv: ['sh', '-c', reach + '; touch ok && echo wrote'],
         env: { PATH: '/usr/bin:/bin' },
         cwd: '${own}/run',
@@ -39,8 +38,7 @@ describe('a sandboxed job of a daemon that is not root', { skip: NO_LINUX }, () 
       });
       job.stdout.on('data', (d) => process.stdout.write(d));
       await job.started;
-      await job.exited;
-      await pool.stop();`;
+      await job.exited;`;
       const uid = Number(execFileSync('id', ['-u', 'nobody'], { encoding: 'utf8' }));
       if (!worldReadable()) return;
       const answer = execFileSync(process.execPath, ['--no-warnings', '--input-type=module', '-e', script], {
@@ -56,7 +54,7 @@ describe('a sandboxed job of a daemon that is not root', { skip: NO_LINUX }, () 
 /** A checkout below a closed home can't be run by another user at all. */
 function worldReadable(): boolean {
   try {
-    execFileSync('setpriv', ['--reuid=65534', '--clear-groups', 'test', '-r', join(import.meta.dirname, 'pool.ts')], {
+    execFileSync('setpriv', ['--reuid=65534', '--clear-groups', 'test', '-r', join(import.meta.dirname, 'launch.ts')], {
       stdio: 'ignore',
     });
     return true;

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { flushCompileCache } from 'node:module';
-import type { SystemCalls } from './kernel/system-call.ts';
+import type { SystemCalls } from '../sandbox/kernel/system-call.ts';
 
 /**
  * Helper processes wait idle, often for days, so they are kept small. Measured on Node 26.10, x64: 42 MiB for an empty

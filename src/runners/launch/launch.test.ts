@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { Session } from 'node:inspector';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { after, before, describe, it } from 'node:test';
+import { CommandNotExecutable, CommandNotFound, SandboxRefused } from './errors.ts';
+import type { Exit } from './children.ts';
+import { openSystemCalls } from '../sandbox/kernel/system-call.ts';
+import { createLauncher, type LaunchRequest } from './launch.ts';
+
+const NO_LINUX = process.platform === 'linux' ? false : 'the sandbox needs Linux';
+const F_SETFD = 2;
+const launcher = createLauncher();
+
+async function until(what: string, holds: () => boolean): Promise<void> {
+  for (let look = 0; look < 500; look++) {
+    if (holds()) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  assert.fail(`never: ${what}`);
+}
+
+/** The processes that this one has started, or adopted. */
+function children(): string {
+  return readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8');
+}
+
+async function text(stream: Readable): Promise<string> {
+  let all = '';
+  for await (const chunk of stream) all += String(chunk);
+  return all;
+}
+
+/** How a launch that must not succeed ended; `exit` is null where it was refused before anything was started. */
+async function refused(request: LaunchRequest): Promise<{ error: unknown; exit: Exit | null }> {
+  try {
+    const launched = await launcher.launch(request);
+    const exit = await launched.exited;
+    return { error: await launched.started.catch((thrown: unknown) => thrown), exit };
+  } catch (error) {
+    return { error, exit: null };
+  }
+}
+
+describe('the launcher', { skip: NO_LINUX }, () => {
+  let dir: string;
+
+  before(() => {
+    dir = realpathSync(mkdtempSync(join(tmpdir(), 'gatehouse-launch-')));
+  });
+  after(() => rmSync(dir, { recursive: true }));
+
+  const order = (argv: readonly string[], more: Partial<LaunchRequest> = {}): LaunchRequest => ({
+    argv,
+    env: { PATH: '/usr/bin:/bin', SVC_JOB_ID: 'job_1' },
+    cwd: dir,
+    policy: { readable: [], writable: [dir], connectPorts: [] },
+    ...more,
+  });
+
+  it('starts no tool before what must be known of it is written down', async () => {
+    const marker = join(dir, 'started');
+    let seen: unknown;
+    const launched = await launcher.launch(
+      order(['touch', marker], {
+        beforeStart: async ({ pid, startTicks }) => {
+          await new Promise((resolve) => setTimeout(resolve, 50));
+          seen = { pid, startTicks, started: existsSync(marker) };
+        },
+      }),
+    );
+    await launched.exited;
+    const { pid, startTicks } = launched;
+    assert.deepEqual(seen, { pid, startTicks, started: false });
+    assert.equal(existsSync(marker), true);
+  });
+
+  it('ends the process and starts nothing when that cannot be written down', async () => {
+    const marker = join(dir, 'never');
+    let pid = 0;
+    const launch = launcher.launch(
+      order(['touch', marker], {
+        beforeStart: (leader) => {
+          pid = leader.pid;
+          throw new Error('lost');
+        },
+      }),
+    );
+    await assert.rejects(launch, /lost/);
+    await until('the process is gone', () => !existsSync(`/proc/${pid}`));
+    assert.equal(existsSync(marker), false);
+  });
+
+  it('names the tool by a pid and a start that stay when its process becomes it', async () => {
+    const launched = await launcher.launch(order(['sleep', '60']));
+    await launched.started;
+    const stat = readFileSync(`/proc/${launched.pid}/stat`, 'utf8');
+    assert.match(stat, /\(sleep\)/);
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    assert.equal(Number(fields[19]), launched.startTicks);
+    assert.deepEqual(
+      [fields[2], fields[3]],
+      [String(launched.pid), String(launched.pid)],
+      'leads its group and session',
+    );
+    process.kill(launched.pid, 'SIGKILL');
+    assert.deepEqual(await launched.exited, { exitCode: null, signal: 'SIGKILL' });
+  });
+
+  it('tells a command that is not there from one that cannot be executed', async () => {
+    writeFileSync(join(dir, 'plain'), 'no program', { mode: 0o644 });
+    writeFileSync(join(dir, 'broken'), 'no program', { mode: 0o755 });
+    for (const argv of [['no-such-command'], [join(dir, 'absent')], ['']]) {
+      assert.deepEqual(await refused(order(argv)), {
+        error: new CommandNotFound(
+          `The tool never started: the command ${argv[0] === '' ? 'is empty' : `${argv[0]} was not found`}.`,
+        ),
+        exit: argv[0] === '' ? null : { exitCode: 127, signal: null },
+      });
+    }
+    for (const argv of [[join(dir, 'plain')], [join(dir, 'broken')], [dir]]) {
+      const { error, exit } = await refused(order(argv));
+      assert.ok(error instanceof CommandNotExecutable, String(error));
+      assert.equal(exit?.exitCode, 126);
+    }
+    assert.ok((await refused(order(['no-such'], { policy: null }))).error instanceof CommandNotFound);
+  });
+
+  it('T34: starts nothing when a path of the policy is missing or a link', async () => {
+    const marker = join(dir, 'bare');
+    writeFileSync(join(dir, 'link-target'), '');
+    execFileSync('ln', ['-s', join(dir, 'link-target'), join(dir, 'link')]);
+    for (const policy of [
+      { readable: ['/no/such/path'], writable: [dir], connectPorts: [] },
+      { readable: [], writable: [join(dir, 'absent')], connectPorts: [] },
+      { readable: [join(dir, 'link')], writable: [dir], connectPorts: [] },
+      { readable: [], writable: [dir], connectPorts: [70_000] },
+    ]) {
+      const { error } = await refused(order(['touch', marker], { policy }));
+      assert.ok(error instanceof SandboxRefused, String(error));
+    }
+    assert.ok((await refused(order(['touch', marker], { cwd: join(dir, 'absent') }))).error instanceof SandboxRefused);
+    assert.ok((await refused(order(['touch', marker, 'a\0b']))).error instanceof SandboxRefused);
+    assert.equal(existsSync(marker), false);
+  });
+
+  it('refuses an order for which there is no room, before a process is started', async () => {
+    const before = children();
+    const long = { ...order(['echo', 'x'.repeat(1024 * 1024)]) };
+    await assert.rejects(launcher.launch(long), /the order is longer than 1048576 bytes/);
+    const ports = Array.from({ length: 1_000 }, (_, n) => n + 1);
+    const many = order(['true'], { policy: { readable: [], writable: [dir], connectPorts: ports } });
+    await assert.rejects(launcher.launch(many), /the order needs more than 1024 system calls/);
+    assert.deepEqual(children(), before);
+    const { exitCode } = await (await launcher.launch(order(['true', 'x'.repeat(100_000)]))).exited;
+    assert.equal(exitCode, 0);
+  });
+
+  it('gives a tool no descriptor that somebody left open for it', async () => {
+    const fd = openSync('/etc/hostname', 'r');
+    const system = openSystemCalls();
+    system.call(system.numbers.made.fcntl, fd, F_SETFD, 0);
+    try {
+      const launched = await launcher.launch(order(['ls', '/proc/self/fd'], { policy: null }));
+      assert.deepEqual((await text(launched.stdout)).trim().split('\n'), ['0', '1', '2', '3']);
+    } finally {
+      closeSync(fd);
+    }
+  });
+
+  it('starts tools while the profiler sends its signal to this process', async () => {
+    const session = new Session();
+    session.connect();
+    const post = (method: string, params = {}): Promise<void> =>
+      new Promise((resolve, reject) => session.post(method, params, (error) => (error ? reject(error) : resolve())));
+    await post('Profiler.enable');
+    await post('Profiler.setSamplingInterval', { interval: 50 });
+    await post('Profiler.start');
+    for (let round = 0; round < 10; round += 1) {
+      const runs = Array.from({ length: 10 }, () => launcher.launch(order(['true'])));
+      for (const launched of await Promise.all(runs)) assert.equal((await launched.exited).exitCode, 0);
+    }
+    await post('Profiler.stop');
+    session.disconnect();
+  });
+
+  it('keeps no descriptor of a job that has ended', async () => {
+    const run = async (): Promise<void> => {
+      const launched = await launcher.launch(order(['echo', 'hello']));
+      const closed = Promise.all([launched.stdout, launched.stderr].map((stream) => once(stream.resume(), 'close')));
+      await Promise.all([launched.exited, closed]);
+    };
+    await run();
+    const before = readdirSync('/proc/self/fd').length;
+    for (let turn = 0; turn < 4; turn++) await Promise.all([run(), run(), run()]);
+    await until('the descriptors are given back', () => readdirSync('/proc/self/fd').length <= before);
+  });
+});
