@@ -164,7 +164,7 @@ export const SETTINGS = {
     flag: 'warm-launchers',
     placeholder: 'N',
     only: ['serve'],
-    help: 'Number of sandbox launchers to start in advance; default 1',
+    help: 'No effect: jobs start without launchers',
     read: (text) => wholeNumber('warm-launchers', text, 1, 0, 8),
   }),
   notify: setting({

@@ -20,8 +20,7 @@ const DOORS = [
   'src/lib/random.ts',
   'src/config/',
   'src/main.ts',
-  'src/runners/sandbox/launcher.ts',
-  'src/runners/sandbox/lean.ts', // A part of the launcher and of no other program.
+  'src/runners/process/lean.ts', // A part of the guard and of no other program.
   'src/runners/process/guard-child.ts',
 ];
 

@@ -97,7 +97,7 @@ export const SAMPLES: Readonly<Record<keyof typeof SOURCE_RULES, Samples>> = {
     good: [
       ...at('src/lib/clock.ts', 'Date.now(); setTimeout(f, 1);'),
       ...at('src/config/read.ts', 'process.env;'),
-      ...at('src/runners/sandbox/launcher.ts', 'process.env;'),
+      ...at('src/runners/process/guard-child.ts', 'process.env;'),
       ...at(
         'src/domain/a.ts',
         'new Date(5); // Date.now()',

@@ -21,7 +21,7 @@ const WNOTHREAD = 0x2000_0000;
 /** Of siginfo_t. */
 const [CODE_AT, PID_AT, STATUS_AT, INFO_BYTES] = [8, 16, 24, 128];
 const CLD_EXITED = 1;
-/** Ends taken in one turn of the event loop, so that a job that leaves thousands of processes costs a request little. */
+/** Ends taken in one turn of the event loop: a job may leave thousands of processes, and requests are served on. */
 const ENDS_PER_TURN = 64;
 /** Node takes the end of its own child in the turn in which it learns of it. */
 const TURNS_OF_NODE = 10;

@@ -132,7 +132,7 @@ export class Confinement {
       name: `allowing ${path}`,
       denied: `account ${uid} cannot reach ${path}; each folder above it must let that account through`,
     };
-    // A link that took its place in the meantime is not followed: the rule is then one for the link, and allows nothing.
+    // A link that took its place in the meantime is not followed: a rule for the link itself allows nothing.
     list.call(step, openat, [AT_FDCWD, list.text(path), O_PATH | O_CLOEXEC | fs.constants.O_NOFOLLOW]);
     const rule = list.copy(pathRule(this.abi, access, stats.isDirectory(), OPENED_FD));
     list.call(step, landlock_add_rule, [FILES_FD, RULE_PATH_BENEATH, rule, 0]);

@@ -45,6 +45,13 @@ async function text(stream: Readable): Promise<string> {
   return all;
 }
 
+/** Runs a program to its end and to the end of its output. */
+async function echo(request: LaunchRequest): Promise<void> {
+  const launched = await launcher.launch(request);
+  const closed = Promise.all([launched.stdout, launched.stderr].map((stream) => once(stream.resume(), 'close')));
+  await Promise.all([launched.exited, closed]);
+}
+
 /** How a launch that must not succeed ended; `exit` is null where it was refused before anything was started. */
 async function refused(request: LaunchRequest): Promise<{ error: unknown; exit: Exit | null }> {
   try {
@@ -199,14 +206,9 @@ describe('the launcher', { skip: NO_LINUX }, () => {
   });
 
   it('keeps no descriptor of a job that has ended', async () => {
-    const run = async (): Promise<void> => {
-      const launched = await launcher.launch(order(['echo', 'hello']));
-      const closed = Promise.all([launched.stdout, launched.stderr].map((stream) => once(stream.resume(), 'close')));
-      await Promise.all([launched.exited, closed]);
-    };
-    await run();
+    await echo(order(['echo', 'hello']));
     const before = readdirSync('/proc/self/fd').length;
-    for (let turn = 0; turn < 4; turn++) await Promise.all([run(), run(), run()]);
+    for (let turn = 0; turn < 4; turn++) await Promise.all([1, 2, 3].map(() => echo(order(['echo', 'hello']))));
     await until('the descriptors are given back', () => readdirSync('/proc/self/fd').length <= before);
   });
 });

@@ -2,7 +2,7 @@ import type { AccountIds } from '../../domain/jobs/account.ts';
 import type { SandboxPolicy } from '../sandbox/policy.ts';
 
 /** Limits of the tool's process, inherited by its children. */
-export interface ResourceLimits {
+interface ResourceLimits {
   /** RLIMIT_AS. Beyond it an allocation of memory fails in the process that asks for it. */
   readonly addressSpaceBytes?: number;
 }

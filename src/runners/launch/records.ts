@@ -13,7 +13,7 @@ export interface Step {
   readonly denied?: string;
 }
 
-export interface StepFailure {
+interface StepFailure {
   readonly step: Step;
   /** 0 where the call returned too little: nobody gave the order to go on. */
   readonly error: number;

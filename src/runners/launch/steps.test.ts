@@ -16,6 +16,9 @@ const ACCOUNT = process.getuid?.() === 0 ? { uid: 64_123, gid: 64_124 } : null;
 const NO_CALL = 0x7fffn;
 const RECORD_WORDS = 8;
 
+/** Where the records begin, in words. */
+const wordOf = (list: CallList, address: bigint): number => Number(list.start - address) / 8;
+
 describe('the steps of a launch', { skip: NO_LINUX }, () => {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'gatehouse-steps-')));
   const marker = join(dir, 'started');
@@ -52,8 +55,6 @@ describe('the steps of a launch', { skip: NO_LINUX }, () => {
     for (const stream of [connections.stdout, connections.stderr, connections.control]) stream.destroy();
     return errorOf(list, 'touch')?.message ?? null;
   }
-
-  const wordOf = (list: CallList, address: bigint): number => Number(list.start - address) / 8;
 
   /** Where a failure would stop the list: at most three places of each step, and the first folder of PATH. */
   function failPoints(): { readonly index: number; readonly name: string }[] {

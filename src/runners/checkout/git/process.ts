@@ -47,6 +47,7 @@ const ADDRESS_SPACE_BYTES = 190 * 1024 * 1024;
 const GRACE_MS = 0;
 /** The fetch has its own time-out, which aborts the signal. */
 const NO_TIMEOUT_MS = 86_400_000;
+const NOTHING_HELD = { termDir: null, leaderFirst: false, output: null, remove: [] };
 
 /** What git says is cut here; a hostile server could go on for ever. */
 const SAID_BYTES_MAX = 16 * 1024;
@@ -160,8 +161,7 @@ export async function runGit<T>(
       policy: { readable: reach.readable, writable: [git.work], connectPorts: reach.connectPorts },
       account: git.account,
       limits: { addressSpaceBytes: ADDRESS_SPACE_BYTES },
-      beforeStart: ({ pid, startTicks }) =>
-        git.guard?.watch({ jobId: runId, pid, startTicks, termDir: null, leaderFirst: false, output: null, remove: [] }),
+      beforeStart: ({ pid, startTicks }) => git.guard?.watch({ ...NOTHING_HELD, jobId: runId, pid, startTicks }),
     });
     const taking = take(launched.stdout).catch((error: unknown) => {
       launched.stdout.destroy();

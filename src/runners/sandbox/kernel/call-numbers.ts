@@ -1,6 +1,6 @@
 import { MADE_CALLS, type MadeCalls } from './made-calls.ts';
 
-/** The numbers of the system calls that the service makes, and that the filter inspects or refuses, of one processor. */
+/** The numbers of the system calls of one processor: those that the service makes, and those that the filter treats. */
 export interface CallNumbers {
   /** AUDIT_ARCH_* as seccomp shows it. */
   readonly auditArch: number;
