@@ -1,8 +1,10 @@
+import { JOB_ID_VARIABLE } from '../process/environment.ts';
+import { markOf, RLIMIT_RTTIME } from '../process/mark.ts';
 import type { SystemCalls } from '../sandbox/kernel/system-call.ts';
 import type { Confinement } from './confine.ts';
 import { mapMemory } from './memory.ts';
 import type { LaunchOrder } from './order.ts';
-import { ANY_RESULT, CallList, LIST_BYTES, MORE_THAN_ZERO, type Step } from './records.ts';
+import { ANY_RESULT, CallList, LIST_BYTES, MORE_THAN_ZERO, type Step, ZERO_OR_MORE } from './records.ts';
 
 /** The ends of the child's connections, as descriptors of this process; all of them at or above `CHILD_FDS`. */
 export interface ChildEnds {
@@ -35,9 +37,10 @@ const ALL_DESCRIPTORS = 0xffff_ffff;
 const CLOSE_RANGE_CLOEXEC = 4;
 const RLIMIT_AS = 9;
 
-const [ENOENT, EACCES, ENOTDIR] = [2n, 13n, 20n];
+const [EPERM, ENOENT, EACCES, ENOTDIR] = [1n, 2n, 13n, 20n];
 /** The next folder of PATH is tried. */
 const NOT_HERE = (1n << ENOENT) | (1n << EACCES) | (1n << ENOTDIR);
+const SET_OR_REFUSED = ZERO_OR_MORE | (1n << EPERM);
 /** No such call: a list ends, at the latest, here. */
 const NO_CALL = 0x7fff;
 
@@ -66,6 +69,7 @@ export class LaunchSteps {
     if (policy !== null) this.#confinement.addEarly(list);
     list.call(WAITING, made.read, [CONTROL_FD, list.room(1).address, 1], MORE_THAN_ZERO);
 
+    this.#addMark(list, order.env[JOB_ID_VARIABLE]);
     if (policy !== null) this.#confinement.addBoundingSet(list);
     if (account !== null) this.#addAccount(list, account.uid, account.gid);
     list.call({ name: `changing to the folder ${order.cwd}` }, made.chdir, [list.text(order.cwd)]);
@@ -97,6 +101,14 @@ export class LaunchSteps {
     list.call(ARRANGING, close_range, [CHILD_FDS, ALL_DESCRIPTORS, 0]);
   }
 
+  /** Where the limits of this process are lower, the job has no mark, and is found by its environment and session. */
+  #addMark(list: CallList, jobId: string | undefined): void {
+    if (jobId === undefined) return;
+    const step = { name: 'marking the process' };
+    const limit = list.copy(limitOf(markOf(jobId)));
+    list.call(step, this.#system.numbers.made.prlimit64, [0, RLIMIT_RTTIME, limit, 0], SET_OR_REFUSED);
+  }
+
   /** The pipes are given to the account, since a tool that opens /dev/stderr opens its pipe again. */
   #addAccount(list: CallList, uid: number, gid: number): void {
     if (uid === 0 || gid === 0) throw new Error('the account of a job must not be root');
@@ -113,13 +125,18 @@ export class LaunchSteps {
     const env = list.texts(Object.entries(order.env).map(([name, value]) => `${name}=${value}`));
     const { addressSpaceBytes } = order.limits ?? {};
     if (addressSpaceBytes !== undefined) {
-      const limit = Buffer.from(BigUint64Array.of(BigInt(addressSpaceBytes), BigInt(addressSpaceBytes)).buffer);
-      list.call(LIMITING, prlimit64, [0, RLIMIT_AS, list.copy(limit), 0]);
+      const limit = list.copy(limitOf(BigInt(addressSpaceBytes)));
+      list.call(LIMITING, prlimit64, [0, RLIMIT_AS, limit, 0]);
     }
     list.call(SIGNALS, rt_sigprocmask, [SIG_SETMASK, list.room(SIGNAL_SET_BYTES).address, 0, SIGNAL_SET_BYTES]);
     for (const path of candidates(order)) list.call(EXECUTING, execve, [list.text(path), argv, env], NOT_HERE);
     list.call(EXECUTING, NO_CALL);
   }
+}
+
+/** struct rlimit: the limit and the highest that it may be set to. */
+function limitOf(value: bigint): Buffer {
+  return Buffer.from(BigUint64Array.of(value, value).buffer);
 }
 
 /** Where the program may be. */

@@ -102,7 +102,7 @@ describe('the guard of a daemon', { skip: NO_LINUX }, () => {
     return made;
   }
 
-  it('F01: ends the tree of a job, and leaves itself, when its daemon is killed', async () => {
+  it('F01, T77: ends the tree of a job, also what has escaped from it, and leaves itself, when its daemon is killed', async () => {
     const runDir = dir;
     const daemon = spawn(
       process.execPath,
@@ -120,7 +120,7 @@ describe('the guard of a daemon', { skip: NO_LINUX }, () => {
       const guard = createGuard({ clock, compileCacheDir: null });
       await guard.ready();
       const job = await launcher.launch({
-        argv: ['sh', '-c', 'setsid sleep 300 & sleep 301 & echo ready; wait'],
+        argv: ['sh', '-c', 'setsid sleep 300 & sleep 301 & env -i setsid sh -c "sleep 302 & exit"; echo ready; wait'],
         env: childEnvironment({ jobId, runDir }), cwd: runDir,
         policy: { readable: [], writable: [runDir], connectPorts: [] },
         beforeStart: (leader) =>
@@ -133,7 +133,7 @@ describe('the guard of a daemon', { skip: NO_LINUX }, () => {
     );
     const [line] = (await once(daemon.stdout, 'data')) as [Buffer];
     const { jobId, ...leader } = JSON.parse(String(line)) as { jobId: string } & Leader;
-    await until('three processes', async () => (await findSurvivors(jobId, leader)).length === 3);
+    await until('four processes', async () => (await findSurvivors(jobId, leader)).length === 4);
     const [guardPid] = guardsOf(daemon.pid!);
     daemon.kill('SIGKILL');
     await until('the tree has gone', async () => (await findSurvivors(jobId, leader)).length === 0, BEFORE_KILL_MS);

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { until } from '../../../test/support/api-client.ts';
+import { needs } from '../../../test/support/tools.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createLauncher, type Launcher } from '../launch/launch.ts';
 import type { Launched } from '../launch/tool.ts';
 import { childEnvironment } from './environment.ts';
+import { processEntry } from './process-table.ts';
 import { supervise, type SuperviseOptions } from './supervise.ts';
 import { findSurvivors } from './tree.ts';
 
@@ -116,9 +120,12 @@ describe('a supervised run', { skip: NO_LINUX }, () => {
     assert.equal(taken.text, '');
   });
 
-  it('is not held by an escaped process that keeps the output open', async () => {
-    // It has neither the id, nor the session, nor a living parent: only the open pipe tells of it.
-    const launched = await launch(`env -i setsid sh -c 'env -i sleep 3 & exit' ; echo said`, true);
+  /** A privileged job may take the mark off, too: then it has neither that, nor the id, the session or a parent. */
+  const escaped = (command: string): string =>
+    `env -i setsid sh -c 'prlimit --pid $$ --rttime=9; env -i ${command} & exit'; echo said`;
+
+  it('is not held by an escaped process that keeps the output open', { skip: needs('prlimit') }, async () => {
+    const launched = await launch(escaped('sleep 3'), true);
     const taken = take(launched);
     const begun = systemClock.monotonic();
     assert.deepEqual(await watch(launched), { exitCode: 0, reason: 'exited', survivors: [] });
@@ -126,12 +133,47 @@ describe('a supervised run', { skip: NO_LINUX }, () => {
     assert.equal(taken.text, 'said\n');
   });
 
-  it('is not held by an escaped process that writes without end', async () => {
-    const launched = await launch(`env -i setsid sh -c 'env -i timeout 3 yes & exit'; echo said`, true);
+  it('is not held by an escaped process that writes without end', { skip: needs('prlimit') }, async () => {
+    const launched = await launch(escaped('timeout 3 yes'), true);
     take(launched);
     const begun = systemClock.monotonic();
     assert.equal((await watch(launched)).reason, 'exited');
     assert.ok(systemClock.monotonic() - begun < 2_500);
+  });
+
+  /** Leaves the session and the parent with an empty environment, and says the pid. */
+  const DAEMON = `env -i setsid sh -c '/bin/sleep 300 >/dev/null 2>&1 & echo $!'`;
+
+  async function firstLine(launched: Launched): Promise<string> {
+    const [data] = (await once(launched.stdout, 'data')) as [Buffer];
+    return String(data).trim();
+  }
+
+  it('T77: ends a process that left its session with a wiped environment, with its own job and not before', async () => {
+    const one = await launch(`${DAEMON}; sleep 300`);
+    const watchOne = watch(one, { graceMs: 0 });
+    const ofOne = Number(await firstLine(one));
+    const [abort, idOfOne] = [new AbortController(), jobId];
+    const two = await launch(`${DAEMON}; read never < /dev/zero`);
+    const watchTwo = watch(two, { graceMs: 0, signal: abort.signal });
+    const ofTwo = Number(await firstLine(two));
+    abort.abort();
+    await watchTwo;
+    assert.deepEqual([processEntry(ofOne)?.pid, processEntry(ofTwo)], [ofOne, null]);
+    process.kill(one.pid, 'SIGKILL');
+    await watchOne;
+    assert.equal(processEntry(ofOne), null);
+    assert.deepEqual(await findSurvivors(idOfOne, one), []);
+  });
+
+  it('T77: leaves no dead process of a job that made a thousand orphans', async () => {
+    const launched = await launch('for i in $(seq 1000); do (: & ) ; done; echo made');
+    take(launched);
+    assert.equal((await watch(launched)).exitCode, 0);
+    await until('each orphan is taken note of', () => {
+      const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').split(' ').filter(Boolean);
+      return children.every((pid) => processEntry(Number(pid)) !== null);
+    });
   });
 
   it('waits for a slow reader of the output, and loses none of it', async () => {

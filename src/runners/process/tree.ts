@@ -1,5 +1,6 @@
 import { pause, type Clock } from '../../lib/clock.ts';
 import { JOB_ID_VARIABLE } from './environment.ts';
+import { hasMark, markOf } from './mark.ts';
 import { TermOnce } from './term-once.ts';
 import { listProcesses, newestPid, processEntry, wasStartedWith, type ProcessEntry } from './process-table.ts';
 
@@ -46,8 +47,8 @@ const LOOKS_AT_MOST = 3;
 const KILL_WITHIN_MS = 5_000;
 
 /**
- * Every living process of a job: those that were started with its SVC_JOB_ID, those of the leader's group or session,
- * and the descendants of all of these. Never this process itself.
+ * Every living process of a job: those that have its mark or were started with its SVC_JOB_ID, those of the leader's
+ * group or session, and the descendants of all of these. Never this process itself.
  */
 export async function findSurvivors(jobId: string, leader: Leader | null = null): Promise<ProcessEntry[]> {
   if (jobId === '' || jobId.includes('\0')) throw new Error('a job id is needed to find its processes');
@@ -66,9 +67,10 @@ async function lookOnce(jobId: string, leader: Leader | null): Promise<ProcessEn
   const rest = all.filter((entry) => !members.has(entry));
   // Nothing that is older than the leader descends from it: most of the machine need not be looked into.
   const candidates = rest.filter((entry) => leader === null || entry.startTicks >= leader.startTicks);
+  const mark = markOf(jobId);
   const assignment = `${JOB_ID_VARIABLE}=${jobId}`;
   for (const entry of candidates) {
-    if (await wasStartedWith(entry.pid, assignment)) members.add(entry);
+    if (hasMark(entry.pid, mark) || (await wasStartedWith(entry.pid, assignment))) members.add(entry);
   }
   addDescendants(members, all);
   return [...members];

@@ -16,7 +16,7 @@ export interface CallNumbers {
 }
 
 type InspectedCall =
-  'socket' | 'socketpair' | 'sendto' | 'sendmsg' | 'sendmmsg' | 'clone' | 'clone3' | 'ioctl' | 'openat2';
+  'socket' | 'socketpair' | 'sendto' | 'sendmsg' | 'sendmmsg' | 'clone' | 'clone3' | 'ioctl' | 'openat2' | 'setrlimit';
 export type ModeCall =
   | 'chmod'
   | 'fchmod'
@@ -80,6 +80,7 @@ const X64: CallNumbers = {
     clone3: 435,
     ioctl: 16,
     openat2: 437,
+    setrlimit: 160,
   },
   modes: {
     open: 2,
@@ -175,6 +176,7 @@ const ARM64: CallNumbers = {
     clone3: 435,
     ioctl: 29,
     openat2: 437,
+    setrlimit: 164,
   },
   modes: { mknodat: 33, mkdirat: 34, fchmod: 52, fchmodat: 53, openat: 56, fchmodat2: 452 },
   targeted: {

@@ -13,7 +13,8 @@ function judge(program: Buffer, call: { nr: number; arch: number; args?: readonl
   const data = Buffer.alloc(64);
   data.writeUInt32LE(call.nr >>> 0, 0);
   data.writeUInt32LE(call.arch, 4);
-  for (const [index, value] of (call.args ?? []).entries()) data.writeUInt32LE(value >>> 0, 16 + 8 * index);
+  for (const [index, value] of (call.args ?? []).entries())
+    data.writeBigUInt64LE(BigInt.asUintN(64, BigInt(value)), 16 + 8 * index);
   let word = 0;
   for (let at = 0; at < program.length / 8; at++) {
     const code = program.readUInt16LE(at * 8);
@@ -166,6 +167,15 @@ for (const [name, numbers] of Object.entries(CALL_NUMBERS)) {
         assert.equal(verdict(setpriority, which, 0, 19), which === 0 ? ALLOW : EPERM);
         assert.equal(verdict(ioprio_set, which, 0, 19), which === 1 ? ALLOW : EPERM);
         for (const nr of [setpriority, ioprio_set]) assert.equal(verdict(nr, which, 4711, 19), EPERM);
+      }
+    });
+
+    it('T77: leaves the limit that marks a job as it is, and lets it be read', () => {
+      const { prlimit64 } = numbers.targeted;
+      for (const [nr, ...before] of [[prlimit64, 0], [inspected.setrlimit]] as [number, ...number[]][]) {
+        for (const address of [4711, 2 ** 40]) assert.equal(verdict(nr, ...before, 15, address), EPERM);
+        assert.equal(verdict(nr, ...before, 15, 0), ALLOW);
+        for (const resource of [0, 7, 9]) assert.equal(verdict(nr, ...before, resource, 4711), ALLOW);
       }
     });
 

@@ -1,3 +1,4 @@
+import { RLIMIT_RTTIME } from '../../process/mark.ts';
 import type { CallNumbers, ModeCall, TargetedCall } from './call-numbers.ts';
 
 /**
@@ -155,11 +156,29 @@ function modeRule({ mode, flags }: { readonly mode: number; readonly flags?: num
     : [load(argumentAt(flags)), [JUMP_ANY_BIT, 1, 0, CREATING_FLAGS], give(ALLOW), ...check];
 }
 
-/** EPERM unless the first arguments are exactly these. */
-function onlyWith(values: readonly number[]): Instruction[] {
-  const checks = values.flatMap((value, n) => [load(argumentAt(n)), [JUMP_EQUAL, 1, 0, value] as const, give(EPERM)]);
-  return [...checks, give(ALLOW)];
+/** EPERM for a new value of the limit that marks a job. A call without one, which only asks, has no address. */
+function keepMark(resource: number, newLimit: number): Instruction[] {
+  return [
+    load(argumentAt(resource)),
+    [JUMP_EQUAL, 1, 0, RLIMIT_RTTIME],
+    give(ALLOW),
+    load(argumentAt(newLimit)),
+    [JUMP_EQUAL, 0, 2, 0],
+    load(argumentAt(newLimit) + 4),
+    [JUMP_EQUAL, 1, 0, 0],
+    give(EPERM),
+    give(ALLOW),
+  ];
 }
+
+/** EPERM unless the first arguments are exactly these. */
+function onlyWith(values: readonly number[], rest: readonly Instruction[] = [give(ALLOW)]): Instruction[] {
+  const checks = values.flatMap((value, n) => [load(argumentAt(n)), [JUMP_EQUAL, 1, 0, value] as const, give(EPERM)]);
+  return [...checks, ...rest];
+}
+
+/** What is looked at besides. */
+const THEN: Readonly<Partial<Record<TargetedCall, readonly Instruction[]>>> = { prlimit64: keepMark(1, 2) };
 
 function rules(numbers: CallNumbers, options: FilterOptions): Instruction[] {
   const { inspected } = numbers;
@@ -190,7 +209,10 @@ function rules(numbers: CallNumbers, options: FilterOptions): Instruction[] {
     ...namesOf(numbers.modes).flatMap((name) => whenEqual(numbers.modes[name] ?? 0, modeRule(MODE_CALLS[name]))),
     // On another process of the same user these take away processor time, memory or files, down to killing it. A thread
     // that names itself by its id is refused too: a filter does not know the id of the caller.
-    ...namesOf(numbers.targeted).flatMap((name) => whenEqual(numbers.targeted[name], onlyWith(SELF_ONLY[name]))),
+    ...namesOf(numbers.targeted).flatMap((name) =>
+      whenEqual(numbers.targeted[name], onlyWith(SELF_ONLY[name], THEN[name])),
+    ),
+    ...whenEqual(inspected.setrlimit, keepMark(0, 1)),
     ...Object.values(numbers.refused).flatMap((number) => whenEqual(number, [give(EPERM)])),
     give(ALLOW),
   ];
