@@ -29,7 +29,9 @@ export const PATH_USERS: Readonly<Record<string, string>> = {
   'src/runners/checkout/hooks-file.ts':
     'reads a source, or a new copy of it before the first program of the run starts',
   'src/runners/checkout/source-trees.ts': 'works in the checkouts of the data directory, which no run may write',
+  'src/runners/process/descent.ts': 'reads /proc',
   'src/runners/process/held-output.ts': 'opens the output pipes of a process below /proc',
+  'src/runners/sandbox/mark.ts': 'reads /proc',
   'src/runners/process/lean.ts': 'reads the memory map of its own process',
   'src/runners/process/process-table.ts': 'reads /proc',
   'src/runners/launch/children.ts': 'reads /proc',

@@ -63,8 +63,8 @@ export class Children {
   }
 
   /**
-   * The processes that were adopted and still run: what jobs left behind. Null where the kernel does not tell, and
-   * only the process table does.
+   * The processes that were adopted: what jobs left behind. Null where the kernel does not tell, and only the process
+   * table does. The list misses none: a child leaves it only when its end is taken, which is done here.
    */
   adopted(): number[] | null {
     if (!this.#adopts) return null;

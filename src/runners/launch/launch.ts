@@ -1,6 +1,6 @@
 import { CommandNotFound, neverStarted, SandboxRefused } from './errors.ts';
 import { type Machine, openMachine } from './machine.ts';
-import type { LaunchOrder } from './order.ts';
+import type { LaunchOrder } from './steps.ts';
 import { type Launched, Tool, type Waiting } from './tool.ts';
 
 export interface LaunchRequest extends LaunchOrder {

@@ -122,8 +122,9 @@ export class CallList {
   failure(): StepFailure | null {
     for (const [index, step] of this.#steps.entries()) {
       const error = -this.#result(index);
+      if (error < 0) continue;
       const passes = this.#memory.words[this.#wordAt(index) + 7] ?? 0n;
-      if (error >= 0 && (error >= 64 || ((passes >> BigInt(error)) & 1n) === 0n)) return { step, error };
+      if (error >= 64 || ((passes >> BigInt(error)) & 1n) === 0n) return { step, error };
     }
     return null;
   }

@@ -8,7 +8,7 @@ import { openConnections } from './connections.ts';
 import { errorOf } from './errors.ts';
 import { openMachine } from './machine.ts';
 import { mapMemory } from './memory.ts';
-import type { LaunchOrder } from './order.ts';
+import type { LaunchOrder } from './steps.ts';
 import { ANY_RESULT, CallList, LIST_BYTES } from './records.ts';
 
 const NO_LINUX = process.platform === 'linux' ? false : 'the sandbox needs Linux';

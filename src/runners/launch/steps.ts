@@ -1,10 +1,34 @@
-import { JOB_ID_VARIABLE } from '../process/environment.ts';
-import { markOf, RLIMIT_RTTIME } from '../process/mark.ts';
+import type { AccountIds } from '../../domain/jobs/account.ts';
 import type { SystemCalls } from '../sandbox/kernel/system-call.ts';
+import { JOB_ID_VARIABLE, markOf, RLIMIT_RTTIME } from '../sandbox/mark.ts';
+import type { SandboxPolicy } from '../sandbox/policy.ts';
 import type { Confinement } from './confine.ts';
 import { mapMemory } from './memory.ts';
-import type { LaunchOrder } from './order.ts';
 import { ANY_RESULT, CallList, LIST_BYTES, MORE_THAN_ZERO, type Step, ZERO_OR_MORE } from './records.ts';
+
+/** Limits of the tool's process, inherited by its children. */
+interface ResourceLimits {
+  /** RLIMIT_AS. Beyond it an allocation of memory fails in the process that asks for it. */
+  readonly addressSpaceBytes?: number;
+}
+
+/** What is started. No text holds a NUL. */
+export interface LaunchOrder {
+  /** The program, looked up in PATH of `env` unless it has a slash, and its arguments. */
+  readonly argv: readonly string[];
+  /** The whole environment of the tool. */
+  readonly env: Readonly<Record<string, string>>;
+  /** An absolute path. */
+  readonly cwd: string;
+  /** `null` starts the tool without a sandbox: a privileged run. */
+  readonly policy: SandboxPolicy | null;
+  /**
+   * The account that the tool runs as, without supplementary groups; the daemon's own by default. Only root may change
+   * it.
+   */
+  readonly account?: AccountIds | null;
+  readonly limits?: ResourceLimits;
+}
 
 /** The ends of the child's connections, as descriptors of this process; all of them at or above `CHILD_FDS`. */
 export interface ChildEnds {

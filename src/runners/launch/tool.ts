@@ -5,7 +5,7 @@ import type { Exit } from './children.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { errorOf, type LaunchError, neverStarted, SandboxRefused } from './errors.ts';
 import type { Machine, Slot } from './machine.ts';
-import type { LaunchOrder } from './order.ts';
+import type { LaunchOrder } from './steps.ts';
 import type { CallList } from './records.ts';
 
 /** A pipe by its read end, a descriptor of this process, and by its inode, which tells it from every other file. */
@@ -39,8 +39,8 @@ export interface Launched extends Leader {
   readonly started: Promise<void>;
   /** The end of the process, also when the tool never started. Its output may end later. */
   readonly exited: Promise<Exit>;
-  /** True when the process has ended and the kernel shows that nothing of it, or of another job, is left behind. */
-  leftNothing(): boolean;
+  /** The processes that jobs left behind and that this process adopted; null where the kernel does not tell. */
+  adopted(): number[] | null;
 }
 
 /** One child: started, waiting, given its order, and then the tool. */
@@ -119,8 +119,8 @@ export class Tool implements Launched, Waiting {
     this.#disconnect();
   }
 
-  leftNothing(): boolean {
-    return this.#isOver && this.#machine.children.adopted()?.length === 0;
+  adopted(): number[] | null {
+    return this.#machine.children.adopted();
   }
 
   #disconnect(): void {

@@ -1,8 +1,6 @@
 import { isRefusedKindVariable } from '../../domain/secrets/variable.ts';
 import { userName } from '../../lib/user-name.ts';
-
-/** Carries the job's id into every process of its tree, so that each can be found again. */
-export const JOB_ID_VARIABLE = 'SVC_JOB_ID';
+import { JOB_ID_VARIABLE } from '../sandbox/mark.ts';
 
 /** Where a service finds the system's programs when nothing else is configured. */
 export const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';

@@ -71,6 +71,11 @@ function guardsOf(pid: number | string): number[] {
   );
 }
 
+/** Four processes; the last one has left the session, with an empty environment. */
+const ESCAPING = JSON.stringify(
+  'setsid sleep 300 & sleep 301 & env -i setsid sh -c "sleep 302 & exit"; echo ready; wait',
+);
+
 describe('the guard of a daemon', { skip: NO_LINUX }, () => {
   let dir: string;
   const jobs: Job[] = [];
@@ -120,7 +125,7 @@ describe('the guard of a daemon', { skip: NO_LINUX }, () => {
       const guard = createGuard({ clock, compileCacheDir: null });
       await guard.ready();
       const job = await launcher.launch({
-        argv: ['sh', '-c', 'setsid sleep 300 & sleep 301 & env -i setsid sh -c "sleep 302 & exit"; echo ready; wait'],
+        argv: ['sh', '-c', ${ESCAPING}],
         env: childEnvironment({ jobId, runDir }), cwd: runDir,
         policy: { readable: [], writable: [runDir], connectPorts: [] },
         beforeStart: (leader) =>

@@ -24,6 +24,15 @@ function take(launched: Launched): { text: string } {
   return taken;
 }
 
+async function firstLine(launched: Launched): Promise<string> {
+  const [data] = (await once(launched.stdout, 'data')) as [Buffer];
+  return String(data).trim();
+}
+
+/** A privileged job may take the mark off, too: then it has neither that, nor the id, the session or a parent. */
+const escaped = (command: string): string =>
+  `env -i setsid sh -c 'prlimit --pid $$ --rttime=9; env -i ${command} & exit'; echo said`;
+
 describe('a supervised run', { skip: NO_LINUX }, () => {
   let runDir: string;
   let launcher: Launcher;
@@ -120,10 +129,6 @@ describe('a supervised run', { skip: NO_LINUX }, () => {
     assert.equal(taken.text, '');
   });
 
-  /** A privileged job may take the mark off, too: then it has neither that, nor the id, the session or a parent. */
-  const escaped = (command: string): string =>
-    `env -i setsid sh -c 'prlimit --pid $$ --rttime=9; env -i ${command} & exit'; echo said`;
-
   it('is not held by an escaped process that keeps the output open', { skip: needs('prlimit') }, async () => {
     const launched = await launch(escaped('sleep 3'), true);
     const taken = take(launched);
@@ -144,12 +149,7 @@ describe('a supervised run', { skip: NO_LINUX }, () => {
   /** Leaves the session and the parent with an empty environment, and says the pid. */
   const DAEMON = `env -i setsid sh -c '/bin/sleep 300 >/dev/null 2>&1 & echo $!'`;
 
-  async function firstLine(launched: Launched): Promise<string> {
-    const [data] = (await once(launched.stdout, 'data')) as [Buffer];
-    return String(data).trim();
-  }
-
-  it('T77: ends a process that left its session with a wiped environment, with its own job and not before', async () => {
+  it('T77: ends a process that left its session with a wiped environment with its job, and not before', async () => {
     const one = await launch(`${DAEMON}; sleep 300`);
     const watchOne = watch(one, { graceMs: 0 });
     const ofOne = Number(await firstLine(one));

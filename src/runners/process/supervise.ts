@@ -55,7 +55,7 @@ export async function supervise(launched: Launched, options: SuperviseOptions): 
     clock,
     termDir,
     leaderFirst,
-    isGone: () => launched.leftNothing(),
+    adopted: () => launched.adopted(),
   });
   const end = await Promise.race([launched.exited, pause(clock, EXIT_AFTER_END_MS).then(() => null)]);
   await Promise.all([finishOutput(launched.stdout, clock), finishOutput(launched.stderr, clock)]);

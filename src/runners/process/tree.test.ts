@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { until } from '../../../test/support/api-client.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { Children } from '../launch/children.ts';
+import { openSystemCalls } from '../sandbox/kernel/system-call.ts';
 import { processEntry } from './process-table.ts';
 import { endTree, findSurvivors, type Leader } from './tree.ts';
 
@@ -100,6 +102,26 @@ describe('the tree of a job', { skip: NO_LINUX }, () => {
     assert.deepEqual(await findSurvivors(newJobId(), leader), []);
     assert.deepEqual(await endTree({ jobId: newJobId(), leader, graceMs: 0, clock: systemClock }), { left: [] });
     assert.equal(processEntry(stranger.leader.pid)?.startTicks, stranger.leader.startTicks);
+  });
+
+  it('never touches a process that only has the pid of the leader, where orphans are adopted', async () => {
+    const stranger = await start('another job', 'echo ready; exec sleep 300');
+    const leader = { pid: stranger.leader.pid, startTicks: stranger.leader.startTicks - 1 };
+    const adopted = (): number[] => [leader.pid];
+    assert.deepEqual(await endTree({ jobId: newJobId(), leader, graceMs: 0, clock: systemClock, adopted }), {
+      left: [],
+    });
+    assert.equal(processEntry(stranger.leader.pid)?.startTicks, stranger.leader.startTicks);
+  });
+
+  it('F12: ends five processes by the lists of children, where what they leave behind is adopted', async () => {
+    const jobId = newJobId();
+    const { leader } = await start(jobId, FIVE);
+    await untilCount(jobId, leader, 5);
+    const children = new Children(openSystemCalls());
+    const adopted = (): number[] | null => children.adopted();
+    assert.deepEqual(await endTree({ jobId, leader, graceMs: 200, clock: systemClock, adopted }), { left: [] });
+    assert.deepEqual(await findSurvivors(jobId, leader), []);
   });
 
   it('takes no other job for its own whose id only begins or ends alike', async () => {

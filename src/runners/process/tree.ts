@@ -1,6 +1,6 @@
 import { pause, type Clock } from '../../lib/clock.ts';
-import { JOB_ID_VARIABLE } from './environment.ts';
-import { hasMark, markOf } from './mark.ts';
+import { withDescendants } from './descent.ts';
+import { JOB_ID_VARIABLE, markIn, markOf } from '../sandbox/mark.ts';
 import { TermOnce } from './term-once.ts';
 import { listProcesses, newestPid, processEntry, wasStartedWith, type ProcessEntry } from './process-table.ts';
 
@@ -25,8 +25,11 @@ export interface EndTreeOptions {
    * after half of the grace and SIGKILL after four fifths of it.
    */
   readonly leaderFirst?: boolean;
-  /** True when the kernel shows that nothing of the job is left: the process table is not read then. */
-  readonly isGone?: () => boolean;
+  /**
+   * What jobs of this process left behind, as its children; null where the kernel does not tell. With it the process
+   * table is not read: whatever is left of the job descends from one of these, or from the leader.
+   */
+  readonly adopted?: () => readonly number[] | null;
   /** When aborted, the ending is given up, not sped up: the result says what is left. */
   readonly signal?: AbortSignal;
 }
@@ -67,13 +70,27 @@ async function lookOnce(jobId: string, leader: Leader | null): Promise<ProcessEn
   const rest = all.filter((entry) => !members.has(entry));
   // Nothing that is older than the leader descends from it: most of the machine need not be looked into.
   const candidates = rest.filter((entry) => leader === null || entry.startTicks >= leader.startTicks);
-  const mark = markOf(jobId);
-  const assignment = `${JOB_ID_VARIABLE}=${jobId}`;
-  for (const entry of candidates) {
-    if (hasMark(entry.pid, mark) || (await wasStartedWith(entry.pid, assignment))) members.add(entry);
-  }
+  for (const entry of candidates) if (await carriesId(entry, jobId)) members.add(entry);
   addDescendants(members, all);
   return [...members];
+}
+
+/** The same, of a job whose orphans this process adopts. */
+async function findAdopted(jobId: string, leader: Leader, adopted: readonly number[]): Promise<ProcessEntry[]> {
+  const first = processEntry(leader.pid);
+  const isReused = first !== null && !isProcess(leader)(first);
+  const roots = first === null || isReused ? [] : [first];
+  for (const entry of adopted.flatMap((pid) => processEntry(pid) ?? [])) {
+    const isNear = !isReused && (entry.group === leader.pid || entry.session === leader.pid);
+    if (entry.startTicks >= leader.startTicks && (isNear || (await carriesId(entry, jobId)))) roots.push(entry);
+  }
+  return withDescendants(roots);
+}
+
+/** By its mark, or, where it has none, by the environment that it was started with. */
+async function carriesId({ pid }: ProcessEntry, jobId: string): Promise<boolean> {
+  const mark = markIn(pid);
+  return mark === null ? wasStartedWith(pid, `${JOB_ID_VARIABLE}=${jobId}`) : mark === markOf(jobId);
 }
 
 /** The members of the leader's group and session; none when its pid now belongs to another process. */
@@ -105,13 +122,16 @@ function addDescendants(members: Set<ProcessEntry>, all: readonly ProcessEntry[]
  * most 5 s more. Never rejects for what the processes do.
  */
 export async function endTree(options: EndTreeOptions): Promise<TreeEnd> {
-  if (process.platform !== 'linux') return endGroup(options);
   const { jobId, leader = null, graceMs = GRACE_DEFAULT_MS, clock, signal } = options;
   const startedAt = clock.monotonic();
   const killAt = startedAt + graceMs;
   const termOnce = new TermOnce(options.termDir ?? null);
   for (let waitMs = RESCAN_FIRST_MS; ; waitMs = Math.min(waitMs * 2, RESCAN_MS)) {
-    const survivors = options.isGone?.() === true ? [] : await findSurvivors(jobId, leader);
+    const adopted = leader === null ? null : (options.adopted?.() ?? null);
+    const survivors =
+      adopted === null || leader === null
+        ? await findSurvivors(jobId, leader)
+        : await findAdopted(jobId, leader, adopted);
     const now = clock.monotonic();
     const left = survivors.map((entry) => entry.pid);
     if (survivors.length === 0 || signal?.aborted === true || now >= killAt + KILL_WITHIN_MS) return { left };
@@ -122,20 +142,6 @@ export async function endTree(options: EndTreeOptions): Promise<TreeEnd> {
     if (!(await pause(clock, now >= killAt ? waitMs : Math.min(waitMs, Math.max(1, killAt - now)), signal)))
       return { left };
   }
-}
-
-/** Without /proc only the group is known; a process that left it is not found. */
-async function endGroup({ leader, graceMs = GRACE_DEFAULT_MS, clock, signal }: EndTreeOptions): Promise<TreeEnd> {
-  if (!leader) return { left: [] };
-  const killAt = clock.monotonic() + graceMs;
-  signalPid(-leader.pid, 'SIGTERM');
-  signalPid(-leader.pid, 'SIGCONT');
-  while (signalPid(-leader.pid, 0)) {
-    const late = clock.monotonic() - killAt;
-    if (late >= 0) signalPid(-leader.pid, 'SIGKILL');
-    if (late >= KILL_WITHIN_MS || !(await pause(clock, RESCAN_MS, signal))) return { left: [leader.pid] };
-  }
-  return { left: [] };
 }
 
 /** Shares of the grace, see `leaderFirst`. */

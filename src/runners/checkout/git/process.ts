@@ -3,11 +3,11 @@ import type { AccountIds } from '../../../domain/jobs/account.ts';
 import { Failure } from '../../../domain/failure.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { randomName } from '../../../lib/random.ts';
-import { JOB_ID_VARIABLE } from '../../process/environment.ts';
 import type { Guard } from '../../process/guard.ts';
 import { supervise } from '../../process/supervise.ts';
 import { CommandNotExecutable, CommandNotFound, SandboxRefused } from '../../launch/errors.ts';
 import type { Launcher } from '../../launch/launch.ts';
+import { JOB_ID_VARIABLE } from '../../sandbox/mark.ts';
 
 /** How git is started for one fetch. */
 export interface Git {

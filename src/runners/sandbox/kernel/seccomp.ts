@@ -1,4 +1,4 @@
-import { RLIMIT_RTTIME } from '../../process/mark.ts';
+import { RLIMIT_RTTIME } from '../mark.ts';
 import type { CallNumbers, ModeCall, TargetedCall } from './call-numbers.ts';
 
 /**

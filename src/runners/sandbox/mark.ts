@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
+/** Carries the job's id into every process of its tree, so that each can be found again. */
+export const JOB_ID_VARIABLE = 'SVC_JOB_ID';
+
 /**
  * The mark of a job: a limit on the time that its processes may compute as real-time tasks, so high that it limits
  * nothing. Every process inherits it, the environment may be wiped and the session left, and the filter of the sandbox
@@ -17,12 +20,13 @@ export function markOf(jobId: string): bigint {
   return LEAST_MARK + BigInt(createHash('sha256').update(jobId).digest().readUIntBE(0, ID_BYTES));
 }
 
-/** False also where there is no such process. */
-export function hasMark(pid: number, mark: bigint): boolean {
+/** The mark of whichever job a process belongs to; null without one, or without such a process. */
+export function markIn(pid: number): bigint | null {
   try {
     const limits = readFileSync(`/proc/${pid}/limits`, 'latin1');
-    return /^Max realtime timeout +\S+ +(\S+)/m.exec(limits)?.[1] === String(mark);
+    const limit = BigInt(/^Max realtime timeout +\S+ +(\d+)/m.exec(limits)?.[1] ?? 0);
+    return limit < LEAST_MARK ? null : limit;
   } catch {
-    return false;
+    return null;
   }
 }

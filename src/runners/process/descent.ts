@@ -1,0 +1,31 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { nextTurn } from '../../lib/flow/cooperative.ts';
+import { type ProcessEntry, processEntry } from './process-table.ts';
+
+/** Processes that are looked at before yielding to other work: about 1 ms. */
+const PROCESSES_PER_TURN = 16;
+
+/** The living ones of these processes and all their descendants, by the kernel's lists of children. */
+export async function withDescendants(roots: readonly ProcessEntry[]): Promise<ProcessEntry[]> {
+  const found = new Map<number, ProcessEntry>();
+  const waiting = [...roots];
+  for (let entry = waiting.pop(); entry !== undefined; entry = waiting.pop()) {
+    if (found.has(entry.pid)) continue;
+    found.set(entry.pid, entry);
+    if (found.size % PROCESSES_PER_TURN === 0) await nextTurn();
+    waiting.push(...childrenOf(entry.pid).flatMap((pid) => processEntry(pid) ?? []));
+  }
+  return [...found.values()];
+}
+
+/** Each thread has its own list. */
+function childrenOf(pid: number): number[] {
+  try {
+    const lists = readdirSync(`/proc/${pid}/task`).map((thread) =>
+      readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1'),
+    );
+    return lists.flatMap((list) => list.split(' ').filter(Boolean).map(Number));
+  } catch {
+    return [];
+  }
+}
