@@ -16,7 +16,7 @@ import type { DaemonOrder } from './orders.ts';
 const RAW = { inventory: 'localhost', command: ['/bin/true'] };
 const CALLER = localCaller('bench');
 /**
- * After the end of a job, until the next is queued: longer than a launcher needs to be warm again, and never in step.
+ * After the end of a job, until the next is queued: longer than the clean-up of a job takes, and never in step.
  */
 const PAUSE_MS = 70;
 const PAUSE_SPREAD_MS = 40;

@@ -11,7 +11,7 @@ import { runsDirFor } from '../kit/scratch.ts';
 import { monotonicMs, sleep } from '../kit/time.ts';
 import { alertMessage, benchRules, FIRING_ALERT, type ReactionOrder, type ReactionStarted } from './reaction-orders.ts';
 
-/** After the end of a job, until the next alert: longer than a launcher needs to be warm again, and never in step. */
+/** After the end of a job, until the next alert: longer than the clean-up of a job takes, and never in step. */
 const PAUSE_MS = 70;
 const PAUSE_SPREAD_MS = 40;
 

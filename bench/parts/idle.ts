@@ -41,17 +41,7 @@ export async function idle({ report, quick }: Bench): Promise<void> {
       unit: 'MB',
       goal: { atMost: 40 },
     });
-    const launchers = children.filter((each) => each.command.includes('launcher'));
-    report.add({ name: 'launchers that wait', value: launchers.length, unit: '', goal: { atMost: 2 } });
-    for (const each of launchers)
-      report.add({
-        name: 'resident memory of a launcher',
-        value: each.residentMiB,
-        unit: 'MB',
-        floor,
-        goal: { atMost: 45 },
-      });
-    for (const each of children.filter((child) => !launchers.includes(child))) {
+    for (const each of children) {
       const program =
         each.command
           .split(' ')

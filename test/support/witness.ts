@@ -1,7 +1,7 @@
 /**
  * What a job did, seen from outside the product: its tool appends lines to a file (witness-tool.sh). A sandboxed job
  * can write nowhere but its run directory, so jobs with a witness are queued as privileged; they take the same way
- * through claim, launcher, supervision and rescue, only the sandbox's rules are left away.
+ * through claim, launch, supervision and rescue, only the sandbox's rules are left away.
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -7,7 +7,7 @@ import { type Facts, type Finding, NAMED_MAX, ok, warn } from '../entry.ts';
 
 /** The environment variable of every process of a job. */
 const JOB_MARK = '\0SVC_JOB_ID=';
-/** A launcher changes to the account a few milliseconds before it executes the program, which has the variable. */
+/** A process changes to the account before it executes the program, which has the variable. */
 const LOOK_AGAIN_MS = 250;
 /**
  * The capabilities that a daemon as root needs to start and end jobs as another account. Containers often lack some.
