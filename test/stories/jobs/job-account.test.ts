@@ -58,9 +58,7 @@ describe('A daemon that is root', { skip: NO_ROOT }, () => {
     await fixture.start();
     assert.equal(await ran(fixture, 'id -u', 'succeeded', true), '0');
     const other = await openFixture(t);
-    const daemon = await other.start({
-      args: ['--job-user', 'root', '--runs-dir', join(other.dir, 'data', 'runs')],
-    });
+    const daemon = await other.start({ args: ['--job-user', 'root', '--runs-dir', join(other.dir, 'data', 'runs')] });
     assert.equal(await ran(other, 'id -u'), '0');
     const report = await daemon.api(other.token).get<DoctorEntry[]>('/health');
     const entry = report.data.find(({ name }) => name === 'job_account');

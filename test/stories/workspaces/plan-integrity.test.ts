@@ -1,9 +1,11 @@
 /** What is shown of a plan is what is sealed and applied, whatever programs of the run do meanwhile. */
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { findTool } from '../../../src/runners/terraform/tool.ts';
+import { until } from '../../support/api-client.ts';
+import { runsDirFor } from '../../support/daemon.ts';
 import { addWorkspace, linesOf, planViewOf, runToEnd } from '../../support/infrastructure.ts';
 import { keptState } from '../../support/faults/kept-state.ts';
 import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
@@ -15,8 +17,8 @@ resource "terraform_data" "item" { for_each = toset([var.content]) }
 `;
 
 /**
- * Stands for a tool whose provider is hostile: it works as the file `attack` in the root says. The process that it
- * leaves has a session of its own, another parent and no environment. Each wait ends after 5 s. The real tool follows
+ * Stands for a tool whose provider is hostile: it works as the file `attack` in the root says. A process that escaped
+ * from it is played by the test, because the sandbox lets none escape. Each wait ends after 5 s. The real tool follows
  * the script in the same file, because the sandbox opens no other file outside of the system's folders.
  */
 const toolText = (realBytes: number): string => `#!/bin/sh
@@ -28,8 +30,6 @@ case "$attack $1" in
 "swap plan")
   "$real" "$@" || exit
   "$real" plan -input=false -no-color -var content=evil "-out=$HOME/evil.tfplan" || exit
-  setsid env -i /bin/sh -c "(n=0; while [ ! -e '$HOME/shown' ] && [ \\$n -lt 100 ]; do n=\\$((n+1)); sleep 0.05; done
-    mv '$HOME/evil.tfplan' '$HOME/saved.tfplan'; : > '$HOME/swapped') < /dev/null > /dev/null 2>&1 &"
   ;;
 "swap show")
   "$real" "$@" || exit
@@ -62,6 +62,17 @@ esac
 exit
 `;
 
+/** As soon as the plan has been shown, the other one takes its place. */
+async function swapPlans({ dir }: Fixture): Promise<void> {
+  const runs = runsDirFor(join(dir, 'data'));
+  const run = await until('a plan is shown', () => {
+    const [name] = readdirSync(runs).filter((each) => existsSync(join(runs, each, 'shown')));
+    return name === undefined ? null : join(runs, name);
+  });
+  renameSync(join(run, 'evil.tfplan'), join(run, 'saved.tfplan'));
+  writeFileSync(join(run, 'swapped'), '');
+}
+
 describe('A hostile program of a run', { skip: needs('terraform or tofu') }, () => {
   let fixture: Fixture;
   const endings: (() => Promise<void>)[] = [];
@@ -90,7 +101,7 @@ describe('A hostile program of a run', { skip: needs('terraform or tofu') }, () 
     'T63: renames another plan over the plan file: what was shown is sealed, and is what is applied',
     { timeout: 90_000 },
     async () => {
-      const job = await runToEnd(fixture, 'plan', 'swap');
+      const [job] = await Promise.all([runToEnd(fixture, 'plan', 'swap'), swapPlans(fixture)]);
       const lines = await linesOf(fixture, job.id);
       assert.equal(job.state, 'succeeded', lines.join('\n'));
       assert.deepEqual(
