@@ -11,6 +11,7 @@ import type { Guard } from './process/guard.ts';
 import { supervise } from './process/supervise.ts';
 import { termDirOf } from './process/term-once.ts';
 import type { Launcher } from './launch/launch.ts';
+import type { Waiting } from './launch/tool.ts';
 import type { SandboxPolicy } from './sandbox/policy.ts';
 import { inputsDirOf, makeRunDir, placeInput, removeRunDir } from './run-dir.ts';
 import type { ProgramEnd, ProgramOrder, Runner, RunJob, RunOutcome } from './runner.ts';
@@ -35,6 +36,8 @@ export interface RunSetup {
 export interface RunReports<Checkpoint> {
   /** Sequence number of the first event that the run may use. */
   readonly firstSeq: number;
+  /** A process that waits to become the first program, recorded with the claim; answers it once, and then null. */
+  takeChild(): Waiting | null;
   /** The first process of a program, before the program itself does anything. */
   leader(leader: { pid: number; startTicks: number }): Promise<void>;
   /** Output, in order. Rejects with RecorderFenced once the run has lost its job. */
@@ -113,7 +116,7 @@ async function execute(
   { job, runDir, clearFiles }: { job: SomeJob; runDir: string; clearFiles: readonly string[] },
   order: ProgramOrder,
   recorder: Recorder,
-  reports: Pick<RunReports<never>, 'leader'>,
+  reports: Pick<RunReports<never>, 'leader' | 'takeChild'>,
   limits: { deadline: number; signal: AbortSignal },
 ): Promise<ProgramEnd> {
   const stop = { termDir: termDirOf(runDir), leaderFirst: KINDS[job.kind].stop === 'leader-first' };
@@ -135,6 +138,7 @@ async function execute(
       cwd,
       account,
       policy: job.privileged ? null : policyOf(order, runDir),
+      child: reports.takeChild(),
       // The child waits for this: a program of a job starts only when its tree can be found again.
       async beforeStart(leader) {
         setup.guard.watch({

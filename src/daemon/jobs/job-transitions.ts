@@ -1,6 +1,7 @@
 import type { FinalState } from '../../domain/jobs/job.ts';
+import type { Waiting } from '../../runners/launch/tool.ts';
 import { appendState } from '../../store/jobs/chunks.ts';
-import { claimJobs, finishJob, type Fence } from '../../store/jobs/claims.ts';
+import { claimJobs, fenceOf, finishJob, recordLeader, type Fence } from '../../store/jobs/claims.ts';
 import { mayClaimNow } from '../../store/maintenance/cordon.ts';
 import { mayClaim } from '../../store/maintenance/daemons.ts';
 import type { Tx } from '../../store/engine/tx.ts';
@@ -12,14 +13,23 @@ import type { JobRow } from '../../store/schema/schema.ts';
 export interface Claimed {
   readonly row: JobRow;
   readonly lastSeq: number;
+  /** Recorded as its leader: the process that waits to become its first program. */
+  readonly child: Waiting | null;
 }
 
-/** Claims up to `limit` jobs; none while cordoned. */
-export async function claim(tx: Tx, daemonId: string, limit: number): Promise<Claimed[]> {
+/** Claims up to `limit` jobs, each with the child that `nextChild` answers, if any; none while cordoned. */
+export async function claim(
+  tx: Tx,
+  daemonId: string,
+  limit: number,
+  nextChild: () => Waiting | null = () => null,
+): Promise<Claimed[]> {
   if (!(await mayClaimNow(tx)) || !(await mayClaim(tx, daemonId))) return [];
   const claimed: Claimed[] = [];
   for (const row of await claimJobs(tx, daemonId, limit)) {
-    claimed.push({ row, lastSeq: await appendState(tx, row.id, 'running', null) });
+    const child = nextChild();
+    if (child !== null) await recordLeader(tx, fenceOf(row), child);
+    claimed.push({ row, child, lastSeq: await appendState(tx, row.id, 'running', null) });
     recordMove(tx, daemonId, 'job.start', row.id, {});
   }
   return claimed;

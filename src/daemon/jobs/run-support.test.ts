@@ -27,6 +27,7 @@ async function runOne(on: TestStore, kind: RunKind, id: string, checkpoint?: (st
   const chunks: RecordedChunk[] = [];
   const reports: RunReports<Checkpoint> = {
     firstSeq: 1,
+    takeChild: () => null,
     leader: () => Promise.reject(new Error('no program is started')),
     write: (chunk) => Promise.resolve(void chunks.push(chunk)),
     checkpoint: checkpoint ?? (async (store) => void (await on.store.write(store))),
@@ -35,6 +36,7 @@ async function runOne(on: TestStore, kind: RunKind, id: string, checkpoint?: (st
     clock: systemClock,
     launcher: {
       launch: () => Promise.reject(new Error('not asked')),
+      prepare: () => null,
       supported: () => Promise.reject(new Error('not asked')),
     },
     guard: { ready: nothing, watch: () => undefined, unwatch: () => undefined, renew: () => undefined, stop: nothing },

@@ -16,7 +16,9 @@ import { claim, recordMove, type Claimed } from './job-transitions.ts';
 import { appendChunk, endsSoon, prepareEnd } from './run-end.ts';
 import { NO_RESULT, refusedRun, type ReadyRun, type RunDeps, type RunKinds, type WriteResult } from './run-support.ts';
 import type { LoopRow } from '../core/loop.ts';
+import type { Leader } from '../../runners/process/tree.ts';
 import type { Signals } from '../core/signals.ts';
+import { once, WaitingChildren } from './waiting-children.ts';
 
 interface WorkDeps extends RunDeps {
   readonly setup: RunSetup;
@@ -59,10 +61,12 @@ interface Run {
 export class Work {
   readonly #deps: WorkDeps;
   readonly #runs = new Map<string, Run>();
+  readonly #children: WaitingChildren;
   #closed = false;
 
   constructor(deps: WorkDeps) {
     this.#deps = deps;
+    this.#children = new WaitingChildren(deps.setup.launcher);
   }
 
   get running(): number {
@@ -83,9 +87,11 @@ export class Work {
    */
   async claimIn(tx: Tx): Promise<void> {
     if (this.#free <= 0) return;
-    const claimed = await claim(tx, this.#deps.self(), this.#free);
+    this.#children.begin();
+    const claimed = await claim(tx, this.#deps.self(), this.#free, () => this.#children.next());
     if (claimed.length === 0) return;
     tx.afterCommit(() => {
+      this.#children.taken();
       for (const each of claimed) {
         this.#start(each);
         this.#deps.announceJob(each.row.id);
@@ -110,6 +116,7 @@ export class Work {
    */
   close(): void {
     this.#closed = true;
+    this.#children.giveUp();
   }
 
   /** Stops every run, and waits until each tree has ended and its end is written down. */
@@ -138,7 +145,7 @@ export class Work {
     this.#runs.set(fence.jobId, { fence, abort, stop: null, done });
   }
 
-  async #execute({ row, lastSeq }: Claimed, fence: Fence, signal: AbortSignal): Promise<void> {
+  async #execute({ row, lastSeq, child }: Claimed, fence: Fence, signal: AbortSignal): Promise<void> {
     let end: RunEnd = { state: 'failed', exitCode: null };
     let [result, lastChunk] = [NO_RESULT, null as RecordedChunk | null];
     try {
@@ -148,7 +155,8 @@ export class Work {
         this.#deps.setup,
         {
           firstSeq: lastSeq + 1,
-          leader: (leader) => this.#recordLeader(fence, leader),
+          takeChild: once(child),
+          leader: (leader) => this.#recordLeader(fence, leader, child),
           write: (chunk) => this.#keep(fence, chunk),
           checkpoint: (store) => this.#checkpoint(fence, store),
         },
@@ -167,6 +175,7 @@ export class Work {
       // A run whose results cannot be prepared must not look successful.
       if (end.state === 'succeeded') end = { ...end, state: 'failed' };
     }
+    child?.giveUp();
     try {
       await this.#finish(row, fence, end, { lastChunk, result });
     } catch (error) {
@@ -199,7 +208,8 @@ export class Work {
     throw new RecorderFenced();
   }
 
-  async #recordLeader(fence: Fence, leader: { pid: number; startTicks: number }): Promise<void> {
+  async #recordLeader(fence: Fence, leader: Leader, recorded: Leader | null): Promise<void> {
+    if (leader.pid === recorded?.pid && leader.startTicks === recorded.startTicks) return;
     const owned = await this.#persist((tx) => recordLeader(tx, fence, leader));
     if (!owned) throw new Error('the job was lost before its program started');
   }

@@ -4,6 +4,8 @@ import type { LaunchOrder } from './steps.ts';
 import { type Launched, Tool, type Waiting } from './tool.ts';
 
 export interface LaunchRequest extends LaunchOrder {
+  /** A child that waits already; without one, or where it has ended, another is started. */
+  readonly child?: Waiting | null;
   /** Runs while the child still waits: what it records is recorded before the tool does anything. May reject. */
   readonly beforeStart?: (leader: Waiting) => void | Promise<void>;
 }
@@ -23,18 +25,33 @@ export interface Launcher {
    * in both cases the tool never starts. `started` reports later faults.
    */
   launch(request: LaunchRequest): Promise<Launched>;
+  /** Starts a child for a later `launch`; null where there is no process to be had. */
+  prepare(): Waiting | null;
   supported(): Promise<SandboxSupport>;
 }
 
 /** Starts tools as children of this process. `open` is for tests. */
 export function createLauncher(open: () => Machine = openMachine): Launcher {
-  return { launch: (request) => launch(open, request), supported: () => Promise.resolve(support(open)) };
+  return {
+    launch: (request) => launch(open, request),
+    prepare: () => prepared(open),
+    supported: () => Promise.resolve(support(open)),
+  };
 }
 
-async function launch(open: () => Machine, { beforeStart, ...order }: LaunchRequest): Promise<Launched> {
+function prepared(open: () => Machine): Waiting | null {
+  try {
+    return new Tool(open());
+  } catch {
+    // The launch tries again, and reports the reason in the output of its job.
+    return null;
+  }
+}
+
+async function launch(open: () => Machine, { beforeStart, child, ...order }: LaunchRequest): Promise<Launched> {
   if (order.argv[0] === undefined || order.argv[0] === '')
     throw new CommandNotFound(neverStarted('the command is empty'));
-  const tool = startTool(open, order);
+  const tool = toolFor(open, order, child instanceof Tool && child.isWaiting ? child : null);
   try {
     await beforeStart?.(tool);
   } catch (error) {
@@ -45,13 +62,13 @@ async function launch(open: () => Machine, { beforeStart, ...order }: LaunchRequ
   return tool;
 }
 
-function startTool(open: () => Machine, order: LaunchOrder): Tool {
+function toolFor(open: () => Machine, order: LaunchOrder, child: Tool | null): Tool {
   try {
-    const machine = open();
-    const { problem } = machine.confinement;
-    if (order.policy !== null && problem !== null) throw new Error(problem);
-    return new Tool(machine, order);
+    if (child === null) return new Tool(open(), order);
+    child.prepare(order);
+    return child;
   } catch (error) {
+    child?.giveUp();
     throw new SandboxRefused(neverStarted(error instanceof Error ? error.message : String(error)), { cause: error });
   }
 }

@@ -44,7 +44,8 @@ describe('the steps of a launch', { skip: NO_LINUX }, () => {
     const memory = mapMemory(system, LIST_BYTES);
     const list = new CallList(memory);
     const connections = openConnections(system, input);
-    steps.write(list, order, connections.ends);
+    steps.addUntilWaiting(list, connections.ends);
+    steps.addOrder(list, order);
     if (index !== null) memory.words[wordOf(list, memory.address) + index * RECORD_WORDS] = NO_CALL;
     const pid = startChild(system, code, list);
     connections.closeEnds();
@@ -62,7 +63,8 @@ describe('the steps of a launch', { skip: NO_LINUX }, () => {
     const memory = mapMemory(system, LIST_BYTES);
     const list = new CallList(memory);
     const connections = openConnections(system, input);
-    steps.write(list, order, connections.ends);
+    steps.addUntilWaiting(list, connections.ends);
+    steps.addOrder(list, order);
     connections.closeEnds();
     for (const stream of [connections.stdout, connections.stderr, connections.control]) stream.destroy();
     const first = wordOf(list, memory.address);

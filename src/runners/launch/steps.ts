@@ -81,18 +81,22 @@ export class LaunchSteps {
     this.#addSignals(this.#first);
   }
 
-  /**
-   * Everything from the start of the child to the execution of the tool. The child waits before it does what is the
-   * order's; with another account it shares the memory of this process only for the time after that.
-   */
-  write(list: CallList, order: LaunchOrder, ends: ChildEnds): void {
-    const { policy, account = null } = order;
-    const { made } = this.#system.numbers;
+  /** Everything from the start of the child until it waits: the same for every order. */
+  addUntilWaiting(list: CallList, ends: ChildEnds): void {
     list.append(this.#first);
     this.#addDescriptors(list, ends);
-    if (policy !== null) this.#confinement.addEarly(list);
-    list.call(WAITING, made.read, [CONTROL_FD, list.room(1).address, 1], MORE_THAN_ZERO);
+    if (this.#confinement.problem === null) this.#confinement.addEarly(list);
+    const read = this.#system.numbers.made.read;
+    list.call(WAITING, read, [CONTROL_FD, list.room(1).address, 1], MORE_THAN_ZERO);
+  }
 
+  /**
+   * Everything after that, to the execution of the tool. It may be written while the child waits. With another account
+   * the child shares the memory of this process only for this time.
+   */
+  addOrder(list: CallList, order: LaunchOrder): void {
+    const { policy, account = null } = order;
+    const { made } = this.#system.numbers;
     this.#addMark(list, order.env[JOB_ID_VARIABLE]);
     if (policy !== null) this.#confinement.addBoundingSet(list);
     if (account !== null) this.#addAccount(list, account.uid, account.gid);

@@ -26,9 +26,13 @@ interface Leader {
   readonly startTicks: number;
 }
 
-/** A process that waits to become the tool. */
+/** A process that waits to become a tool. */
 export interface Waiting extends Leader {
   readonly output: OutputPipes;
+  /** False once it has ended. */
+  readonly isWaiting: boolean;
+  /** Gives it up: it ends, and no tool was started. Does nothing once the tool was ordered to start. */
+  giveUp(): void;
 }
 
 /** A tool that has been ordered. Read `stdout` and `stderr` from the first turn on: they are pipes of limited size. */
@@ -43,14 +47,14 @@ export interface Launched extends Leader {
   adopted(): number[] | null;
 }
 
-/** One child: started, waiting, given its order, and then the tool. */
+/** One child: started, waiting, given what it is to become, and then the tool. */
 export class Tool implements Launched, Waiting {
   readonly pid: number;
   readonly startTicks: number;
   readonly started: Promise<void>;
   readonly exited: Promise<Exit>;
   readonly #machine: Machine;
-  readonly #order: LaunchOrder;
+  #order: LaunchOrder | null = null;
   readonly #slot: Slot;
   readonly #list: CallList;
   readonly #connections: Connections;
@@ -61,10 +65,9 @@ export class Tool implements Launched, Waiting {
   /** Why it never became the tool, once it has left our memory; undefined while it shares it. */
   #end: LaunchError | null | undefined;
 
-  /** Starts the child. Throws where there is none; then nothing is left open. */
-  constructor(machine: Machine, order: LaunchOrder) {
+  /** Starts the child. Throws where there is none, also for a bad order; then nothing is left open. */
+  constructor(machine: Machine, order: LaunchOrder | null = null) {
     this.#machine = machine;
-    this.#order = order;
     this.#slot = machine.takeSlot();
     this.#list = this.#slot.list();
     try {
@@ -75,7 +78,8 @@ export class Tool implements Launched, Waiting {
     }
     const { control, ends } = this.#connections;
     try {
-      machine.steps.write(this.#list, order, ends);
+      machine.steps.addUntilWaiting(this.#list, ends);
+      if (order !== null) this.prepare(order);
       this.pid = startChild(machine.system, machine.code, this.#list);
     } catch (error) {
       this.#disconnect();
@@ -106,15 +110,28 @@ export class Tool implements Launched, Waiting {
     return { stdout: pipeOf(stdout), stderr: pipeOf(stderr) };
   }
 
+  get isWaiting(): boolean {
+    return !this.#ordered && !this.#isOver && this.#end === undefined;
+  }
+
+  /** Says what the child is to become. Throws for an order that cannot be carried out. */
+  prepare(order: LaunchOrder): void {
+    const { problem } = this.#machine.confinement;
+    if (order.policy !== null && problem !== null) throw new Error(problem);
+    this.#machine.steps.addOrder(this.#list, order);
+    this.#order = order;
+  }
+
   /** The child goes on, and becomes the tool. */
   start(): void {
     this.#ordered = true;
-    if (this.#order.account) this.#machine.beginChange();
+    if (this.#order?.account) this.#machine.beginChange();
     this.#connections.control.write('s');
   }
 
-  /** Gives the child up while it waits: it ends when its connection does. */
+  /** The child ends when its connection does. */
   giveUp(): void {
+    if (this.#ordered) return;
     this.#connections.control.removeAllListeners('close');
     this.#disconnect();
   }
@@ -130,11 +147,11 @@ export class Tool implements Launched, Waiting {
   /** The child shares our memory no more: it is the tool, or it has ended. */
   #leave(): void {
     if (this.#end !== undefined) return;
-    this.#end = errorOf(this.#list, this.#order.argv[0] ?? '');
+    this.#end = errorOf(this.#list, this.#order?.argv[0] ?? '');
     if (this.#end === null && !this.#ordered)
       this.#end = new SandboxRefused(neverStarted('its process ended before it was started'));
     this.#slot.free();
-    if (this.#ordered && this.#order.account) this.#machine.endChange();
+    if (this.#ordered && this.#order?.account) this.#machine.endChange();
     if (this.#end !== null) return this.#whenStarted.reject(this.#end);
     if (!this.#isOver) offerToOomKiller(this.pid, this.#machine.oomScore);
     this.#whenStarted.resolve(undefined);

@@ -92,7 +92,8 @@ function runSetup(runsDir: string, programs: Scene['programs']): RunSetup {
     const [stdout, stderr] = [new PassThrough(), new PassThrough()];
     const leader = { pid: NO_PID, startTicks: 1 };
     const pipe = { fd: -1, inode: 0 };
-    await request.beforeStart?.({ ...leader, output: { stdout: pipe, stderr: pipe } });
+    const waiting = { isWaiting: true, giveUp: () => undefined };
+    await request.beforeStart?.({ ...leader, ...waiting, output: { stdout: pipe, stderr: pipe } });
     const exit = (end: Exit): void => {
       stdout.end();
       stderr.end();
@@ -103,7 +104,7 @@ function runSetup(runsDir: string, programs: Scene['programs']): RunSetup {
   };
   return {
     clock: hastyClock,
-    launcher: { launch, supported: () => Promise.reject(new Error('not asked')) },
+    launcher: { launch, prepare: () => null, supported: () => Promise.reject(new Error('not asked')) },
     guard: { ready: nothing, watch: () => undefined, unwatch: () => undefined, renew: () => undefined, stop: nothing },
     runsDir,
     account: null,
