@@ -8,7 +8,7 @@ const SIGNAL_SET_BYTES = 8;
 const ALL_SIGNALS = Buffer.alloc(SIGNAL_SET_BYTES, 0xff);
 
 /**
- * Starts a process that shares the memory of this one and carries out the list. The pid; throws where there is none.
+ * Starts a process that shares the memory of this one and carries out the list. Answers its pid; throws if that fails.
  * Every signal is blocked around it, also those that a profiler sends and that the C library keeps for itself: the
  * child inherits the mask, and a handler of this process that ran in the child would write into our memory.
  */

@@ -23,7 +23,7 @@ const [CODE_AT, PID_AT, STATUS_AT, INFO_BYTES] = [8, 16, 24, 128];
 const CLD_EXITED = 1;
 /** Ends taken in one turn of the event loop: a job may leave thousands of processes, and requests are served on. */
 const ENDS_PER_TURN = 64;
-/** Node takes the end of its own child in the turn in which it learns of it. */
+/** Node reaps a child that it started in the turn in which it hears of its end. */
 const TURNS_OF_NODE = 10;
 
 const SIGNAL_NAMES = new Map(
@@ -39,7 +39,7 @@ subscribe('child_process', (message) => {
 
 /**
  * The children of this process: tools, and what jobs left behind, which it adopts. Takes the end of both; a process
- * whose end nobody takes keeps its pid.
+ * that is not reaped keeps its pid.
  */
 export class Children {
   readonly #system: SystemCalls;
@@ -56,7 +56,7 @@ export class Children {
     process.on('SIGCHLD', () => this.#takeEnds(TURNS_OF_NODE));
   }
 
-  /** A tool that has just been started. The program goes on at least until its end. */
+  /** A tool that has just been started. This program runs at least until its end. */
   add(pid: number, onEnd: (exit: Exit) => void): void {
     this.#tools.set(pid, onEnd);
     this.#release ??= holdProcess();
@@ -104,7 +104,7 @@ export class Children {
     onEnd?.(exited ? { exitCode: status, signal: null } : { exitCode: null, signal: SIGNAL_NAMES.get(status) ?? null });
   }
 
-  /** The pid of a child that has ended, 0 where there is none. */
+  /** The pid of a child that has ended, 0 if no child has ended. */
   #wait(which: number, pid: number, flags: number): number {
     this.#info.fill(0);
     const { waitid } = this.#system.numbers.made;

@@ -56,7 +56,7 @@ describe('the machine code', () => {
   `;
 
   it(
-    'of arm64 goes on after the results that a record names, and ends at another',
+    'of arm64 continues after the results that a record names, and ends at another',
     { skip: needs('aarch64-linux-gnu-as', 'qemu-aarch64') },
     () => {
       const [source, object, program] = ['p.S', 'p.o', 'p'].map((name) => join(dir, name)) as [string, string, string];

@@ -12,7 +12,7 @@ const CODE: Readonly<Record<string, string>> = {
     'c09a6100003673020191f1ffff17c00f80d2c80b80d2010000d4fdffff17',
 };
 
-/** The bytes for a processor, named as in `process.arch`; null where there are none. */
+/** The bytes for a processor, named as in `process.arch`; null for an unknown processor. */
 export function machineCode(arch: string): Buffer | null {
   const hex = CODE[arch];
   return hex === undefined ? null : Buffer.from(hex, 'hex');

@@ -21,8 +21,8 @@ export interface Connections {
 }
 
 /**
- * Output goes through real pipes: on a socket `echo text > /dev/stderr` fails with ENXIO. Every descriptor is closed on
- * execution. Throws where there are no more descriptors; then none is left open.
+ * Output passes through real pipes: on a socket `echo text > /dev/stderr` fails with ENXIO. Every descriptor is closed
+ * on execution. Throws where there are no more descriptors; then none is left open.
  */
 export function openConnections(system: SystemCalls, input: number): Connections {
   const opened: number[] = [];

@@ -1,4 +1,4 @@
-/** The launches of a daemon that is a process of its own, and dies. */
+/** The launches of a daemon in a separate process that is killed. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

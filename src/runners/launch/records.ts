@@ -2,7 +2,7 @@ import type { Memory } from './memory.ts';
 
 /**
  * A list of system calls in memory, as the machine code carries it out. A record has eight words: the number of the
- * call, in whose place the result is left, six arguments, and the results after which the list goes on.
+ * call, in whose place the result is left, six arguments, and the results after which the list continues.
  */
 
 /** What a failure of a call is called in the output of the job. */
@@ -15,11 +15,11 @@ export interface Step {
 
 interface StepFailure {
   readonly step: Step;
-  /** 0 where the call returned too little: nobody gave the order to go on. */
+  /** 0 where the call returned too little: the order to continue was not given. */
   readonly error: number;
 }
 
-/** The results that are no failure, as a bit set of error numbers; bit 0 stands for 0. All above 0 are none. */
+/** Results that are no failure, a bit set of error numbers; bit 0 stands for 0. A result above 0 is no failure. */
 export const MORE_THAN_ZERO = 0n;
 export const ZERO_OR_MORE = 1n;
 export const ANY_RESULT = -1n;
@@ -137,7 +137,7 @@ export class CallList {
     return (STACK_BYTES + index * RECORD_BYTES) / WORD_BYTES;
   }
 
-  /** Where the next records go, in bytes. */
+  /** The place of the next records, in bytes. */
   #nextRecord(count: number): number {
     if (this.#steps.length + count > RECORDS_MAX)
       throw new Error(`the order needs more than ${RECORDS_MAX} system calls`);

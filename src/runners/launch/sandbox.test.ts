@@ -169,7 +169,7 @@ describe('a sandboxed job', { skip: NO_LINUX }, () => {
     );
   });
 
-  it('opens no namespace and traces nobody', async () => {
+  it('opens no namespace and traces no process', async () => {
     const ran = await run([
       'sh',
       '-c',

@@ -35,11 +35,11 @@ export interface ChildEnds {
   readonly input: number;
   readonly stdout: number;
   readonly stderr: number;
-  /** Brings the byte on which the child goes on, and ends when the child is the tool, or has ended. */
+  /** Brings the byte on which the child continues, and ends when the child is the tool, or has ended. */
   readonly control: number;
 }
 
-/** What a child has before it makes descriptors of its own: input, output, errors, and its connection. */
+/** What a child has before it opens its own descriptors: input, output, errors, and its connection. */
 export const CHILD_FDS = 4;
 const CONTROL_FD = 3;
 
@@ -109,8 +109,8 @@ export class LaunchSteps {
 
   /**
    * The handlers of this process must not run in the child, so all signals are blocked until they have their default
-   * action. One that is ignored would stay ignored in the tool, and `yes | head` would never end. In a session of its
-   * own a signal to the daemon's group does not reach it, and its group can be ended as a whole.
+   * action. One that is ignored would stay ignored in the tool, and `yes | head` would never end. In its own session a
+   * signal to the daemon's group does not reach it, and its group can be ended as a whole.
    */
   #addSignals(list: CallList): void {
     const { rt_sigaction, setsid } = this.#system.numbers.made;

@@ -60,12 +60,14 @@ export class Tool implements Launched, Waiting {
   readonly #connections: Connections;
   readonly #whenStarted = Promise.withResolvers<undefined>();
   readonly #whenExited = Promise.withResolvers<Exit>();
+  readonly #onClose = (): void => this.#leave();
   #ordered = false;
   #isOver = false;
+  #isGivenUp = false;
   /** Why it never became the tool, once it has left our memory; undefined while it shares it. */
   #end: LaunchError | null | undefined;
 
-  /** Starts the child. Throws where there is none, also for a bad order; then nothing is left open. */
+  /** Starts the child. Throws if that fails, or for a bad order; then nothing is left open. */
   constructor(machine: Machine, order: LaunchOrder | null = null) {
     this.#machine = machine;
     this.#slot = machine.takeSlot();
@@ -92,9 +94,14 @@ export class Tool implements Launched, Waiting {
     this.started.catch(() => {});
     this.exited = this.#whenExited.promise;
     machine.children.add(this.pid, (exit) => this.#exited(exit));
-    control.on('error', () => {}).once('close', () => this.#leave());
+    control.on('error', () => {}).once('close', this.#onClose);
     control.resume();
-    this.startTicks = startTicksOf(this.pid);
+    try {
+      this.startTicks = startTicksOf(this.pid);
+    } catch (error) {
+      this.giveUp();
+      throw error;
+    }
   }
 
   get stdout(): Readable {
@@ -111,7 +118,7 @@ export class Tool implements Launched, Waiting {
   }
 
   get isWaiting(): boolean {
-    return !this.#ordered && !this.#isOver && this.#end === undefined;
+    return !this.#ordered && !this.#isGivenUp && !this.#isOver && this.#end === undefined;
   }
 
   /** Says what the child is to become. Throws for an order that cannot be carried out. */
@@ -122,7 +129,7 @@ export class Tool implements Launched, Waiting {
     this.#order = order;
   }
 
-  /** The child goes on, and becomes the tool. */
+  /** The child continues and becomes the tool. */
   start(): void {
     this.#ordered = true;
     if (this.#order?.account) this.#machine.beginChange();
@@ -132,7 +139,9 @@ export class Tool implements Launched, Waiting {
   /** The child ends when its connection does. */
   giveUp(): void {
     if (this.#ordered) return;
-    this.#connections.control.removeAllListeners('close');
+    this.#isGivenUp = true;
+    // Closed from here, it does not mean that the child has left.
+    this.#connections.control.off('close', this.#onClose);
     this.#disconnect();
   }
 

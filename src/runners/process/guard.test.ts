@@ -107,7 +107,7 @@ describe('the guard of a daemon', { skip: NO_LINUX }, () => {
     return made;
   }
 
-  it('F01, T77: ends the tree of a job with what has escaped, and leaves itself, when its daemon is killed', async () => {
+  it('F01, T77: ends the tree of a job with what escaped, and leaves itself, when its daemon is killed', async () => {
     const runDir = dir;
     const daemon = spawn(
       process.execPath,

@@ -25,7 +25,7 @@ export type PathAccess = 'execute' | 'read' | 'device';
 export const SYSTEM_PATHS: readonly {
   readonly path: string;
   readonly access: PathAccess;
-  /** Devices are none either. */
+  /** A device is not a folder either. */
   readonly isFolder?: false;
 }[] = [
   { path: '/usr', access: 'execute' },
