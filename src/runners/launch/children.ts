@@ -30,7 +30,7 @@ const SIGNAL_NAMES = new Map(
   Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]),
 );
 
-/** Processes that this program has started by Node's own means, which also takes their ends. */
+/** Processes that were started through Node, which also takes their ends. */
 const ofNode = new Set<ChildProcess>();
 subscribe('child_process', (message) => {
   const child: unknown = typeof message === 'object' && message !== null && 'process' in message && message.process;
@@ -63,8 +63,8 @@ export class Children {
   }
 
   /**
-   * The processes that were adopted: what jobs left behind. Null where the kernel does not tell, and only the process
-   * table does. The list misses none: a child leaves it only when its end is taken, which is done here.
+   * The pids of the adopted processes; null where the kernel has no list of children. The list is complete: a child
+   * leaves it only when its end is taken, which happens here, in the same thread.
    */
   adopted(): number[] | null {
     if (!this.#adopts) return null;

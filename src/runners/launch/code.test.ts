@@ -38,7 +38,7 @@ describe('the machine code', () => {
     assert.equal(machineCode('riscv64'), null);
   });
 
-  /** A program that is nothing but the code and a list: it writes a word, passes over errors, and stops at the last. */
+  /** A program of the code and a list: writes a word, continues after two allowed errors, and ends at the third. */
   const ARM64_PROGRAM = `
     .global _start
     _start:

@@ -1,7 +1,7 @@
 /**
  * The machine code of a child between its start and the execution of the tool: a loop that carries out a list of system
- * calls and decides nothing. It needs no stack, and reads and writes only the list. Assembled from code/*.S; a test
- * compares the bytes.
+ * calls and decides nothing. It uses no stack, and reads and writes only the list. It is assembled from code/*.S; a
+ * test compares the bytes.
  */
 const CODE: Readonly<Record<string, string>> = {
   x64:

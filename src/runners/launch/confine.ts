@@ -31,12 +31,12 @@ const SECCOMP_SET_MODE_FILTER = 1;
 const [ENOENT, EBADF, EACCES, ENOTDIR] = [2n, 9n, 13n, 20n];
 /** A path of the system that does not exist, or not for this account, is skipped. */
 const OPENED_OR_ABSENT = ZERO_OR_MORE | (1n << ENOENT) | (1n << EACCES) | (1n << ENOTDIR);
-/** Without the descriptor of the skipped path. */
+/** A skipped path has no descriptor. */
 const DONE_OR_SKIPPED = ZERO_OR_MORE | (1n << EBADF);
 
 /**
- * The descriptors of the child, which has no others before it makes them: the kernel always gives the lowest free
- * number. Where a number is another one, no rule or a refusal follows, never a wider rule.
+ * The descriptors that the child opens. It has closed all above its first ones, and the kernel always gives the lowest
+ * free number. If a number were another one, a rule would be missing or refused, never wider.
  */
 const FILES_FD = 4;
 const OPENED_FD = 5;
@@ -47,10 +47,10 @@ interface Filters {
   readonly withoutUnixSockets: bigint;
 }
 
-/** The sandbox as calls of a list: what is the same for every job is encoded once. */
+/** The sandbox as calls of a list. The calls that are the same for every job are encoded once. */
 export class Confinement {
   readonly abi: number;
-  /** Why no sandboxed job can run here, or null. */
+  /** The reason why no sandboxed job can run here, or null. */
   readonly problem: string | null;
   readonly #system: SystemCalls;
   readonly #fixed: { readonly paths: CallList; readonly bounding: CallList; readonly privileges: CallList };
@@ -79,21 +79,22 @@ export class Confinement {
     this.#filters = { withUnixSockets: filter(true), withoutUnixSockets: filter(false) };
   }
 
-  /** While the child waits: what needs neither the account nor the paths of the job. */
+  /** Adds the calls before the wait: they need neither the account nor the paths of the job. */
   addEarly(list: CallList): void {
     list.append(this.#fixed.paths);
   }
 
   /**
-   * Before a change of the account, which takes away the right to. As root the bounding set decides what the tool gets
-   * when it is executed, and with CAP_PERFMON left in it /proc/<daemon>/environ stays readable in spite of Landlock. As
-   * another user nothing can come back (no new privileges), and the set is not ours to change.
+   * Adds the calls that empty the bounding set, before a change of the account takes away the right to. As root this
+   * set decides what the tool gets when it is executed, and with CAP_PERFMON in it /proc/<daemon>/environ stays
+   * readable in spite of Landlock. As another user a program gains no capability (no new privileges), and may not
+   * change the set.
    */
   addBoundingSet(list: CallList): void {
     list.append(this.#fixed.bounding);
   }
 
-  /** With the account and in the folder of the job. Throws for a path that is missing, or a link. */
+  /** Adds the calls after the change of the account. Throws for a path that does not exist or is a link. */
   addJob(list: CallList, policy: SandboxPolicy, uid: number): void {
     for (const path of policy.readable) this.#addPath(list, path, 'execute', uid);
     for (const path of policy.writable) this.#addPath(list, path, 'full', uid);
@@ -132,7 +133,7 @@ export class Confinement {
       name: `allowing ${path}`,
       denied: `account ${uid} cannot reach ${path}; each folder above it must let that account through`,
     };
-    // A link that took its place in the meantime is not followed: a rule for the link itself allows nothing.
+    // If a link took its place since, it is not followed: a rule for the link itself allows nothing.
     list.call(step, openat, [AT_FDCWD, list.text(path), O_PATH | O_CLOEXEC | fs.constants.O_NOFOLLOW]);
     const rule = list.copy(pathRule(this.abi, access, stats.isDirectory(), OPENED_FD));
     list.call(step, landlock_add_rule, [FILES_FD, RULE_PATH_BENEATH, rule, 0]);
@@ -157,7 +158,7 @@ export class Confinement {
       list.call(step, this.#system.numbers.made.prctl, [PR_CAPBSET_DROP, capability], passes);
   }
 
-  /** Every capability, for good once the bounding set is empty; and no executed file gives a privilege any more. */
+  /** Drops every capability, and keeps executed files from giving new ones. */
   #addPrivileges(list: CallList): void {
     const { prctl, capset } = this.#system.numbers.made;
     const step = { name: 'dropping capabilities' };

@@ -8,7 +8,7 @@ const AF_UNIX = 1;
 const SOCK_STREAM = 1;
 const F_DUPFD_CLOEXEC = 1030;
 
-/** What joins this process with one child. */
+/** The connections between this process and one child. */
 export interface Connections {
   readonly stdout: Socket;
   readonly stderr: Socket;
@@ -16,7 +16,7 @@ export interface Connections {
   /** The read ends, as descriptors of this process. */
   readonly output: { readonly stdout: number; readonly stderr: number };
   readonly ends: ChildEnds;
-  /** Closes the ends of the child here; to be called once it has its own. */
+  /** Closes the ends of the child in this process; to be called after the child was started. */
   closeEnds(): void;
 }
 
@@ -57,7 +57,7 @@ export function openConnections(system: SystemCalls, input: number): Connections
   }
 }
 
-/** The same file under a number that the child does not give to something else first. */
+/** Returns the same file under a number that the child does not use itself. */
 export function aboveThoseOfChild(system: SystemCalls, fd: number): number {
   if (fd >= CHILD_FDS) return fd;
   const other = system.call(system.numbers.made.fcntl, fd, F_DUPFD_CLOEXEC, CHILD_FDS);

@@ -29,7 +29,7 @@ export function neverStarted(why: string): string {
   return `The tool never started: ${why}.`;
 }
 
-/** Why the child of this list is not the tool; null where it was not the list that ended it. */
+/** The reason why the child of this list did not become the tool; null where no call of the list failed. */
 export function errorOf(list: CallList, command: string): LaunchError | null {
   const failure = list.failure();
   if (failure === null) return null;
@@ -39,9 +39,9 @@ export function errorOf(list: CallList, command: string): LaunchError | null {
   return new SandboxRefused(neverStarted(step === WAITING ? 'the order to start it was not given' : because));
 }
 
-/** The last refusal that says more than that there is no such file. */
+/** Chooses the error that says most: another one before EACCES, and EACCES before a missing file. */
 function executionError(results: readonly number[], command: string): LaunchError {
-  // Behind the last folder of PATH the list ends with a call that does not exist.
+  // The last result is that of the call without a number, behind the last folder of PATH.
   const errors = results.slice(0, -1).flatMap((result) => (result < 0 ? [-result] : []));
   const said = errors.filter((error) => error !== ENOENT && error !== ENOTDIR);
   const refusal = said.find((error) => error !== EACCES) ?? said.at(-1);

@@ -9,20 +9,20 @@ import { LaunchSteps } from './steps.ts';
 
 const PR_GET_DUMPABLE = 3;
 const PR_SET_DUMPABLE = 4;
-/** Of jobs, where the program itself has not a higher one. */
+/** The value of jobs, unless the daemon has a higher one. */
 const OOM_SCORE_ADJ = 500;
-/** What a list may leave written in the memory of a slot that waits for its next use. */
+/** The memory of a free slot keeps at most this much text; the pages of a longer list are given back. */
 const KEPT_BYTES = 64 * 1024;
 const MADV_DONTNEED = 4;
 
 /** Memory for one list, while its child shares it. */
 export interface Slot {
   list(): CallList;
-  /** Gives it back, once the child has left. */
+  /** Frees the memory for another list; to be called after the child has left it. */
   free(): void;
 }
 
-/** What all launches of this process share. */
+/** The parts that all launches of this process share. */
 export class Machine {
   readonly system: SystemCalls;
   readonly code: bigint;
@@ -36,7 +36,7 @@ export class Machine {
   readonly #isDumpable: boolean;
   #changing = 0;
 
-  /** Throws where this system has no such calls. */
+  /** Throws where this system does not have the calls. */
   constructor() {
     this.system = openSystemCalls();
     this.code = mapCode(this.system);
@@ -63,14 +63,14 @@ export class Machine {
   }
 
   /**
-   * A child changes to another account while it shares our memory: the kernel then closes that memory, and what is ours
-   * in /proc, to that account and for all who share it.
+   * A child is about to change to another account while it shares our memory. The kernel then makes this memory not
+   * dumpable: other processes of that account cannot read it, nor our entries in /proc.
    */
   beginChange(): void {
     this.#changing += 1;
   }
 
-  /** With the last such child gone, our memory is opened again, so that the guard finds our descriptors. */
+  /** After the last such child has left, our memory becomes dumpable again, so that the guard can open our pipes. */
   endChange(): void {
     this.#changing -= 1;
     if (this.#changing === 0 && this.#isDumpable)
@@ -80,7 +80,7 @@ export class Machine {
 
 let opened: Machine | null = null;
 
-/** The one of this process. Throws where the system has not what it needs. */
+/** Returns the one machine of this process. Throws where the system lacks a call. */
 export function openMachine(): Machine {
   opened ??= new Machine();
   return opened;

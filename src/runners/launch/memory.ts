@@ -9,8 +9,8 @@ const MAP_PRIVATE_ANONYMOUS = 0x22;
 const PAGE_BYTES = 4096;
 
 /**
- * Memory outside of Node's heap, at an address that stays. It is never given back: a child may read it while this
- * process ends and frees its heap.
+ * Memory outside Node's heap, at a fixed address. It is never unmapped: a child may still read it while this process
+ * exits and frees its heap.
  */
 export interface Memory {
   readonly address: bigint;
@@ -25,8 +25,8 @@ export function mapMemory(system: SystemCalls, size: number): Memory {
 }
 
 /**
- * The address of the machine code. Its page is written first and then made executable and read-only; on arm64 this
- * order also makes the kernel refresh the instruction cache.
+ * Maps the machine code and returns its address. The page is written first and then made executable and read-only; on
+ * arm64 this order makes the kernel refresh the instruction cache.
  */
 export function mapCode(system: SystemCalls): bigint {
   const code = machineCode(process.arch);

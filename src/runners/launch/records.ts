@@ -5,11 +5,11 @@ import type { Memory } from './memory.ts';
  * call, in whose place the result is left, six arguments, and the results after which the list continues.
  */
 
-/** What a failure of a call is called in the output of the job. */
+/** How the output of the job names a call that failed. */
 export interface Step {
-  /** Completes the sentence "… failed". */
+  /** The subject of a sentence that ends with "failed". */
   readonly name: string;
-  /** The sentence in place of it where permission was denied. */
+  /** The whole sentence where permission was denied. */
   readonly denied?: string;
 }
 
@@ -24,19 +24,19 @@ export const MORE_THAN_ZERO = 0n;
 export const ZERO_OR_MORE = 1n;
 export const ANY_RESULT = -1n;
 
-/** For the C library's first function of the child, which makes one call; the machine code uses none of it. */
+/** The C library uses a few bytes of it in the child; the machine code uses no stack. */
 const STACK_BYTES = 4096;
 const RECORD_BYTES = 64;
 const WORD_BYTES = 8;
 /** A job with 10 paths, 10 ports and 10 folders to search has about 250. */
 const RECORDS_MAX = 1024;
-/** Arguments and environment; the kernel itself takes about 2 MiB. Only what is written takes up memory. */
+/** For arguments and environment; the kernel accepts about 2 MiB. Only pages that are written take up memory. */
 const TEXT_BYTES_MAX = 1024 * 1024;
 const TEXT_AT = STACK_BYTES + RECORDS_MAX * RECORD_BYTES;
 /** The size of the memory of a list. */
 export const LIST_BYTES = TEXT_AT + TEXT_BYTES_MAX;
 
-/** A text that can't be in a list: it holds a NUL, or there is no room for it. */
+/** A text holds a NUL, or there is no room for it in the list. */
 export class TextRefused extends Error {
   override readonly name: string = 'TextRefused';
 }
@@ -55,7 +55,7 @@ export class CallList {
     return this.#memory.address + BigInt(STACK_BYTES);
   }
 
-  /** The stack of the child lies below the list. */
+  /** The stack of the child, which grows down from the list. */
   get stackTop(): bigint {
     return this.start;
   }
@@ -84,7 +84,7 @@ export class CallList {
     this.#steps.push(...other.#steps);
   }
 
-  /** Room beside the records, aligned and cleared: its address and its bytes. */
+  /** Reserves room beside the records, aligned and filled with zeros. Returns its address and its bytes. */
   room(size: number): { readonly address: bigint; readonly bytes: Buffer } {
     const at = Math.ceil(this.#textEnd / WORD_BYTES) * WORD_BYTES;
     if (at + size > LIST_BYTES) throw new TextRefused(`the order is longer than ${TEXT_BYTES_MAX} bytes`);
@@ -92,14 +92,14 @@ export class CallList {
     return { address: this.#memory.address + BigInt(at), bytes: this.#memory.bytes.subarray(at, at + size).fill(0) };
   }
 
-  /** The address of a copy. */
+  /** Copies the bytes into the list and returns their address. */
   copy(content: Buffer): bigint {
     const { address, bytes } = this.room(content.length);
     content.copy(bytes);
     return address;
   }
 
-  /** The address of a text as C wants it. Throws for one with a NUL, which would cut it short. */
+  /** Copies a text, as C reads it, and returns its address. Throws for a NUL, which would end the text. */
   text(value: string): bigint {
     if (value.includes('\0')) throw new TextRefused('a text of the order holds a NUL');
     const { address, bytes } = this.room(Buffer.byteLength(value) + 1);
@@ -107,18 +107,18 @@ export class CallList {
     return address;
   }
 
-  /** The address of a NULL-terminated array of texts. */
+  /** Copies texts and returns the address of their NULL-terminated array. */
   texts(values: readonly string[]): bigint {
     const pointers = BigInt64Array.from([...values.map((value) => this.text(value)), 0n]);
     return this.copy(Buffer.from(pointers.buffer));
   }
 
-  /** What the calls of a step returned; the number of the call for one that was not made. */
+  /** The results of the calls of a step; for a call that was not made, its number. */
   resultsOf(step: Step): number[] {
     return this.#steps.flatMap((each, index) => (each === step ? [this.#result(index)] : []));
   }
 
-  /** Why the child ended before it was another program; null when it was not the list that ended it. */
+  /** The first result that is not allowed, which ended the child; null without one. */
   failure(): StepFailure | null {
     for (const [index, step] of this.#steps.entries()) {
       const error = -this.#result(index);

@@ -30,7 +30,7 @@ export interface LaunchOrder {
   readonly limits?: ResourceLimits;
 }
 
-/** The ends of the child's connections, as descriptors of this process; all of them at or above `CHILD_FDS`. */
+/** The ends of the child's connections, as descriptors of this process. Each is at least `CHILD_FDS`. */
 export interface ChildEnds {
   readonly input: number;
   readonly stdout: number;
@@ -62,10 +62,10 @@ const CLOSE_RANGE_CLOEXEC = 4;
 const RLIMIT_AS = 9;
 
 const [EPERM, ENOENT, EACCES, ENOTDIR] = [1n, 2n, 13n, 20n];
-/** The next folder of PATH is tried. */
+/** After these errors the next folder of PATH is tried. */
 const NOT_HERE = (1n << ENOENT) | (1n << EACCES) | (1n << ENOTDIR);
 const SET_OR_REFUSED = ZERO_OR_MORE | (1n << EPERM);
-/** No such call: a list ends, at the latest, here. */
+/** A number without a call: a list that reaches it fails. */
 const NO_CALL = 0x7fff;
 
 /** Writes the lists of system calls by which a child becomes a tool. */
@@ -122,14 +122,14 @@ export class LaunchSteps {
     list.call({ name: 'opening a session' }, setsid);
   }
 
-  /** Nothing else of this process is held while the child waits: neither a listener, nor the connection of another. */
+  /** The child closes all other descriptors before it waits: listeners, locks and connections of other children. */
   #addDescriptors(list: CallList, { input, stdout, stderr, control }: ChildEnds): void {
     const { dup3, close_range } = this.#system.numbers.made;
     for (const [to, from] of [input, stdout, stderr, control].entries()) list.call(ARRANGING, dup3, [from, to, 0]);
     list.call(ARRANGING, close_range, [CHILD_FDS, ALL_DESCRIPTORS, 0]);
   }
 
-  /** Where the limits of this process are lower, the job has no mark, and is found by its environment and session. */
+  /** Where this process has a lower limit, the job has no mark and is found by its environment and session. */
   #addMark(list: CallList, jobId: string | undefined): void {
     if (jobId === undefined) return;
     const step = { name: 'marking the process' };
@@ -167,7 +167,7 @@ function limitOf(value: bigint): Buffer {
   return Buffer.from(BigUint64Array.of(value, value).buffer);
 }
 
-/** Where the program may be. */
+/** The paths at which the program may be. */
 function candidates({ argv, env }: LaunchOrder): string[] {
   const command = argv[0] ?? '';
   if (command.includes('/')) return [command];

@@ -8,7 +8,7 @@ import type { Machine, Slot } from './machine.ts';
 import type { LaunchOrder } from './steps.ts';
 import type { CallList } from './records.ts';
 
-/** A pipe by its read end, a descriptor of this process, and by its inode, which tells it from every other file. */
+/** A pipe: its read end as a descriptor of this process, and its inode, which identifies it. */
 export interface OutputPipe {
   readonly fd: number;
   readonly inode: number;
@@ -19,7 +19,7 @@ export interface OutputPipes {
   readonly stderr: OutputPipe;
 }
 
-/** The process that a tool is: the pid together with its start names it for ever. */
+/** The process of a tool. Pid and start time together identify it for ever. */
 interface Leader {
   readonly pid: number;
   /** Ticks since boot, field 22 of /proc/<pid>/stat. */
@@ -35,15 +35,15 @@ export interface Waiting extends Leader {
   giveUp(): void;
 }
 
-/** A tool that has been ordered. Read `stdout` and `stderr` from the first turn on: they are pipes of limited size. */
+/** A tool that was ordered to start. Read `stdout` and `stderr` at once: they are pipes of limited size. */
 export interface Launched extends Leader {
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Fulfilled when the process is the tool; rejects with a LaunchError when it never will be. */
+  /** Resolves when the process has become the tool; rejects with a LaunchError when it ended before. */
   readonly started: Promise<void>;
   /** The end of the process, also when the tool never started. Its output may end later. */
   readonly exited: Promise<Exit>;
-  /** The processes that jobs left behind and that this process adopted; null where the kernel does not tell. */
+  /** The processes that jobs left behind and that this process adopted; null where the kernel has no such list. */
   adopted(): number[] | null;
 }
 
@@ -153,7 +153,7 @@ export class Tool implements Launched, Waiting {
     for (const stream of [this.#connections.control, this.stdout, this.stderr]) stream.destroy();
   }
 
-  /** The child shares our memory no more: it is the tool, or it has ended. */
+  /** The child has left our memory: it is the tool, or it has ended. */
   #leave(): void {
     if (this.#end !== undefined) return;
     this.#end = errorOf(this.#list, this.#order?.argv[0] ?? '');
@@ -184,8 +184,9 @@ function startTicksOf(pid: number): number {
 }
 
 /**
- * When memory runs out, the kernel kills a job before the daemon and other programs. Set from here, because a child
- * that shares our memory would set it for us too. Not a matter of safety: where it can't be written it stays as it is.
+ * When memory runs out, the kernel kills a job before the daemon and other programs. The daemon sets this after the
+ * execution, because a child that shares our memory would set it for the daemon too. It is not needed for safety, so
+ * an error is ignored.
  */
 function offerToOomKiller(pid: number, score: number): void {
   try {

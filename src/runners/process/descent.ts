@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { nextTurn } from '../../lib/flow/cooperative.ts';
 import { type ProcessEntry, processEntry } from './process-table.ts';
 
-/** Processes that are looked at before yielding to other work: about 1 ms. */
+/** The number of processes that are read before yielding to other work: about 1 ms. */
 const PROCESSES_PER_TURN = 16;
 
-/** The living ones of these processes and all their descendants, by the kernel's lists of children. */
+/** Returns these processes and all their living descendants, by the kernel's lists of children. */
 export async function withDescendants(roots: readonly ProcessEntry[]): Promise<ProcessEntry[]> {
   const found = new Map<number, ProcessEntry>();
   const waiting = [...roots];

@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { OutputPipe } from '../launch/tool.ts';
 import type { Watched } from './guard-protocol.ts';
 
-/** Read at the start, since an orphan has another parent. */
+/** Read at the start: after the death of the daemon the parent is another process. */
 const DAEMON = process.ppid;
 
 /** The interval at which unread output is drained, in milliseconds: a pipe holds 64 KiB. */
@@ -53,11 +53,11 @@ export class HeldOutput {
   }
 }
 
-/** By the read end of the daemon, or, where the daemon is gone, by the end of the tool itself. */
+/** Opens a pipe by the read end of the daemon or, after its death, by the end of the tool. */
 function openPipe(pid: number, toolFd: number, { fd, inode }: OutputPipe): number | null {
   for (const path of [`/proc/${DAEMON}/fd/${fd}`, `/proc/${pid}/fd/${toolFd}`]) {
     try {
-      // A number may belong to another file by now, which must not even be opened.
+      // The number may belong to another file by now, which must not be opened.
       if (statSync(path).ino === inode) return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     } catch {
       // The next one.

@@ -26,8 +26,8 @@ export interface EndTreeOptions {
    */
   readonly leaderFirst?: boolean;
   /**
-   * What jobs of this process left behind, as its children; null where the kernel does not tell. With it the process
-   * table is not read: whatever is left of the job descends from one of these, or from the leader.
+   * The processes that jobs left behind and that this process adopted; null where the kernel has no such list. With
+   * the list the process table is not read: what is left of the job descends from one of these or from the leader.
    */
   readonly adopted?: () => readonly number[] | null;
   /** When aborted, the ending is given up, not sped up: the result says what is left. */
@@ -75,7 +75,7 @@ async function lookOnce(jobId: string, leader: Leader | null): Promise<ProcessEn
   return [...members];
 }
 
-/** The same, of a job whose orphans this process adopts. */
+/** The same for a job whose orphans this process adopts. */
 async function findAdopted(jobId: string, leader: Leader, adopted: readonly number[]): Promise<ProcessEntry[]> {
   const first = processEntry(leader.pid);
   const isReused = first !== null && !isProcess(leader)(first);

@@ -5,14 +5,14 @@ import { readFileSync } from 'node:fs';
 export const JOB_ID_VARIABLE = 'SVC_JOB_ID';
 
 /**
- * The mark of a job: a limit on the time that its processes may compute as real-time tasks, so high that it limits
- * nothing. Every process inherits it, the environment may be wiped and the session left, and the filter of the sandbox
- * refuses to change it. Every process can read it.
+ * The mark of a job is a limit on the time that its processes may compute as real-time tasks, too high to limit
+ * anything. A process inherits it, also with an empty environment and in another session, and the filter of the sandbox
+ * refuses to change it. Every process can read it in /proc.
  */
 
 export const RLIMIT_RTTIME = 15;
 
-/** In microseconds; above it, the job's id. 150,000 years: whatever a job computes, it stays below. */
+/** In microseconds, 146,000 years. What a mark has above it is derived from the id of the job. */
 const LEAST_MARK = 1n << 62n;
 const ID_BYTES = 6;
 
@@ -20,7 +20,7 @@ export function markOf(jobId: string): bigint {
   return LEAST_MARK + BigInt(createHash('sha256').update(jobId).digest().readUIntBE(0, ID_BYTES));
 }
 
-/** The mark of whichever job a process belongs to; null without one, or without such a process. */
+/** Returns the mark in a process, of whichever job; null without a mark or without such a process. */
 export function markIn(pid: number): bigint | null {
   try {
     const limits = readFileSync(`/proc/${pid}/limits`, 'latin1');
