@@ -167,6 +167,8 @@ describe('repositories of somebody who wants more than to be read', () => {
         lookAtMemory('self');
         ownPeakBytes = Math.max(ownPeakBytes, process.memoryUsage.rss());
       }, LOOK_EVERY_MS);
+      // Not at the end: a failed test would never end.
+      looking.unref();
       for (const row of ROWS) {
         const problem = await walk(row);
         if (problem !== null) wrong.push(problem);

@@ -34,9 +34,7 @@ before(() => {
   base = mkdtempSync(join(tmpdir(), 'gatehouse-git-'));
   launcher = createLauncher();
 });
-after(async () => {
-  rmSync(base, { recursive: true });
-});
+after(() => rmSync(base, { recursive: true }));
 
 function empty(): string {
   const path = join(base, `into-${(count += 1)}`);
@@ -100,6 +98,21 @@ describe('a git source', { skip: needs('git') }, () => {
       assert.equal((await fetched(from, { ref })).commit, commit, ref);
     }
     assert.equal((await fetched(from)).commit, first);
+  });
+
+  it('is read whole also where git has ended before its output is read', async () => {
+    const from = repository();
+    const commit = from.commit();
+    const late: Launcher = {
+      ...launcher,
+      async launch(request) {
+        const launched = await launcher.launch(request);
+        await launched.exited;
+        return launched;
+      },
+    };
+    const got = await fetchGit({ launcher: late, url: from.url, ref: null, into: empty(), protocols: FROM_FILES });
+    assert.equal(got.commit, commit);
   });
 
   it('that has no such ref, or is no repository, is refused in the words of git', async () => {

@@ -52,32 +52,38 @@ interface Reading {
  * without history brings one commit. Throws an Error that names the limit, before the object that exceeds it is held or
  * written.
  */
-export function readObjects(git: Git, contents: string, limits: CopyLimits): Promise<GitObjects> {
-  return runGit(git, ['cat-file', '--batch-all-objects', '--unordered', '--batch'], NO_REACH, async (output) => {
-    const file = await open(contents, 'wx', 0o600);
-    try {
-      const reading: Reading = {
-        bytes: new ObjectStream(output),
-        limits,
-        contents: new ContentsFile(file),
-        trees: new Map(),
-        blobs: new Map(),
-        commits: [],
-        objects: 0,
-        treeBytes: 0,
-        blobBytes: 0,
-      };
-      while (await readObject(reading));
-      await reading.contents.flush();
-      const { commits, trees, blobs } = reading;
-      const [only] = commits;
-      if (only === undefined) throw new Error('git: the fetched object is not a commit.');
-      if (commits.length > 1) throw new Error('git: the server sent more than one commit.');
-      return { commit: only.name, tree: only.tree, trees, blobs };
-    } finally {
-      await file.close();
-    }
-  });
+export async function readObjects(git: Git, contents: string, limits: CopyLimits): Promise<GitObjects> {
+  // Before git is started: output without a reader from the first turn on is drained.
+  const file = await open(contents, 'wx', 0o600);
+  try {
+    return await runGit(
+      git,
+      ['cat-file', '--batch-all-objects', '--unordered', '--batch'],
+      NO_REACH,
+      async (output) => {
+        const reading: Reading = {
+          bytes: new ObjectStream(output),
+          limits,
+          contents: new ContentsFile(file),
+          trees: new Map(),
+          blobs: new Map(),
+          commits: [],
+          objects: 0,
+          treeBytes: 0,
+          blobBytes: 0,
+        };
+        while (await readObject(reading));
+        await reading.contents.flush();
+        const { commits, trees, blobs } = reading;
+        const [only] = commits;
+        if (only === undefined) throw new Error('git: the fetched object is not a commit.');
+        if (commits.length > 1) throw new Error('git: the server sent more than one commit.');
+        return { commit: only.name, tree: only.tree, trees, blobs };
+      },
+    );
+  } finally {
+    await file.close();
+  }
 }
 
 async function readObject(reading: Reading): Promise<boolean> {
