@@ -10,6 +10,11 @@ import { ANY_RESULT, CallList, LIST_BYTES, MORE_THAN_ZERO, type Step, ZERO_OR_MO
 interface ResourceLimits {
   /** RLIMIT_AS. Beyond it an allocation of memory fails in the process that asks for it. */
   readonly addressSpaceBytes?: number;
+  /**
+   * RLIMIT_NPROC: of all processes and threads of the tool's account together. Beyond it none of them starts another.
+   * The kernel does not apply it to root.
+   */
+  readonly processesOfAccount?: number;
 }
 
 /** What is started. No text holds a NUL. */
@@ -28,6 +33,8 @@ export interface LaunchOrder {
    */
   readonly account?: AccountIds | null;
   readonly limits?: ResourceLimits;
+  /** The file that lists the processes of a control group: the child joins that group before it is the tool. */
+  readonly group?: string;
 }
 
 /** The ends of the child's connections, as descriptors of this process. Each is at least `CHILD_FDS`. */
@@ -45,7 +52,7 @@ const CONTROL_FD = 3;
 
 export const WAITING: Step = { name: 'waiting for the order' };
 export const EXECUTING: Step = { name: 'executing' };
-const LIMITING: Step = { name: 'limiting the address space' };
+const JOINING: Step = { name: 'joining the control group' };
 const ARRANGING: Step = { name: 'arranging descriptors' };
 const ACCOUNT: Step = { name: 'becoming the account' };
 const SIGNALS: Step = { name: 'resetting signals' };
@@ -59,7 +66,14 @@ const SIG_SETMASK = 2;
 const DEFAULT_ACTION = Buffer.alloc(32);
 const ALL_DESCRIPTORS = 0xffff_ffff;
 const CLOSE_RANGE_CLOEXEC = 4;
-const RLIMIT_AS = 9;
+const AT_FDCWD = -100;
+const O_WRONLY = 1;
+
+/** The limits of an order as the kernel numbers them. One that is already lower stays, where it may not be raised. */
+const LIMITS = [
+  { of: 'addressSpaceBytes', number: 9, step: { name: 'limiting the address space' }, mayStay: false },
+  { of: 'processesOfAccount', number: 6, step: { name: 'limiting the processes' }, mayStay: true },
+] as const;
 
 const [EPERM, ENOENT, EACCES, ENOTDIR] = [1n, 2n, 13n, 20n];
 /** After these errors the next folder of PATH is tried. */
@@ -97,6 +111,7 @@ export class LaunchSteps {
   addOrder(list: CallList, order: LaunchOrder): void {
     const { policy, account = null } = order;
     const { made } = this.#system.numbers;
+    if (order.group !== undefined) this.#addGroup(list, order.group);
     this.#addMark(list, order.env[JOB_ID_VARIABLE]);
     if (policy !== null) this.#confinement.addBoundingSet(list);
     if (account !== null) this.#addAccount(list, account.uid, account.gid);
@@ -129,6 +144,18 @@ export class LaunchSteps {
     list.call(ARRANGING, close_range, [CHILD_FDS, ALL_DESCRIPTORS, 0]);
   }
 
+  /**
+   * By the child itself: the kernel may take milliseconds to move a process, and the daemon would wait for it. "0" is
+   * the process that writes. The child has the ruleset of its files open by now, where there is a sandbox.
+   */
+  #addGroup(list: CallList, file: string): void {
+    const { openat, write, close } = this.#system.numbers.made;
+    const fd = this.#confinement.problem === null ? CHILD_FDS + 1 : CHILD_FDS;
+    list.call(JOINING, openat, [AT_FDCWD, list.text(file), O_WRONLY]);
+    list.call(JOINING, write, [fd, list.text('0'), 1], MORE_THAN_ZERO);
+    list.call(JOINING, close, [fd]);
+  }
+
   /** Where this process has a lower limit, the job has no mark and is found by its environment and session. */
   #addMark(list: CallList, jobId: string | undefined): void {
     if (jobId === undefined) return;
@@ -151,10 +178,11 @@ export class LaunchSteps {
     const { prlimit64, rt_sigprocmask, execve } = this.#system.numbers.made;
     const argv = list.texts(order.argv);
     const env = list.texts(Object.entries(order.env).map(([name, value]) => `${name}=${value}`));
-    const { addressSpaceBytes } = order.limits ?? {};
-    if (addressSpaceBytes !== undefined) {
-      const limit = list.copy(limitOf(BigInt(addressSpaceBytes)));
-      list.call(LIMITING, prlimit64, [0, RLIMIT_AS, limit, 0]);
+    for (const { of, number, step, mayStay } of LIMITS) {
+      const value = order.limits?.[of];
+      if (value === undefined) continue;
+      const limit = list.copy(limitOf(BigInt(value)));
+      list.call(step, prlimit64, [0, number, limit, 0], mayStay ? SET_OR_REFUSED : ZERO_OR_MORE);
     }
     list.call(SIGNALS, rt_sigprocmask, [SIG_SETMASK, list.room(SIGNAL_SET_BYTES).address, 0, SIGNAL_SET_BYTES]);
     for (const path of candidates(order)) list.call(EXECUTING, execve, [list.text(path), argv, env], NOT_HERE);

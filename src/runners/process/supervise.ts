@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { pause, type Clock } from '../../lib/clock.ts';
 import type { Exit } from '../launch/children.ts';
 import type { Launched } from '../launch/tool.ts';
-import { endTree } from './tree.ts';
+import { endTree, type TreeMembers } from './tree.ts';
 
 export interface SuperviseOptions {
   readonly jobId: string;
@@ -16,6 +16,8 @@ export interface SuperviseOptions {
   /** See EndTreeOptions. */
   readonly termDir?: string | null;
   readonly leaderFirst?: boolean;
+  /** See EndTreeOptions. */
+  readonly members?: TreeMembers | null;
   /** Aborted to cancel the run. */
   readonly signal?: AbortSignal;
 }
@@ -45,7 +47,7 @@ const LATE_OUTPUT_MAX_BYTES = 1024 * 1024;
  * stopped before.
  */
 export async function supervise(launched: Launched, options: SuperviseOptions): Promise<SuperviseResult> {
-  const { jobId, graceMs, clock, termDir = null, leaderFirst = false } = options;
+  const { jobId, graceMs, clock, termDir = null, leaderFirst = false, members = null } = options;
   const reason = await firstReason(launched, options);
   const leader = { pid: launched.pid, startTicks: launched.startTicks };
   const { left } = await endTree({
@@ -55,6 +57,7 @@ export async function supervise(launched: Launched, options: SuperviseOptions): 
     clock,
     termDir,
     leaderFirst,
+    members,
     adopted: () => launched.adopted(),
   });
   const end = await Promise.race([launched.exited, pause(clock, EXIT_AFTER_END_MS).then(() => null)]);

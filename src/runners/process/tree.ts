@@ -11,6 +11,13 @@ export interface Leader {
   readonly startTicks: number;
 }
 
+/** The processes of a job, where the kernel lists them and none of them can leave the list. */
+export interface TreeMembers {
+  pids(): readonly number[];
+  /** Sends SIGKILL to all of them at once. */
+  kill(): void;
+}
+
 export interface EndTreeOptions {
   readonly jobId: string;
   /** Without it only the environment tells who belongs to the job. Valid only within one boot of the machine. */
@@ -30,6 +37,8 @@ export interface EndTreeOptions {
    * the list the process table is not read: what is left of the job descends from one of these or from the leader.
    */
   readonly adopted?: () => readonly number[] | null;
+  /** In place of both. */
+  readonly members?: TreeMembers | null;
   /** When aborted, the ending is given up, not sped up: the result says what is left. */
   readonly signal?: AbortSignal;
 }
@@ -73,6 +82,11 @@ async function lookOnce(jobId: string, leader: Leader | null): Promise<ProcessEn
   for (const entry of candidates) if (await carriesId(entry, jobId)) members.add(entry);
   addDescendants(members, all);
   return [...members];
+}
+
+/** The same. `adopted` is what this process has adopted from all jobs: with it the process table is not read. */
+export function findTree(jobId: string, leader: Leader, adopted: readonly number[] | null): Promise<ProcessEntry[]> {
+  return adopted === null ? findSurvivors(jobId, leader) : findAdopted(jobId, leader, adopted);
 }
 
 /** The same for a job whose orphans this process adopts. */
@@ -122,26 +136,27 @@ function addDescendants(members: Set<ProcessEntry>, all: readonly ProcessEntry[]
  * most 5 s more. Never rejects for what the processes do.
  */
 export async function endTree(options: EndTreeOptions): Promise<TreeEnd> {
-  const { jobId, leader = null, graceMs = GRACE_DEFAULT_MS, clock, signal } = options;
+  const { leader = null, graceMs = GRACE_DEFAULT_MS, clock, signal } = options;
   const startedAt = clock.monotonic();
   const killAt = startedAt + graceMs;
   const termOnce = new TermOnce(options.termDir ?? null);
   for (let waitMs = RESCAN_FIRST_MS; ; waitMs = Math.min(waitMs * 2, RESCAN_MS)) {
-    const adopted = leader === null ? null : (options.adopted?.() ?? null);
-    const survivors =
-      adopted === null || leader === null
-        ? await findSurvivors(jobId, leader)
-        : await findAdopted(jobId, leader, adopted);
+    const survivors = await survivorsOf(options);
     const now = clock.monotonic();
     const left = survivors.map((entry) => entry.pid);
     if (survivors.length === 0 || signal?.aborted === true || now >= killAt + KILL_WITHIN_MS) return { left };
-    if (now >= killAt) kill(survivors, leader);
+    if (now >= killAt) kill(survivors, leader, options.members);
     else if (leader !== null && options.leaderFirst === true && survivors.some(isProcess(leader))) {
       terminateLeaderFirst(survivors, leader, termOnce, (now - startedAt) / graceMs);
     } else terminate(survivors, termOnce);
     if (!(await pause(clock, now >= killAt ? waitMs : Math.min(waitMs, Math.max(1, killAt - now)), signal)))
       return { left };
   }
+}
+
+async function survivorsOf({ jobId, leader, members, adopted }: EndTreeOptions): Promise<ProcessEntry[]> {
+  if (members) return members.pids().flatMap((pid) => processEntry(pid) ?? []);
+  return leader ? findTree(jobId, leader, adopted?.() ?? null) : findSurvivors(jobId);
 }
 
 /** Shares of the grace, see `leaderFirst`. */
@@ -174,7 +189,8 @@ function terminate(survivors: readonly ProcessEntry[], termOnce: TermOnce): void
   }
 }
 
-function kill(survivors: readonly ProcessEntry[], leader: Leader | null): void {
+function kill(survivors: readonly ProcessEntry[], leader: Leader | null, members?: TreeMembers | null): void {
+  if (members) return members.kill();
   // The whole group at one blow, so that a process that keeps forking in it has no time to; then each that left it.
   if (leader !== null && survivors.some((entry) => entry.group === leader.pid)) signalPid(-leader.pid, 'SIGKILL');
   for (const entry of survivors) send(entry, 'SIGKILL');

@@ -10,6 +10,7 @@ type MadeCall =
   | 'exit_group'
   | 'fchown'
   | 'fcntl'
+  | 'getxattr'
   | 'landlock_add_rule'
   | 'landlock_create_ruleset'
   | 'landlock_restrict_self'
@@ -28,7 +29,8 @@ type MadeCall =
   | 'setresgid'
   | 'setresuid'
   | 'setsid'
-  | 'waitid';
+  | 'waitid'
+  | 'write';
 
 export type MadeCalls = Readonly<Record<MadeCall, number>>;
 
@@ -38,6 +40,7 @@ const UNIFIED = { close_range: 436, landlock_create_ruleset: 444, landlock_add_r
 export const MADE_CALLS = {
   x64: {
     read: 0,
+    write: 1,
     close: 3,
     mmap: 9,
     mprotect: 10,
@@ -54,6 +57,7 @@ export const MADE_CALLS = {
     setresgid: 119,
     capset: 126,
     prctl: 157,
+    getxattr: 191,
     exit_group: 231,
     waitid: 247,
     openat: 257,
@@ -64,6 +68,7 @@ export const MADE_CALLS = {
     ...UNIFIED,
   },
   arm64: {
+    getxattr: 8,
     dup3: 24,
     fcntl: 25,
     chdir: 49,
@@ -72,6 +77,7 @@ export const MADE_CALLS = {
     close: 57,
     pipe2: 59,
     read: 63,
+    write: 64,
     capset: 91,
     exit_group: 94,
     waitid: 95,
