@@ -18,6 +18,7 @@ import { createToken } from '../operations/access/tokens.ts';
 import { encode } from '../operations/core/envelope.ts';
 import { invoke, type Runtime } from '../operations/core/invoke.ts';
 import { readTransports } from '../push/transport.ts';
+import { openBounds } from '../runners/bounds/open-bounds.ts';
 import { DEFAULT_LANG, DEFAULT_PATH } from '../runners/process/environment.ts';
 import { createGuard } from '../runners/process/guard.ts';
 import { endTree } from '../runners/process/tree.ts';
@@ -31,6 +32,7 @@ import { ingressUrlOf } from './ingress-url.ts';
 import { prepareJobPlace, watchModes, withModeWatch } from './job-place.ts';
 import { beginKeying } from './keying.ts';
 import { notifierOptions } from './notifier.ts';
+import { sandboxSupport } from './sandbox-support.ts';
 import { untilStopSignal } from './stop.ts';
 import { Teardown } from './teardown.ts';
 
@@ -105,6 +107,8 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
   const base = modes === null ? opened : withModeWatch(opened, modes);
   const signals = loggedSignals(log);
   const launcher = createLauncher();
+  // Before the first helper process, which then starts in the control group of the daemon.
+  const bounds = openBounds(settings, base.clock);
   const guard = createGuard({ clock: base.clock, onProblem: (err) => log.warn({ err }, 'guard') });
   teardown.add(() => guard.stop());
 
@@ -116,7 +120,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
     wake: () => daemon?.wake(),
     claimNow: async (tx) => daemon?.claimNow(tx),
     ingressUrl: () => Promise.resolve(ingressUrl),
-    sandbox: () => launcher.supported(),
+    sandbox: () => sandboxSupport(launcher, bounds),
     jobIdentity,
     targets: settings.notify.length,
   });
@@ -133,6 +137,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
       clock: base.clock,
       launcher,
       guard,
+      bounds,
       runsDir: place.runsDir,
       account: jobIdentity.account,
       hiddenFolders: [base.paths.dir, settings.dataDir],
@@ -169,14 +174,13 @@ async function assembleWeb(settings: Settings, teardown: Teardown): Promise<Runn
   teardown.add(() => base.close());
   await sameKey(base);
   await refuseOpenDoor(base, settings.addr, 'addr');
-  const { sandboxSupport } = await import('./sandbox-support.ts');
   const surface: Surface = { base, log, teardown, listening: [] };
   const { runtime, url: webUrl } = await openWeb(surface, settings.addr, 'addr', {
     hasQueue: false,
     wake: () => undefined,
     // Hooks and decision links are answered by the daemon.
     ingressUrl: () => ingressUrlOf(base),
-    sandbox: sandboxSupport,
+    sandbox: () => sandboxSupport(),
   });
   return { webUrl, ingressUrl: null, runtime, daemon: null, signals: loggedSignals(log), stop: () => teardown.run() };
 }

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { allowsAddress, parsePrefix } from '../domain/netgroups/address.ts';
 import { PUSH_DETAILS, type PushDetail } from '../domain/notify/row.ts';
+import { formatSize, parseSize } from '../domain/size.ts';
 import { refuseSetting } from './refuse-setting.ts';
 
 /** Parsers of setting values. Each throws invalid_argument for invalid text. */
@@ -29,6 +30,14 @@ export function wholeNumber(
   if (text === undefined) return standard;
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   return value >= min && value <= max ? value : refuseSetting(flag, `expected a whole number from ${min} to ${max}`);
+}
+
+/** In bytes. */
+export function size(flag: string, text: string | undefined, min: number): number | null {
+  if (text === undefined) return null;
+  const bytes = parseSize(text);
+  if (bytes !== null && bytes >= min) return bytes;
+  return refuseSetting(flag, `expected a size of at least ${formatSize(min)}, such as 512MiB or 2GiB`);
 }
 
 export function basePath(text: string | undefined): string {

@@ -14,6 +14,7 @@ import {
   optionalPath,
   publicUrl,
   pushDetail,
+  size,
   trustedProxies,
   wholeNumber,
 } from './setting-values.ts';
@@ -32,6 +33,9 @@ interface Setting<T> {
   /** Parses the text, which is never empty; throws invalid_argument. Absent text gives the default. */
   read(text: string | undefined): T;
 }
+
+/** A shell and a small tool run in it. */
+const JOB_MEMORY_MIN_BYTES = 16 * 2 ** 20;
 
 const setting = <T>(row: Setting<T>): Setting<T> => row;
 
@@ -142,6 +146,20 @@ export const SETTINGS = {
     only: ['serve'],
     help: 'Maximum number of jobs that run at a time; default 8',
     read: (text) => wholeNumber('max-jobs', text, 8, 1, 256),
+  }),
+  jobMemory: setting({
+    flag: 'job-memory',
+    placeholder: 'SIZE',
+    only: ['serve'],
+    help: 'Maximum memory of one job, such as 512MiB or 2GiB; default half of the memory of the machine or container',
+    read: (text) => size('job-memory', text, JOB_MEMORY_MIN_BYTES),
+  }),
+  jobProcesses: setting({
+    flag: 'job-processes',
+    placeholder: 'N',
+    only: ['serve'],
+    help: 'Maximum number of processes and threads of one job; default 1024',
+    read: (text) => wholeNumber('job-processes', text, 1_024, 16, 100_000),
   }),
   approvalTtlMs: setting({
     flag: 'approval-ttl',

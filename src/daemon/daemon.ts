@@ -70,7 +70,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     wakeUp('request');
     afterRequest.call();
   };
-  const parts = { ...options, kinds: RUN_SUPPORT, runsDir: setup.runsDir, self: () => identity.id, trust, wakeUp };
+  const { runsDir, bounds } = setup;
+  const parts = { ...options, kinds: RUN_SUPPORT, runsDir, bounds, self: () => identity.id, trust, wakeUp };
   const failed = (name: string) => (error: unknown) => void signals.emit('loop:failed', { name, error });
   const work = new Work({
     ...parts,

@@ -4,6 +4,7 @@ import type { Account } from '../domain/jobs/account.ts';
 import { STOP_GRACE_MS } from '../domain/jobs/job.ts';
 import { KINDS } from '../domain/jobs/kinds.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Bounds, ProgramBounds } from './bounds/bounds.ts';
 import { Recorder } from './output/recorder.ts';
 import type { RecordedChunk } from './output/chunk-queue.ts';
 import { childEnvironment } from './process/environment.ts';
@@ -23,6 +24,7 @@ export interface RunSetup {
   readonly clock: Clock;
   readonly launcher: Launcher;
   readonly guard: Guard;
+  readonly bounds: Bounds;
   readonly runsDir: string;
   /** Folders beside it whose paths are not for readers of a job's output: the data directory. */
   readonly hiddenFolders?: readonly string[];
@@ -111,73 +113,107 @@ function reasonOf(error: unknown): string {
 
 type SomeJob = Pick<RunJob<unknown, unknown>, 'id' | 'kind' | 'privileged'>;
 
+interface Program {
+  readonly job: SomeJob;
+  readonly runDir: string;
+  readonly clearFiles: readonly string[];
+}
+
+interface RunLimits {
+  readonly deadline: number;
+  readonly signal: AbortSignal;
+}
+
+type LeaderReports = Pick<RunReports<never>, 'leader' | 'takeChild'>;
+
 async function execute(
   setup: RunSetup,
-  { job, runDir, clearFiles }: { job: SomeJob; runDir: string; clearFiles: readonly string[] },
+  program: Program,
   order: ProgramOrder,
   recorder: Recorder,
-  reports: Pick<RunReports<never>, 'leader' | 'takeChild'>,
-  limits: { deadline: number; signal: AbortSignal },
+  reports: LeaderReports,
+  limits: RunLimits,
 ): Promise<ProgramEnd> {
-  const stop = { termDir: termDirOf(runDir), leaderFirst: KINDS[job.kind].stop === 'leader-first' };
-  const cwd = join(runDir, order.folder ?? '');
-  const account = accountOf(setup, job);
+  const { job } = program;
+  let bounds: ProgramBounds | null = null;
   try {
     await setup.guard.ready();
-    const launched = await setup.launcher.launch({
-      argv: [...order.argv],
-      env: childEnvironment({
-        jobId: job.id,
-        runDir,
-        cwd,
-        path: setup.path,
-        lang: setup.lang,
-        extra: order.environment ?? {},
-        ...(account === null ? {} : { user: account.name }),
-      }),
-      cwd,
-      account,
-      policy: job.privileged ? null : policyOf(order, runDir),
-      child: reports.takeChild(),
-      // The child waits for this: a program of a job starts only when its tree can be found again.
-      async beforeStart(leader) {
-        setup.guard.watch({
-          jobId: job.id,
-          pid: leader.pid,
-          startTicks: leader.startTicks,
-          ...stop,
-          output: stop.leaderFirst ? leader.output : null,
-          remove: [runDir, inputsDirOf(runDir)].flatMap((folder) => clearFiles.map((name) => ({ folder, name }))),
-        });
-        await reports.leader({ pid: leader.pid, startTicks: leader.startTicks });
-      },
-    });
-    const captured = order.captureBytes === undefined ? null : capture(launched.stdout, order.captureBytes);
-    if (captured === null) recorder.attach(launched.stdout, 'stdout', order.sifts?.stdout);
-    recorder.attach(launched.stderr, 'stderr', order.sifts?.stderr);
-    const end = await supervise(launched, {
-      ...stop,
-      jobId: job.id,
-      timeoutMs: Math.max(0, limits.deadline - setup.clock.monotonic()),
-      graceMs: STOP_GRACE_MS,
-      clock: setup.clock,
-      signal: limits.signal,
-    });
-    if (end.reason === 'timeout') recorder.system('The job reached its time-out and was stopped.');
-    if (end.survivors.length === 0) setup.guard.unwatch(job.id);
-    if (captured?.isOver === true)
-      recorder.system(`The program printed more than ${order.captureBytes} bytes, the limit of a captured output.`);
-    return {
-      ...end,
-      ...(captured?.isOver === true ? { reason: 'refused' as const } : {}),
-      stdout: captured?.bytes() ?? NOTHING,
-    };
+    bounds = setup.bounds.open(job.id, accountOf(setup, job));
+    return await runProgram({ ...setup, bounds }, program, order, recorder, reports, limits);
   } catch (error) {
     // The program never started: no process, no sandbox, no such command, or the job was lost in the meantime.
     recorder.system(reasonOf(error));
     setup.guard.unwatch(job.id);
     return { exitCode: null, reason: 'refused', stdout: NOTHING, survivors: [] };
+  } finally {
+    for (const line of (await bounds?.end()) ?? []) recorder.system(line);
   }
+}
+
+async function runProgram(
+  setup: Omit<RunSetup, 'bounds'> & { readonly bounds: ProgramBounds },
+  { job, runDir, clearFiles }: Program,
+  order: ProgramOrder,
+  recorder: Recorder,
+  reports: LeaderReports,
+  limits: RunLimits,
+): Promise<ProgramEnd> {
+  const { bounds } = setup;
+  const stop = { termDir: termDirOf(runDir), leaderFirst: KINDS[job.kind].stop === 'leader-first' };
+  const cwd = join(runDir, order.folder ?? '');
+  const account = accountOf(setup, job);
+  const launched = await setup.launcher.launch({
+    argv: [...order.argv],
+    env: childEnvironment({
+      jobId: job.id,
+      runDir,
+      cwd,
+      path: setup.path,
+      lang: setup.lang,
+      extra: order.environment ?? {},
+      ...(account === null ? {} : { user: account.name }),
+    }),
+    cwd,
+    account,
+    policy: job.privileged ? null : policyOf(order, runDir),
+    ...bounds.order,
+    child: reports.takeChild(),
+    // The child waits for this: a program of a job starts only when its tree can be found again.
+    async beforeStart(leader) {
+      setup.guard.watch({
+        jobId: job.id,
+        pid: leader.pid,
+        startTicks: leader.startTicks,
+        ...stop,
+        output: stop.leaderFirst ? leader.output : null,
+        remove: [runDir, inputsDirOf(runDir)].flatMap((folder) => clearFiles.map((name) => ({ folder, name }))),
+      });
+      await reports.leader({ pid: leader.pid, startTicks: leader.startTicks });
+    },
+  });
+  bounds.watch(launched);
+  const captured = order.captureBytes === undefined ? null : capture(launched.stdout, order.captureBytes);
+  if (captured === null) recorder.attach(launched.stdout, 'stdout', order.sifts?.stdout);
+  recorder.attach(launched.stderr, 'stderr', order.sifts?.stderr);
+  const end = await supervise(launched, {
+    ...stop,
+    jobId: job.id,
+    timeoutMs: Math.max(0, limits.deadline - setup.clock.monotonic()),
+    graceMs: STOP_GRACE_MS,
+    clock: setup.clock,
+    signal: limits.signal,
+    // A privileged job may leave its control group.
+    members: job.privileged ? null : bounds.members,
+  });
+  if (end.reason === 'timeout') recorder.system('The job reached its time-out and was stopped.');
+  if (end.survivors.length === 0) setup.guard.unwatch(job.id);
+  if (captured?.isOver === true)
+    recorder.system(`The program printed more than ${order.captureBytes} bytes, the limit of a captured output.`);
+  return {
+    ...end,
+    ...(captured?.isOver === true ? { reason: 'refused' as const } : {}),
+    stdout: captured?.bytes() ?? NOTHING,
+  };
 }
 
 /** Takes a stream into memory, up to a limit; then it is shut, which ends its writer. */
@@ -198,7 +234,7 @@ function capture(stream: Readable, limitBytes: number): { readonly isOver: boole
 }
 
 /** A privileged run is the daemon's own: it may do what the daemon may. */
-function accountOf({ account }: RunSetup, job: SomeJob): Account | null {
+function accountOf({ account }: Pick<RunSetup, 'account'>, job: SomeJob): Account | null {
   return job.privileged ? null : account;
 }
 

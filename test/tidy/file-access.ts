@@ -29,6 +29,10 @@ export const PATH_USERS: Readonly<Record<string, string>> = {
   'src/runners/checkout/hooks-file.ts':
     'reads a source, or a new copy of it before the first program of the run starts',
   'src/runners/checkout/source-trees.ts': 'works in the checkouts of the data directory, which no run may write',
+  'src/runners/bounds/cgroup.ts': 'reads and writes control groups, which no sandboxed run may write',
+  'src/runners/bounds/delegated-group.ts': 'reads and writes control groups, which no sandboxed run may write',
+  'src/runners/bounds/sampled.ts': 'reads /proc',
+  'src/runners/bounds/usage.ts': 'reads /proc',
   'src/runners/process/descent.ts': 'reads /proc',
   'src/runners/process/held-output.ts': 'opens the output pipes of a process below /proc',
   'src/runners/sandbox/mark.ts': 'reads /proc',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { isTerminal, STOP_GRACE_MS } from '../../domain/jobs/job.ts';
 import { KINDS } from '../../domain/jobs/kinds.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { Bounds } from '../../runners/bounds/bounds.ts';
 import type { endTree } from '../../runners/process/tree.ts';
 import { termDirOf } from '../../runners/process/term-once.ts';
 import { jobIdOf, removeRunDir } from '../../runners/run-dir.ts';
@@ -24,6 +25,7 @@ export interface RescueDeps extends RecoverDeps {
   /** Where run directories were before the account of jobs, or the build, was another one. */
   readonly formerRunsDirs?: readonly string[];
   readonly endTree: typeof endTree;
+  readonly bounds?: Pick<Bounds, 'leftovers' | 'remove'>;
   readonly announceJob: (jobId: string) => void;
   readonly signals: Signals;
   readonly self: () => string;
@@ -45,6 +47,15 @@ export async function rescueOnce(deps: RescueDeps, signal: AbortSignal): Promise
   // An operator may remove a former folder while this runs.
   for (const runsDir of [deps.runsDir, ...(deps.formerRunsDirs ?? []).filter((dir) => existsSync(dir))])
     await sweepRunDirs({ ...deps, runsDir });
+  await sweepGroups(deps);
+}
+
+/** The group of a job is removed before its end is written, so one that remains has no owner. */
+async function sweepGroups({ store, bounds }: RescueDeps): Promise<void> {
+  for (const id of bounds?.leftovers() ?? []) {
+    const job = await findJob(store.db, id);
+    if (job === undefined || isTerminal(job.state)) await bounds?.remove(id);
+  }
 }
 
 /** With the folder in which the directory of this run is. */
@@ -88,6 +99,7 @@ async function rescueJob(deps: RescueDeps, job: Orphan, signal: AbortSignal): Pr
   const left = here ? await endSurvivors(deps, job, signal) : [];
   if (left.length > 0) deps.signals.emit('job:stuck', { jobId: job.id, left });
   if (left.length > 0 || signal.aborted) return;
+  if (here) await deps.bounds?.remove(job.id);
   // Collect the results of the run before its key is released.
   const kind = deps.kinds[job.kind];
   const found = await kind.recover(deps, job);

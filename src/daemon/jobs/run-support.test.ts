@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { openTestStore, type TestStore } from '../../../test/support/store/job-store.ts';
+import { NO_BOUNDS } from '../../../test/support/bounds/no-bounds.ts';
 import { commandKind } from '../../domain/commands/kind.ts';
 import { decodeChunk } from '../../lib/chunks/chunk.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -40,6 +41,7 @@ async function runOne(on: TestStore, kind: RunKind, id: string, checkpoint?: (st
       supported: () => Promise.reject(new Error('not asked')),
     },
     guard: { ready: nothing, watch: () => undefined, unwatch: () => undefined, renew: () => undefined, stop: nothing },
+    bounds: NO_BOUNDS,
     runsDir: on.runsDir,
     account: null,
     path: '/bin',

@@ -15,6 +15,7 @@ import type { JobRow } from '../../../src/store/schema/schema.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { reactionOf } from '../fixtures/reaction.ts';
 import { openTestStore, type TestStore } from './job-store.ts';
+import { NO_BOUNDS } from '../bounds/no-bounds.ts';
 
 /** No process has this pid: the kernel gives numbers below 4,194,304. */
 const NO_PID = 5_000_000;
@@ -106,6 +107,7 @@ function runSetup(runsDir: string, programs: Scene['programs']): RunSetup {
     clock: hastyClock,
     launcher: { launch, prepare: () => null, supported: () => Promise.reject(new Error('not asked')) },
     guard: { ready: nothing, watch: () => undefined, unwatch: () => undefined, renew: () => undefined, stop: nothing },
+    bounds: NO_BOUNDS,
     runsDir,
     account: null,
     path: '/bin',
