@@ -41,7 +41,7 @@ export const PATH_USERS: Readonly<Record<string, string>> = {
   'src/runners/launch/children.ts': 'reads /proc',
   'src/runners/launch/confine.ts': 'looks at the paths of a policy: the system, and run directories themselves',
   'src/runners/launch/connections.ts': 'closes pipes',
-  'src/runners/launch/machine.ts': 'opens /dev/null, and reads /proc',
+  'src/runners/launch/machine.ts': 'opens /dev/null',
   'src/runners/launch/tool.ts': 'reads and writes /proc',
   'src/runners/process/term-once.ts': 'works in a folder beside the run directory, which no run may write',
   'src/runners/terraform/tool.ts': 'looks for a program in the folders of PATH',

@@ -126,7 +126,7 @@ class JobGroup implements TreeMembers {
     }
   }
 
-  /** A number of a file of lines `name number`; 0 where there is none. */
+  /** The number in the line `name number` of a file; 0 without such a line. */
   count(file: 'memory.events' | 'pids.events', name: string): number {
     return this.#count(file, name);
   }

@@ -45,7 +45,7 @@ const REFUSALS: readonly Refusal[] = [
 ];
 
 describe('the delegated control group', () => {
-  it('is divided: the daemon moves into a group of its own, and controllers are enabled for the others', (t) => {
+  it('is divided: the daemon moves into a separate group, and controllers are enabled for the others', (t) => {
     const fake = fakeCgroup(t);
     assert.equal(takeDelegatedGroup(fake.place), fake.group);
     assert.equal(fake.read('daemon/cgroup.procs'), String(process.pid));

@@ -31,8 +31,8 @@ export class NoDelegatedGroup extends Error {
 
 /**
  * Finds the control group that was delegated to this process, moves this process into a group below it, and enables
- * the controllers for groups of jobs. The result is the path of the delegated group. Where there is none, throws
- * NoDelegatedGroup and changes nothing. Processes that this one starts afterwards begin in the group of the daemon.
+ * the controllers for groups of jobs. The result is the path of the delegated group. Without a delegated
+ * group it throws NoDelegatedGroup and changes nothing. Processes that this one starts afterwards begin in the group of the daemon.
  */
 export function takeDelegatedGroup(place: GroupPlace = GROUP_PLACE): string {
   const group = findGroup(place);
@@ -79,7 +79,7 @@ function moveTo(group: string): void {
   writeFileSync(join(group, 'cgroup.procs'), String(process.pid));
 }
 
-/** What is not possible stays as it is: nothing depends on it. */
+/** Undoes as much as possible: nothing depends on it. */
 function leave(group: string, daemonGroup: string): void {
   try {
     moveTo(group);

@@ -16,7 +16,7 @@ interface BoundsSettings {
   readonly maxJobs: number;
 }
 
-/** Control groups where one is delegated to this process, which moves into a group of its own then. */
+/** Uses control groups if one is delegated to this process, which then moves into a separate group. */
 export function openBounds({ jobMemory, jobProcesses, maxJobs }: BoundsSettings, clock: Clock): Bounds {
   const limits: JobLimits = {
     memoryBytes: jobMemory ?? Math.floor(ownMemory() * MEMORY_SHARE),

@@ -71,7 +71,7 @@ describe('a job without a control group', { skip: NO_LINUX }, () => {
 
   for (const [what, script] of [
     ['in its group', 'for (1..1000) { fork or do { sleep 60; exit } } sleep 60'],
-    ['in sessions of their own', 'use POSIX; for (1..1000) { fork or do { setsid; sleep 60; exit } } sleep 60'],
+    ['in separate sessions', 'use POSIX; for (1..1000) { fork or do { setsid; sleep 60; exit } } sleep 60'],
     [
       'whose parents have ended',
       'use POSIX; for (1..1000) { my $p = fork; if (!$p) { setsid; fork and exit; sleep 60; exit } waitpid $p, 0 } ' +

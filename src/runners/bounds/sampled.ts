@@ -4,6 +4,7 @@ import { formatSize } from '../../domain/size.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { endTree, findTree, type Leader } from '../process/tree.ts';
 import type { Bounds, JobLimits, ProgramBounds } from './bounds.ts';
+import { urgently } from './urgency.ts';
 import { exactMemoryOf, usageOf } from './usage.ts';
 
 /** A job that fills memory as fast as it can gets some 500 MiB further until the next look. */
@@ -77,7 +78,7 @@ export class SampledBounds implements Bounds {
     if (this.#isLooking || this.#watched.size === 0) return;
     this.#isLooking = true;
     this.#options.clock.after(LOOK_EVERY_MS, () => {
-      void this.#look().finally(() => {
+      void urgently(() => this.#look()).finally(() => {
         this.#isLooking = false;
         this.#lookLater();
       });
@@ -92,7 +93,7 @@ export class SampledBounds implements Bounds {
       // The program may have ended in the meantime, and another program of the job may run.
       if (job.over === null || !this.#watched.has(job)) continue;
       // Until nothing is left of it: the run takes note of the end itself.
-      void endTree({ jobId: job.jobId, leader: job.leader, graceMs: 0, clock, adopted });
+      void urgently(() => endTree({ jobId: job.jobId, leader: job.leader, graceMs: 0, clock, adopted }));
     }
   }
 

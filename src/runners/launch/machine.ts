@@ -1,4 +1,4 @@
-import { openSync, readFileSync } from 'node:fs';
+import { openSync } from 'node:fs';
 import { openSystemCalls, type SystemCalls } from '../sandbox/kernel/system-call.ts';
 import { Children } from './children.ts';
 import { Confinement } from './confine.ts';
@@ -9,8 +9,8 @@ import { LaunchSteps } from './steps.ts';
 
 const PR_GET_DUMPABLE = 3;
 const PR_SET_DUMPABLE = 4;
-/** The value of jobs, unless the daemon has a higher one. */
-const OOM_SCORE_ADJ = 500;
+/** The highest: when memory runs out, the kernel ends a job before any other program. */
+export const OOM_SCORE_ADJ = 1_000;
 /** The memory of a free slot keeps at most this much text; the pages of a longer list are given back. */
 const KEPT_BYTES = 64 * 1024;
 const MADV_DONTNEED = 4;
@@ -31,7 +31,6 @@ export class Machine {
   readonly steps: LaunchSteps;
   /** /dev/null. */
   readonly input: number;
-  readonly oomScore: number;
   readonly #free: Memory[] = [];
   readonly #isDumpable: boolean;
   #changing = 0;
@@ -43,7 +42,6 @@ export class Machine {
     this.confinement = new Confinement(this.system);
     this.steps = new LaunchSteps(this.system, this.confinement);
     this.input = aboveThoseOfChild(this.system, openSync('/dev/null', 'r'));
-    this.oomScore = Math.max(OOM_SCORE_ADJ, Number(readFileSync('/proc/self/oom_score_adj', 'latin1')));
     this.#isDumpable = this.system.call(this.system.numbers.made.prctl, PR_GET_DUMPABLE) === 1;
     this.children = new Children(this.system);
   }

@@ -282,9 +282,9 @@ describe('a sandboxed job', { skip: NO_LINUX }, () => {
 
   it('is killed before the daemon when memory ends', async () => {
     // Set once it runs; what it starts from then on has it too.
-    const script = 'until grep -qx 500 /proc/$$/oom_score_adj; do :; done; cat /proc/self/oom_score_adj';
+    const script = 'until grep -qx 1000 /proc/$$/oom_score_adj; do :; done; cat /proc/self/oom_score_adj';
     const own = readFileSync('/proc/self/oom_score_adj', 'utf8');
-    assert.equal((await run(['sh', '-c', script])).stdout, '500\n');
+    assert.equal((await run(['sh', '-c', script])).stdout, '1000\n');
     assert.equal(readFileSync('/proc/self/oom_score_adj', 'utf8'), own);
   });
 

@@ -4,7 +4,7 @@ import { startChild } from './child.ts';
 import type { Exit } from './children.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { errorOf, type LaunchError, neverStarted, SandboxRefused } from './errors.ts';
-import type { Machine, Slot } from './machine.ts';
+import { type Machine, OOM_SCORE_ADJ, type Slot } from './machine.ts';
 import type { LaunchOrder } from './steps.ts';
 import type { CallList } from './records.ts';
 
@@ -162,7 +162,7 @@ export class Tool implements Launched, Waiting {
     this.#slot.free();
     if (this.#ordered && this.#order?.account) this.#machine.endChange();
     if (this.#end !== null) return this.#whenStarted.reject(this.#end);
-    if (!this.#isOver) offerToOomKiller(this.pid, this.#machine.oomScore);
+    if (!this.#isOver) offerToOomKiller(this.pid);
     this.#whenStarted.resolve(undefined);
   }
 
@@ -188,9 +188,9 @@ function startTicksOf(pid: number): number {
  * execution, because a child that shares our memory would set it for the daemon too. It is not needed for safety, so
  * an error is ignored.
  */
-function offerToOomKiller(pid: number, score: number): void {
+function offerToOomKiller(pid: number): void {
   try {
-    writeFileSync(`/proc/${pid}/oom_score_adj`, String(score));
+    writeFileSync(`/proc/${pid}/oom_score_adj`, String(OOM_SCORE_ADJ));
   } catch {
     // A read-only /proc, or the tool has ended.
   }
