@@ -31,8 +31,8 @@ export class NoDelegatedGroup extends Error {
 
 /**
  * Finds the control group that was delegated to this process, moves this process into a group below it, and enables
- * the controllers for groups of jobs. The result is the path of the delegated group. Without a delegated
- * group it throws NoDelegatedGroup and changes nothing. Processes that this one starts afterwards begin in the group of the daemon.
+ * the controllers for groups of jobs. The result is the path of the delegated group. Without one it throws
+ * NoDelegatedGroup and changes nothing. Processes that this one starts afterwards begin in the group of the daemon.
  */
 export function takeDelegatedGroup(place: GroupPlace = GROUP_PLACE): string {
   const group = findGroup(place);

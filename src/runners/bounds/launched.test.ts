@@ -33,7 +33,7 @@ function groupFile(t: TestContext): string {
 }
 
 describe('a program with bounds', { skip: NO_LINUX }, () => {
-  it('joins its control group while it waits for its order', async (t) => {
+  it('joins its control group before it is the tool', async (t) => {
     const group = groupFile(t);
     const launched = await createLauncher().launch({
       argv: ['true'],

@@ -27,10 +27,10 @@ export async function urgently<T>(work: () => Promise<T>): Promise<T> {
 
 function schedule(policy: number, priority: number): void {
   try {
-    const { call, numbers } = openMachine().system;
+    const { system } = openMachine();
     const parameter = Buffer.alloc(4);
     parameter.writeInt32LE(priority);
-    call(numbers.targeted.sched_setscheduler, 0, policy, parameter);
+    system.call(system.numbers.targeted.sched_setscheduler, 0, policy, parameter);
   } catch {
     // A system without these calls starts no jobs.
   }

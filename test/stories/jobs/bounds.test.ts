@@ -36,17 +36,16 @@ const BOMBS: readonly Bomb[] = [
 
 /** Asks again and again until the job has ended; the time of each answer in milliseconds. */
 async function askDuring(api: Api, id: string): Promise<{ end: JobJson; times: number[] }> {
-  const over = api.waitFor(id);
-  let running = true;
-  void over.finally(() => (running = false));
+  const over = new AbortController();
+  const end = api.waitFor(id).finally(() => over.abort());
   const times: number[] = [];
-  while (running) {
+  while (!over.signal.aborted) {
     const begun = performance.now();
     const { status } = await api.get('/jobs?limit=1');
     times.push(performance.now() - begun);
     assert.equal(status, 200);
   }
-  return { end: await over, times };
+  return { end: await end, times };
 }
 
 function report(t: TestContext, times: readonly number[]): void {
