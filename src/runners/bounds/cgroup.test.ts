@@ -61,7 +61,7 @@ describe('the control group of a job', () => {
     fake.write('job-job_1/memory.events', 'low 0\nhigh 0\nmax 9\noom 1\noom_kill 4\noom_group_kill 1\n');
     fake.write('job-job_1/pids.events', 'max 17\n');
     assert.deepEqual(await program.end(), [
-      'The job reached its limit of 64 processes and threads; 17 more were refused.',
+      'The job reached its limit of 64 processes and threads (17 refused).',
       'The job used more than 2 GiB of memory and was ended.',
     ]);
   });

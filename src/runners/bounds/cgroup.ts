@@ -164,8 +164,7 @@ class JobGroup implements TreeMembers {
 function reached(group: JobGroup, { memoryBytes, processes }: JobLimits): string[] {
   const lines: string[] = [];
   const refused = group.count('pids.events', 'max');
-  if (refused > 0)
-    lines.push(`The job reached its limit of ${processes} processes and threads; ${refused} more were refused.`);
+  if (refused > 0) lines.push(`The job reached its limit of ${processes} processes and threads (${refused} refused).`);
   // Ends by the kernel when the whole machine has no memory are counted too; then the job did not reach its limit.
   if (group.count('memory.events', 'oom_kill') > 0) {
     const isOwn = group.count('memory.events', 'oom') > 0;
