@@ -7,7 +7,7 @@ import { termDirOf } from '../../runners/process/term-once.ts';
 import type { EndTreeOptions } from '../../runners/process/tree.ts';
 import { fenceOf, recordLeader } from '../../store/jobs/claims.ts';
 import { holdLock } from '../../store/engine/instance-lock.ts';
-import { getJob } from '../../store/jobs/jobs.ts';
+import { findJob, getJob } from '../../store/jobs/jobs.ts';
 import { lockFile } from '../core/identity.ts';
 import { claim, endJob } from './job-transitions.ts';
 import { rescueOnce, type RescueDeps } from './rescue.ts';
@@ -21,6 +21,8 @@ interface Scene extends TestStore {
   /** What was asked to end, and the state of the job at that moment. */
   readonly asked: { options: EndTreeOptions; state: string }[];
   readonly announced: string[];
+  /** The jobs whose control groups exist, and what was the state of each when its group was removed. */
+  readonly groups: Map<string, string | null>;
   rescue(left?: number[], formerRunsDirs?: string[]): Promise<void>;
   state(id: string): Promise<string>;
 }
@@ -31,6 +33,7 @@ async function scene(t: TestContext): Promise<Scene> {
   const self = await setup.daemon();
   const asked: Scene['asked'] = [];
   const announced: string[] = [];
+  const groups: Scene['groups'] = new Map();
   const state = async (id: string): Promise<string> => (await getJob(setup.store.db, id)).state;
   const rescue = (left: number[] = [], formerRunsDirs: string[] = []): Promise<void> => {
     const deps: RescueDeps = {
@@ -42,13 +45,17 @@ async function scene(t: TestContext): Promise<Scene> {
         asked.push({ options, state: await state(options.jobId) });
         return { left };
       },
+      bounds: {
+        leftovers: () => [...groups].flatMap(([id, removed]) => (removed === null ? [id] : [])),
+        remove: async (id) => void groups.set(id, (await findJob(setup.store.db, id))?.state ?? 'unknown'),
+      },
       announceJob: (id) => void announced.push(id),
       signals: createSignals(),
       self: () => self,
     };
     return rescueOnce(deps, new AbortController().signal);
   };
-  return { ...setup, self, asked, announced, rescue, state };
+  return { ...setup, self, asked, announced, groups, rescue, state };
 }
 
 /** A job that `daemonId` has claimed and, by default, started. */
@@ -66,6 +73,26 @@ async function runningJob(
 }
 
 describe('rescue', () => {
+  test('removes the group of a job before it ends the job, and groups without a job that runs', async (t) => {
+    const on = await scene(t);
+    const dead = await runningJob(on, await on.daemon());
+    const ours = await runningJob(on, on.self);
+    for (const id of [dead, ours, 'job_unknown']) on.groups.set(id, null);
+    await on.rescue();
+    assert.deepEqual(
+      [dead, ours, 'job_unknown'].map((id) => on.groups.get(id)),
+      ['running', null, 'unknown'],
+    );
+  });
+
+  test('keeps the group of a job whose processes do not end', async (t) => {
+    const on = await scene(t);
+    const dead = await runningJob(on, await on.daemon());
+    on.groups.set(dead, null);
+    await on.rescue([4_000_001]);
+    assert.deepEqual([on.groups.get(dead), await on.state(dead)], [null, 'running']);
+  });
+
   test('F01: what a dead daemon left is ended first, marked interrupted then, and its key is free', async (t) => {
     const on = await scene(t);
     const id = await runningJob(on, await on.daemon(), 'k');

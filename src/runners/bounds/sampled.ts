@@ -45,7 +45,10 @@ export class SampledBounds implements Bounds {
     this.#options = options;
     this.detail = `memory and processes of each job: best effort, because ${options.because}`;
     // The kernel counts all jobs of the account together. With the limit of one job, jobs would hinder each other.
-    this.#processesOfAccount = Math.min(options.limits.processes * options.jobs, machineProcesses() * MACHINE_SHARE);
+    this.#processesOfAccount = Math.min(
+      options.limits.processes * options.jobs,
+      Math.floor(machineProcesses() * MACHINE_SHARE),
+    );
   }
 
   open(jobId: string, account: AccountIds | null): ProgramBounds {
