@@ -132,7 +132,7 @@ describe('the secrets of a run', () => {
     ]) {
       assert.throws(
         () => parse({ [name]: 'net/token' }),
-        refusal('invalid_argument', new RegExp(`^run_secrets\\.${name}: a secret may not have this name`)),
+        refusal('invalid_argument', new RegExp(`^run_secrets\\.${name}: this variable changes how the tool runs`)),
         name,
       );
     }
