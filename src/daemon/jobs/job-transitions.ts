@@ -1,4 +1,5 @@
 import type { FinalState } from '../../domain/jobs/job.ts';
+import { KINDS } from '../../domain/jobs/kinds.ts';
 import type { Waiting } from '../../runners/launch/tool.ts';
 import { appendState } from '../../store/jobs/chunks.ts';
 import { claimJobs, fenceOf, finishJob, recordLeader, type Fence } from '../../store/jobs/claims.ts';
@@ -17,7 +18,7 @@ export interface Claimed {
   readonly child: Waiting | null;
 }
 
-/** Claims up to `limit` jobs, each with the child that `nextChild` answers, if any; none while cordoned. */
+/** Claims up to `limit` jobs, those that start at once with a child of `nextChild`; none while cordoned. */
 export async function claim(
   tx: Tx,
   daemonId: string,
@@ -27,7 +28,7 @@ export async function claim(
   if (!(await mayClaimNow(tx)) || !(await mayClaim(tx, daemonId))) return [];
   const claimed: Claimed[] = [];
   for (const row of await claimJobs(tx, daemonId, limit)) {
-    const child = nextChild();
+    const child = KINDS[row.kind].startsAtOnce ? nextChild() : null;
     if (child !== null) await recordLeader(tx, fenceOf(row), child);
     claimed.push({ row, child, lastSeq: await appendState(tx, row.id, 'running', null) });
     recordMove(tx, daemonId, 'job.start', row.id, {});

@@ -6,6 +6,7 @@ export const commandKind: KindFacts<CommandSpec> = {
   runbook: ({ inventory }) => `command:${inventory}`,
   words: { title: (of) => `Run a command on ${of}`, short: 'command' },
   stop: 'group',
+  startsAtOnce: true,
   oneTap: 'by-rule',
   makesPlan: false,
   destroysAll: false,

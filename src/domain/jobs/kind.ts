@@ -7,6 +7,11 @@ export interface KindFacts<Spec> {
   readonly words: KindWords;
   /** Which processes get the stop signal first; `leader-first` if the tool cannot report after its helpers ended. */
   readonly stop: 'group' | 'leader-first';
+  /**
+   * Whether the process of its first program is recorded with the claim, before the run is prepared. Not for a kind
+   * that asks later whether its program was started.
+   */
+  readonly startsAtOnce: boolean;
   /** What can allow approval with one tap: a saved plan without destroys, or the requesting rule. */
   readonly oneTap: 'by-plan' | 'by-rule' | 'never';
   /** Whether a run makes a saved plan: its view always has `plan_artifact_id`, and the plan does not stop a redrive. */
@@ -29,6 +34,7 @@ export function notBuilt(kind: string, words: KindWords): KindFacts<unknown> {
     runbook: () => kind,
     words,
     stop: 'group',
+    startsAtOnce: false,
     oneTap: 'never',
     makesPlan: false,
     destroysAll: false,

@@ -4,6 +4,7 @@ import type { WorkspaceKind, WorkspaceSpec } from './workspace.ts';
 const SHARED = {
   readSpec: (json: string) => JSON.parse(json) as WorkspaceSpec,
   stop: 'leader-first',
+  startsAtOnce: false,
   oneTap: 'never',
   makesPlan: false,
   destroysAll: false,
