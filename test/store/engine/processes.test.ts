@@ -121,7 +121,8 @@ describe('A writer that is killed at any moment', () => {
             acknowledged.add(String(id));
             if (acknowledged.size === enough) child.kill();
           }
-          assert.equal((await child.ended).signal, 'SIGKILL');
+          const { signal, stderr } = await child.ended;
+          assert.equal(signal, 'SIGKILL', stderr);
         }
         const store = await database.open();
         const kept = await rowIds(store);
