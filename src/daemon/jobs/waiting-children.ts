@@ -2,9 +2,9 @@ import type { Launcher } from '../../runners/launch/launch.ts';
 import type { Waiting } from '../../runners/launch/tool.ts';
 
 /**
- * Processes for jobs that are being claimed: each is started before the claim, so that the transaction of the claim
- * also records it as the job's leader. A process that never gets its order never ran anything. Those of a transaction
- * that was not committed serve the next one, so there are at most as many as slots.
+ * Processes for jobs that are being claimed. Each is started before the claim, and the transaction of the claim records
+ * it as the leader of the job. A process without an order runs nothing. If a transaction is not committed, the next one
+ * uses its processes again. Their number never exceeds the number of slots.
  */
 export class WaitingChildren {
   readonly #launcher: Pick<Launcher, 'prepare'>;
