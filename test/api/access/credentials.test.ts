@@ -22,7 +22,7 @@ function median(list: readonly number[]): number {
   return list.toSorted((a, b) => a - b)[list.length / 2] ?? Number.NaN;
 }
 
-/** Tokens with a secret of their own each, as real ones have: their slow hash has to be computed one by one. */
+/** Tokens that each have a different secret, as real ones have: the slow hash of each has to be computed. */
 async function coldTokens(program: Program, count: number): Promise<string[]> {
   const tokens: string[] = [];
   for (let i = 0; i < count; i += 1) {
@@ -89,7 +89,7 @@ test('T05: Whether an id is known does not show in the time that a refusal takes
   assert.ok(differenceUs < 15, `the medians differ by ${differenceUs.toFixed(1)} us`);
 });
 
-test('T05: Two slow hashes run and eight wait; who comes then is told to retry in a second', async (t) => {
+test('T05: Two slow hashes run and eight wait; a further request is refused with a retry in a second', async (t) => {
   const program = await startProgram(t);
   const tokens = await coldTokens(program, 14);
   const answer = await Promise.allSettled(
@@ -226,7 +226,7 @@ test('T12: Two Authorization headers are 401, whichever is right', async (t) => 
   }
 });
 
-test('T12: A token in the query, in the body or in another header is none', async (t) => {
+test('T12: A token in the query, in the body or in another header is ignored', async (t) => {
   const program = await startProgram(t);
   const token = program.tokens.operator;
   for (const query of [`access_token=${token}`, `token=${token}`, `authorization=Bearer%20${token}`]) {

@@ -1,6 +1,5 @@
 /**
- * Every route × every identity, generated from the table; what is right is told by the contract's rules, not by the
- * table.
+ * Every route × every identity, generated from the table. The expected answers come from the rules of the contract.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -90,7 +89,7 @@ function bearer(token: string): { authorization: string } {
   return { authorization: `Bearer ${token}` };
 }
 
-/** A stream ends when its reader goes. */
+/** A stream ends when its reader closes it. */
 async function dropped(response: Response): Promise<string> {
   await response.body?.cancel();
   return '';

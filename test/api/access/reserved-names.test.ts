@@ -1,4 +1,4 @@
-/** What the service calls itself, which nobody else may be called. */
+/** The names that the service uses for itself: no token and no owner can have one. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { examinePrivilegePosture } from '../../../src/doctor/entries/privilege-posture.ts';
@@ -29,7 +29,7 @@ describe('A name of the service', () => {
       await callLocally(program, 'token.create', { name, scope: 'readonly' });
   });
 
-  test('of an earlier build stays a person, is told by the doctor, and does not stand for the service', async (t) => {
+  test('of an earlier build remains a person, is named by the doctor, and does not act as the service', async (t) => {
     const fixture = await openDecisionFixture(t);
     const { program } = fixture;
     await program.token('approve', { name: 'old', owner: 'gatehouse' });

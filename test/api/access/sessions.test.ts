@@ -97,7 +97,7 @@ test('Every page without a session is 401 and the sign-in page, which names neit
   }
 });
 
-test('A session sees a page that there is not as 404, a bearer token as an envelope', async (t) => {
+test('A page that does not exist is a 404 page for a session and an envelope for a bearer token', async (t) => {
   const program = await startProgram(t);
   const page = await send(program, 'session', { method: 'GET', path: '/nothing' });
   assert.deepEqual([page.status, /<h1>Not found/.test(page.text)], [404, true]);
@@ -105,7 +105,7 @@ test('A session sees a page that there is not as 404, a bearer token as an envel
   assert.deepEqual([envelope.status, /"code":"not_found"/.test(envelope.text)], [404, true]);
 });
 
-test('A session that follows a notification is told that there is no page, and the command for it', async (t) => {
+test('A session that follows a notification without a page gets the command to run instead', async (t) => {
   const program = await startProgram(t, { basePath: '/ops' });
   const body = '01m7yd4zyke00anp2z332d2j5p';
   const commandOn = async (path: string) => {

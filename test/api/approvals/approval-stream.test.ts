@@ -54,7 +54,7 @@ async function until(what: string, holds: () => boolean): Promise<void> {
   }
 }
 
-/** The data of each event, as it stands in the text of a stream. */
+/** The data of each event in the text of a stream. */
 function dataIn(text: string): string[] {
   return [...text.matchAll(/^event: approvals\ndata: (.*)$/gm)].map((match) => match[1] ?? '');
 }
@@ -97,7 +97,7 @@ for (const postgres of [false, true]) {
   });
 }
 
-test('T54: One token may take all eight streams; the ninth is refused for 30 s, whoever asks', async (t) => {
+test('T54: One token may open all eight streams; the ninth is refused for 30 s for every token', async (t) => {
   const program = await startProgram(t);
   const sockets: Socket[] = [];
   for (let i = 0; i < 8; i += 1) sockets.push(await follow(program, program.tokens.readonly));

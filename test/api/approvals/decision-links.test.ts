@@ -85,7 +85,7 @@ describe('A decision link', () => {
     assert.equal((await fixture.approval(approvalId)).state, 'rejected');
   });
 
-  test('T57: works only for its own approval and its own decision, and what is wrong is not told apart', async (t) => {
+  test('T57: works only for its own approval and decision, and every other use gets the same answer', async (t) => {
     const fixture = await openDecisionFixture(t);
     const [one, other] = [await fixture.gate(), await fixture.gate()];
     const links = await fixture.links(one.approvalId);
@@ -121,7 +121,7 @@ describe('A decision link', () => {
     );
   });
 
-  test('T57: is kept as a hash only, and stands in no log and no audit row', async (t) => {
+  test('T57: is stored as a hash only, and is in no log and no audit row', async (t) => {
     const fixture = await openDecisionFixture(t);
     const { approvalId } = await fixture.gate();
     const links = await fixture.links(approvalId);
@@ -245,7 +245,7 @@ describe('A decision link', () => {
   });
 });
 
-test('T11: A Host header from elsewhere stands in no answer of the ingress listener', async (t) => {
+test('T11: No answer of the ingress listener contains a foreign Host header', async (t) => {
   const fixture = await openDecisionFixture(t);
   const { approvalId } = await fixture.gate();
   const { approve } = await fixture.links(approvalId);

@@ -183,7 +183,7 @@ test('T28: A redrive runs an interrupted plan run again, but no interrupted appl
   assert.deepEqual(JSON.parse(made.owners), [ME, 'local:zoe'], 'the chain keeps who asked first');
 });
 
-test('T29: A redrive goes around no switch: an apply or destroy that is now refused stays ended', async (t) => {
+test('T29: A redrive bypasses no switch: an apply or destroy that is now refused stays ended', async (t) => {
   const { program } = await sceneOf(t, { workspace: 'net' });
   const [row] = await program.store.db.selectFrom('jobs').selectAll().execute();
   assert.ok(row !== undefined);

@@ -79,7 +79,7 @@ describe('T75: One tap', () => {
     }
   });
 
-  test('is a capability of its own: links of svc approval link need the form, to approve and to reject', async (t) => {
+  test('is a separate capability: links of svc approval link need the form, to approve and to reject', async (t) => {
     const fixture = await openDecisionFixture(t);
     const gated = await fixture.gate();
     const { approve, reject } = await fixture.links(gated.approvalId);

@@ -1,4 +1,4 @@
-/** What a job does, in words for whoever decides about it. */
+/** What a job does, in words for the person who decides about it. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Projected } from '../../../src/operations/views/views.ts';

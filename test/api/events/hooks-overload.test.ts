@@ -1,4 +1,4 @@
-/** More than the ingress takes at a time: refused at once, and told so that the sender tries again. */
+/** A message above the limits of the ingress is refused at once, with an answer that makes the sender retry. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HOOK_LIMITS } from '../../../src/faces/ingress/hook-routes.ts';
@@ -9,7 +9,7 @@ import { open, untilHas } from '../../support/raw-http.ts';
 
 /** Far above what a refusal takes on an idle machine, and below any wait. */
 const AT_ONCE_MS = 500;
-/** On a busy machine one refusal may take longer; not so many, one after the other. */
+/** On a busy machine one refusal may take longer, but not each of this number in a row. */
 const REFUSALS = 20;
 
 /** A store whose writes wait until they are let go. */
@@ -69,7 +69,7 @@ test('F21: While enough events wait, further ones are 503 unread at once, and wh
   );
 });
 
-test('One webhook takes a quarter of the room for bodies at most: a slow sender keeps nobody else out', async (t) => {
+test('One webhook takes at most a quarter of the room for bodies, so a slow sender keeps no other out', async (t) => {
   const fixture = await openHookFixture(t, { hookLimits: { ...HOOK_LIMITS, bodyBytesEach: 1_000 } });
   const [known, other] = [await fixture.hook('generic', 'known'), await fixture.hook('generic', 'other')];
   const socket = await open(fixture.port);

@@ -38,7 +38,7 @@ for (const postgres of [false, true]) {
       const fixture = await openHookFixture(t, { postgres });
       const many = await fixture.hook('alertmanager', 'many');
       assert.equal(await doctor(fixture), 'ok Messages of webhooks: none refused within a day.');
-      // As many as may be take PostgreSQL some seconds on a busy machine.
+      // PostgreSQL needs some seconds for the largest message on a busy machine.
       const count = postgres ? 1_500 : 10_000;
       const taken = await tell(many, alerts(count));
       assert.deepEqual(

@@ -37,7 +37,7 @@ function seconds(fixture: HookFixture, aside = 0): number {
   return Math.floor(fixture.program.services.clock.now() / 1_000) + aside;
 }
 
-/** As the documentation says it, written anew. */
+/** As the documentation describes it, written independently of the code. */
 function sign(secret: string, at: number, body: string): Record<string, string> {
   return {
     'X-Gatehouse-Signature': `t=${at},v1=${createHmac('sha256', secret).update(`${at}.${body}`).digest('hex')}`,

@@ -1,4 +1,4 @@
-/** T58: What somebody learns who guesses at the URLs of webhooks, and where the token in one stands. */
+/** T58: What a person learns by guessing URLs of webhooks, and where the token of a URL is written. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { noteWork } from '../../support/statements.ts';
 
 const BODY = '{"name":"DiskFull","status":"firing"}';
 
-/** A hundred messages, good and bad, every tenth to the webhook whose messages are signed; what they were told. */
+/** Sends a hundred messages, good and bad, every tenth to the webhook with signed messages. Returns the answers. */
 async function sendMessages(
   urlOf: (name: string) => string,
   sign: (body: string) => Record<string, string>,
@@ -24,7 +24,7 @@ async function sendMessages(
     const body = [`{"name":"DiskFull","status":"firing","n":${n}}`, '{', `{"name":"m${n}"}`, 'x'.repeat(1_100_000)][
       n % 4
     ]!;
-    // Every third of those is not, and is refused.
+    // Every third message to the webhook `signed` has no signature and is refused.
     const headers = name === 'signed' && n % 30 !== 20 ? sign(body) : {};
     const result = await tell(
       n % 5 === 1 ? `${url}?name=q${n}` : url,

@@ -70,7 +70,7 @@ describe('What cannot be read', () => {
 });
 
 describe('Who sends', () => {
-  test('without a token that is known is told nothing, whatever is sent, and leaves nothing', async (t) => {
+  test('without a known token gets the same answer to every message, and nothing is stored', async (t) => {
     const fixture = await openHookFixture(t);
     const url = await fixture.hook('generic');
     const stranger = `${fixture.url}/hook/${'A'.repeat(43)}`;

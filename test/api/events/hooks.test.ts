@@ -1,4 +1,4 @@
-/** Webhooks over the ingress listener: who may send, what is answered, and what stands on the ledger. */
+/** Webhooks over the ingress listener: who may send, what is answered, and what the ledger records. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { openHookFixture, tell, INGRESS } from '../../support/fixtures/hooks.ts';
@@ -102,7 +102,7 @@ describe('A webhook', () => {
     assert.ok(Date.now() - Date.parse(heard?.last_heard_at ?? '') < 60_000);
   });
 
-  test('has a name of its own, and is closed for good', async (t) => {
+  test('has a unique name, and stays closed', async (t) => {
     const fixture = await openHookFixture(t);
     const url = await fixture.hook('generic', 'a');
     await assert.rejects(fixture.hook('gatus', 'a'), /name: a webhook with the name a already exists/);

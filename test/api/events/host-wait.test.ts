@@ -97,7 +97,7 @@ for (const postgres of [false, true]) {
         ),
     ],
   ] as const) {
-    test(`A wait ends with its token: ${how} while it waits, it is 401 and the job goes on, on ${on}`, async (t) => {
+    test(`A wait whose token is ${how} ends with 401 and the job stays queued, on ${on}`, async (t) => {
       const program = await startProgram(t, { postgres, limits: { revalidateMs: 20 } });
       await rule(program);
       const answer = waitFor(program, 'clean', { timeout: '5m' });
@@ -107,7 +107,7 @@ for (const postgres of [false, true]) {
       assert.equal(status, 401);
       assert.match(text, /was revoked or has expired while the request waited/);
       assert.doesNotMatch(text, new RegExp(job));
-      await until('nobody waits', () => program.face.load().waits === 0);
+      await until('no request waits', () => program.face.load().waits === 0);
       const { state } = await program.store.db
         .selectFrom('jobs')
         .select('state')
@@ -118,7 +118,7 @@ for (const postgres of [false, true]) {
   }
 }
 
-test('A wait for what needs a yes goes on after the yes', async (t) => {
+test('A wait for a job that needs approval continues after the approval', async (t) => {
   const program = await startProgram(t);
   await rule(program, { approval: 'required' });
   const answer = waitFor(program, 'clean');
@@ -138,7 +138,7 @@ test('A wait for what needs a yes goes on after the yes', async (t) => {
   );
 });
 
-test('F30: a listener that closes answers who waits with what is known, and the job is untouched', async (t) => {
+test('F30: a listener that closes answers each wait with the current state and leaves the job untouched', async (t) => {
   const program = await startProgram(t);
   await rule(program);
   const answer = waitFor(program, 'clean', { timeout: '5m' });
@@ -240,7 +240,7 @@ async function leaveWaiting(program: Program, round: number): Promise<void> {
   }
   await until('all of them have asked', async () => (await countOf(program, 'events')) === (round + 1) * AT_A_TIME);
   for (const socket of leaving) socket.destroy();
-  await until('nobody waits', () => program.face.load().waits === 0);
+  await until('no request waits', () => program.face.load().waits === 0);
 }
 
 test(`F30: of ${ROUNDS * AT_A_TIME} clients that vanish only a note in the ledger is left; jobs go on`, async (t) => {

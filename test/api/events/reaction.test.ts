@@ -76,7 +76,7 @@ test('The steps of an evaluation name the term that was false, while the rule is
   assert.equal((await steps())[0], 'It did not match. The rule has changed since.');
 });
 
-test('Annotations are told with the steps, on the machine itself, and in no view of the event', async (t) => {
+test('Annotations are in the trace on the machine itself, and in no view of the event', async (t) => {
   const program = await startProgram(t);
   const [outcome] = await receive(
     program.services.reaction,
@@ -137,8 +137,8 @@ test(`T53: All of ${ROWS} events come once, newest first, in bounded memory, whi
     if (others.length < 5) others.push(send(program, 'readonly', { method: 'GET', path: '/api/v1/events/summary' }));
   }
   assert.equal(rows, ROWS);
-  const told = `${(most - before).toFixed(1)} MiB were held for the list`;
-  t.diagnostic(told);
-  assert.ok(most - before < 8, told);
+  const message = `${(most - before).toFixed(1)} MiB were held for the list`;
+  t.diagnostic(message);
+  assert.ok(most - before < 8, message);
   for (const answer of await Promise.all(others)) assert.equal((answer as { status: number }).status, 200);
 });

@@ -1,4 +1,4 @@
-/** Bodies that are too much, or two things at once; and text of others that goes through unharmed. */
+/** Bodies that are too large or ambiguous are refused; text in any language is passed on unchanged. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deflateSync, gzipSync } from 'node:zlib';

@@ -74,7 +74,7 @@ test('A body that comes byte by byte is read', async (t) => {
   assert.equal((await fixture.events())[0]?.annotations['text'], 'y'.repeat(600 - 38));
 });
 
-test('T64: requests that nobody waits for close their connection; one after another they have no limit', async (t) => {
+test('T64: too many pipelined requests close their connection; sequential requests have no limit', async (t) => {
   const fixture = await openHookFixture(t);
   const ask = 'GET /api/v1/nothing HTTP/1.1\r\nHost: x\r\n\r\n';
   for (const port of [fixture.port, fixture.program.port]) {

@@ -1,4 +1,4 @@
-/** What stands in the headers of every answer, and what no header of a request can bring about. */
+/** The headers that every answer has, and what no header of a request can cause. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startProgram } from '../../support/program.ts';

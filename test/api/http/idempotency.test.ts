@@ -54,7 +54,7 @@ for (const postgres of [false, true]) {
       assert.equal(await jobCount(first), 2 + 3);
     });
 
-    test('T26: A key belongs to its owner: another one gets a job of his own and never sees the first', async (t) => {
+    test('T26: A key belongs to its owner: another owner gets a different job and never sees the first', async (t) => {
       const program = await startProgram(t, { postgres });
       const [ana, ben] = [
         await program.token('operator', { owner: 'ana' }),

@@ -85,7 +85,7 @@ test('T50: More connections than may be are turned away; when some end there is 
   }
 });
 
-test('F33: A port that is taken is told by its code, and leaves nothing that holds the process', async (t) => {
+test('F33: A port in use is refused with its code, and leaves nothing that holds the process', async (t) => {
   const program = await startProgram(t);
   const second = await startProgram(t);
   await second.face.close(0);
@@ -96,7 +96,7 @@ test('F33: A port that is taken is told by its code, and leaves nothing that hol
 });
 
 test(
-  'F33: A process that runs out of files goes on listening, and answers when there are some again',
+  'F33: A process that runs out of files keeps listening, and answers when files are free again',
   { skip: needs('prlimit') },
   async () => {
     const program = fileURLToPath(new URL('../../support/faults/few-files.ts', import.meta.url));

@@ -73,9 +73,9 @@ test('T53: A reader that stops reading stops the list, and loses it after its ti
   socket.on('close', () => closed.resolve());
   let most = before;
   await serverSideGone(program, () => (most = Math.max(most, heldMib())));
-  const told = `${(most - before).toFixed(0)} MiB were held for a client that reads nothing`;
-  t.diagnostic(told);
-  assert.ok(most - before < 8, told);
+  const message = `${(most - before).toFixed(0)} MiB were held for a client that reads nothing`;
+  t.diagnostic(message);
+  assert.ok(most - before < 8, message);
   let rest = '';
   socket.on('data', (chunk: Buffer) => (rest += chunk.toString('latin1')));
   socket.resume();
@@ -83,12 +83,12 @@ test('T53: A reader that stops reading stops the list, and loses it after its ti
   assert.ok(!rest.endsWith('0\r\n\r\n'), 'half a list looks like a whole one');
 });
 
-/** Waits until the listener has no connection left. */
-async function serverSideGone(program: Program, meanwhile: () => void = () => undefined): Promise<void> {
+/** Waits until the listener has no connection left, and calls `look` each time before it checks again. */
+async function serverSideGone(program: Program, look: () => void = () => undefined): Promise<void> {
   const deadline = performance.now() + 30_000;
   while (program.face.load().connections > 0) {
     assert.ok(performance.now() < deadline, 'the connection is still open');
-    meanwhile();
+    look();
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
 }

@@ -146,7 +146,7 @@ test('The log names the peer of a request that failed', async (t) => {
   );
 });
 
-test('--trusted-proxy takes prefixes and addresses, also from the environment, and names what is none', () => {
+test('--trusted-proxy takes prefixes and addresses, also from the environment, and names an invalid one', () => {
   assert.deepEqual(readSettings({}, {}).trustedProxy, []);
   assert.deepEqual(readSettings({ 'trusted-proxy': '10.0.0.0/8 fd00::/8' }, {}).trustedProxy, [
     '10.0.0.0/8',

@@ -67,7 +67,7 @@ test('A quiet stream is kept alive by a comment', async (t) => {
   socket.destroy();
 });
 
-test('One identity gets four streams, all together eight, and a refused one is told to retry in 30 s', async (t) => {
+test('One identity gets four streams, all together eight, and a refusal says to retry in 30 s', async (t) => {
   const program = await startProgram(t);
   const job = await program.queue();
   const twin = await program.token('readonly', { owner: 'readonly' });
@@ -149,7 +149,7 @@ test('T07: A stream of a token that stays valid stays open over many looks at it
   socket.destroy();
 });
 
-test('F15: A client that never reads is cut off, costs little memory, and goes on later where it was', async (t) => {
+test('F15: A client that never reads is cut off, costs little memory, and can resume later', async (t) => {
   const program = await startProgram(t, { limits: { drainMs: 300 } });
   const job = await running(program);
   const line = 'x'.repeat(60_000);
@@ -172,9 +172,9 @@ test('F15: A client that never reads is cut off, costs little memory, and goes o
   });
   assert.equal(program.face.load().places, 0);
   // 24 MB wait in the store for each of the four; the kernel's buffers are outside of this process.
-  const told = `${(most - before).toFixed(0)} MiB were held for four clients that read nothing`;
-  t.diagnostic(told);
-  assert.ok(most - before < 16, told);
+  const message = `${(most - before).toFixed(0)} MiB were held for four clients that read nothing`;
+  t.diagnostic(message);
+  assert.ok(most - before < 16, message);
 
   await program.finish(job, { state: 'succeeded', exitCode: 0 });
   const [first] = sockets;

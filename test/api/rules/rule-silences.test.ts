@@ -54,7 +54,7 @@ describe('A rule', () => {
     assert.equal((await got(program, 'a')).silence_id, undefined);
   });
 
-  test('takes its silences with it: another one of its name acts, and who removed it is told', async (t) => {
+  test('ends its silences and lists them in the answer, so another rule of its name acts', async (t) => {
     const program = await startProgram(t);
     for (const name of ['a', 'b']) await add(program, name);
     const ends = [

@@ -119,7 +119,7 @@ describe('Testing a rule on a past event', () => {
     assert.deepEqual(await trial(silenced), await text(silenced));
   });
 
-  test('finds what only making the job finds: a workspace that there is not', async (t) => {
+  test('finds what only the creation of the job can find: a missing workspace', async (t) => {
     const program = await startProgram(t);
     const event = await heard(program, { labels: { instance: 'db1', workspace: 'net' } });
     await add(program, `name: disk\n${WHEN}action: {plan: "\${event.labels.workspace}"}\n`);

@@ -7,7 +7,7 @@ import { audited } from '../../support/fixtures/workspaces.ts';
 import { type Rule, WHEN, COMMAND, FILE, rule, call, add, heard, tried } from '../../support/fixtures/rules.ts';
 
 describe('Adding a rule', () => {
-  test('shows what was understood, and notes who stands behind it', async (t) => {
+  test('shows how the file was read, and records who added it', async (t) => {
     const program = await startProgram(t);
     const added = await add(program, FILE);
     assert.deepEqual(
@@ -68,7 +68,7 @@ describe('Adding a rule', () => {
     assert.deepEqual(await program.store.db.selectFrom('rules').selectAll().execute(), []);
   });
 
-  test('refuses a workspace, an inventory and a host that there is not, unless the event names them', async (t) => {
+  test('refuses a workspace, an inventory and a host that do not exist, unless the event names them', async (t) => {
     const program = await startProgram(t);
     await assert.rejects(add(program, rule('apply: nosuch')), refusal('not_found', /^There is no workspace nosuch\.$/));
     await assert.rejects(
@@ -145,7 +145,7 @@ test('A rule acts from the moment on in which it is added, and not after it is d
     );
 });
 
-test('A stored rule that this version refuses is not enabled, and who tries is told why', async (t) => {
+test('A stored rule that this version refuses cannot be enabled, and the error gives the reason', async (t) => {
   const program = await startProgram(t);
   await add(program, FILE, { disabled: true });
   const store = (columns: object): Promise<unknown> =>

@@ -36,7 +36,7 @@ async function programWith(t: {
 }
 
 describe('Adding a schedule', () => {
-  test('Its next slot is told in UTC, by the clock of its zone; the daemon is woken, the ledger has it', async (t) => {
+  test('The answer shows the next slot in UTC; the daemon is woken, and the ledger has a row', async (t) => {
     const { program } = await programWith(t);
     const wakes = program.wakes();
     const added = await call(program, 'add', {
@@ -152,7 +152,7 @@ describe('Switching a schedule', () => {
     assert.deepEqual(await call(program, 'enable', { name: 'nightly' }), on);
   });
 
-  test('T28: who lets it run again stands behind its jobs, beside who wrote it', async (t) => {
+  test('T28: the user who enables it again owns its jobs, together with its author', async (t) => {
     const { program } = await programWith(t);
     await call(program, 'add', COMMAND);
     const enable = OPERATIONS.find(({ id }) => id === 'schedule.enable') ?? assert.fail();
@@ -168,7 +168,7 @@ describe('Switching a schedule', () => {
     assert.equal((await scheduleOf(program.store)).owners, '["local:tester","bea"]');
   });
 
-  test('What is not there is not found; what is removed is gone, and the list is what it was', async (t) => {
+  test('An unknown schedule is not found, and a removed one leaves the list', async (t) => {
     const { program } = await programWith(t);
     for (const verb of ['enable', 'disable', 'remove'])
       await assert.rejects(call(program, verb, { name: 'nightly' }), refused('not_found', /nightly/));

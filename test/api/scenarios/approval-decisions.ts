@@ -18,7 +18,7 @@ async function untouched(program: Program, { apr = '', job = '' }: Readonly<Reco
 export const DECISION_SCENARIOS: readonly Scenario[] = [
   {
     operation: 'approval.decision',
-    rule: 'approves: the job is queued, the queue is woken, and who, how and why is told and audited',
+    rule: 'approves: the job is queued, the queue is woken, and the answer and the audit name the decision',
     given: waiting(),
     as: 'approve',
     send: { method: 'POST', path: PATH, body: { decision: 'approve', reason: 'read it twice' } },
@@ -117,7 +117,7 @@ export const DECISION_SCENARIOS: readonly Scenario[] = [
   },
   {
     operation: 'approval.decision',
-    rule: 'T28: who asked cannot decide, and that they tried is audited',
+    rule: 'T28: the requester cannot decide, and the attempt is audited',
     given: waiting({ requestedBy: 'approve' }),
     as: 'approve',
     send: { method: 'POST', path: PATH, body: { decision: 'approve' } },
@@ -181,7 +181,7 @@ export const DECISION_SCENARIOS: readonly Scenario[] = [
   })),
   {
     operation: 'approval.decision',
-    rule: 'does not find what there is not',
+    rule: 'does not find an unknown approval',
     as: 'approve',
     send: { method: 'POST', path: `/api/v1/approvals/${UNKNOWN}/decision`, body: { decision: 'approve' } },
     expect: { status: 404, code: 'not_found' },

@@ -180,7 +180,7 @@ const GETS: readonly Scenario[] = [
   },
   {
     operation: 'approval.get',
-    rule: 'does not find what there is not',
+    rule: 'does not find an unknown approval',
     as: 'readonly',
     send: { method: 'GET', path: `/api/v1/approvals/${UNKNOWN}` },
     expect: { status: 404, code: 'not_found', message: new RegExp(UNKNOWN) },

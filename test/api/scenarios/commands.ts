@@ -34,7 +34,7 @@ export const COMMAND_SCENARIOS: readonly Scenario[] = [
   },
   {
     operation: 'command.run',
-    rule: 'is 404 for an inventory that there is not',
+    rule: 'is 404 for an unknown inventory',
     as: 'operator',
     send: { method: 'POST', path, body: { ...body, inventory: 'prod' } },
     expect: { status: 404, code: 'not_found' },

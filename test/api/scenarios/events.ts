@@ -42,7 +42,7 @@ const LISTS: readonly Scenario[] = [
   },
   {
     operation: 'event.list',
-    rule: 'answers the 25 newest, newest first, where nobody says how many',
+    rule: 'answers the 25 newest, newest first, without a limit',
     async given({ store }) {
       const rows = await putEvents(
         store,
@@ -80,7 +80,7 @@ const LISTS: readonly Scenario[] = [
   },
   {
     operation: 'event.list',
-    rule: 'refuses an outcome that there is none of, naming those that there are',
+    rule: 'refuses an unknown outcome and names the known ones',
     as: 'readonly',
     send: { method: 'GET', path: `${EVENTS}?outcome=received` },
     expect: {
@@ -91,7 +91,7 @@ const LISTS: readonly Scenario[] = [
   },
   {
     operation: 'event.list',
-    rule: 'refuses a source that there is none of',
+    rule: 'refuses an unknown source',
     as: 'readonly',
     send: { method: 'GET', path: `${EVENTS}?source=nagios` },
     expect: { status: 400, code: 'invalid_argument', message: /^source: expected one of generic, alertmanager/ },

@@ -109,7 +109,7 @@ const MADE: readonly Scenario[] = [
   },
   {
     operation: 'host.request',
-    rule: 'that needs a yes answers the approval, too',
+    rule: 'that needs approval also answers the approval',
     given: (program) => rule(program, { approval: 'required' }),
     as: 'host',
     send: ask({ request: 'clean' }),
@@ -121,7 +121,7 @@ const MADE: readonly Scenario[] = [
   },
   {
     operation: 'host.request',
-    rule: 'with wait that made no job is answered at once and has no state of a job',
+    rule: 'with wait that made no job is answered at once, without the state of a job',
     as: 'host',
     send: ask({ request: 'clean' }, { path: `${REQUESTS}?wait=1&timeout=5m` }),
     expect: { status: 200, kind: 'host.request', data: { outcome: 'ignored', job_id: null } },
@@ -129,7 +129,7 @@ const MADE: readonly Scenario[] = [
   },
   {
     operation: 'host.request',
-    rule: 'that waits for a yes nobody gives is pending at its deadline',
+    rule: 'with wait whose approval is not decided is pending at its deadline',
     given: (program) => rule(program, { approval: 'required' }),
     as: 'host',
     send: ask({ request: 'clean' }, { path: `${REQUESTS}?wait=true&timeout=50ms` }),

@@ -70,7 +70,7 @@ export const JOB_SCENARIOS: readonly Scenario[] = [
   },
   {
     operation: 'job.list',
-    rule: 'refuses a state that there is not, and names those that there are',
+    rule: 'refuses an unknown state and names the known ones',
     as: 'readonly',
     send: { method: 'GET', path: '/api/v1/jobs?state=done' },
     expect: { status: 400, code: 'invalid_argument', message: /^state: expected one of .*degraded/ },
@@ -97,21 +97,21 @@ export const JOB_SCENARIOS: readonly Scenario[] = [
   },
   {
     operation: 'job.get',
-    rule: 'is 404 for a well-formed id that nobody has',
+    rule: 'is 404 for a well-formed id that no job has',
     as: 'readonly',
     send: { method: 'GET', path: `/api/v1/jobs/${UNKNOWN}` },
     expect: { status: 404, code: 'not_found' },
   },
   {
     operation: 'job.get',
-    rule: 'is 400 for what has not the form of an id, however it is written',
+    rule: 'is 400 for a malformed id',
     as: 'readonly',
     send: { method: 'GET', path: '/api/v1/jobs/job%2F1' },
     expect: { status: 400, code: 'invalid_argument', message: /^id: / },
   },
   {
     operation: 'job.events',
-    rule: 'begins with the birth of the job and goes on after the cursor',
+    rule: 'begins with the creation of the job and continues after the cursor',
     given: ended,
     as: 'readonly',
     send: { method: 'GET', path: '/api/v1/jobs/$job/events?since=2' },
@@ -149,7 +149,7 @@ export const JOB_SCENARIOS: readonly Scenario[] = [
   },
   {
     operation: 'job.tail',
-    rule: 'goes on after the Last-Event-ID, which is newer than the since of the URL',
+    rule: 'continues after the Last-Event-ID, which is newer than the since of the URL',
     given: ended,
     as: 'readonly',
     send: { method: 'GET', path: '/api/v1/jobs/$job/stream?since=1', headers: { 'last-event-id': '3' } },

@@ -224,7 +224,7 @@ const REFUSALS: readonly Scenario[] = REFUSED_MUTES.map(([rule, body, message]) 
 const REMOVALS: readonly Scenario[] = [
   {
     operation: 'mute.remove',
-    rule: 'takes the mute away and answers nothing; what it held does not fire, so nothing is told',
+    rule: 'removes the mute without a body; what it muted no longer fires, so there is no event',
     async given(program) {
       await fires(program, 'firing');
       await fires(program, 'resolved');
@@ -240,7 +240,7 @@ const REMOVALS: readonly Scenario[] = [
   },
   {
     operation: 'mute.remove',
-    rule: 'makes an event where what it held still fires',
+    rule: 'makes an event where what it muted still fires',
     async given(program) {
       await fires(program, 'firing');
       return put(program);

@@ -57,7 +57,7 @@ export const NOTIFY_SCENARIOS: readonly Scenario[] = [
       assert.equal(dropped.status, 204);
       assert.equal(await rows(program), 0);
       const ledger = await program.store.db.selectFrom('ledger').select('detail').execute();
-      assert.ok(!JSON.stringify(ledger).includes('93.184'), 'the URL, which is a capability, stands in the ledger');
+      assert.ok(!JSON.stringify(ledger).includes('93.184'), 'the ledger contains the URL, which is a capability');
     },
   },
   ...[
@@ -88,7 +88,7 @@ export const NOTIFY_SCENARIOS: readonly Scenario[] = [
   })),
   {
     operation: 'notify.endpoint.add',
-    rule: 'refuses keys that are none',
+    rule: 'refuses invalid keys',
     as: 'operator',
     send: { method: 'POST', path, body: { endpoint: PUBLIC, keys: { ...KEYS, auth: 'AAAA' } } },
     expect: { status: 400, code: 'invalid_argument', message: /^keys\.auth: expected 16 bytes/ },

@@ -60,14 +60,14 @@ async function silences(program: Program): Promise<Readonly<Record<string, strin
 const RULE_SCENARIOS_ONLY: readonly Scenario[] = [
   {
     operation: 'rule.list',
-    rule: 'is an empty list where there is none, never absent',
+    rule: 'is an empty list where there is no rule, never absent',
     as: 'readonly',
     send: { method: 'GET', path: RULES },
     expect: { status: 200, kind: 'rule.list', text: /"data":\[\]\}\n$/ },
   },
   {
     operation: 'rule.list',
-    rule: 'holds rules by name, in the fields that are told, and of an action its kind and whom it names, no words',
+    rule: 'holds rules by name, in the public fields; of an action its kind and targets, but not its words',
     given: three,
     as: 'readonly',
     send: { method: 'GET', path: RULES },
@@ -166,7 +166,7 @@ const SILENCE_SCENARIOS: readonly Scenario[] = [
   },
   {
     operation: 'silence.list',
-    rule: 'holds what is open, newest first, in the fields that are told and without who made it',
+    rule: 'holds the open silences, newest first, in the public fields, without their creator',
     given: silences,
     as: 'readonly',
     send: { method: 'GET', path: SILENCES },

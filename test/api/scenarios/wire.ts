@@ -65,7 +65,7 @@ export const WIRE_SCENARIOS: readonly Scenario[] = [
   },
   {
     operation: 'job.list',
-    rule: 'tells nobody which routes there are: an unknown one is 401 first',
+    rule: 'does not reveal which routes exist: an unknown one is 401 first',
     as: 'nobody',
     send: { method: 'GET', path: '/api/v1/nothing' },
     expect: { status: 401, code: 'unauthenticated' },

@@ -36,7 +36,7 @@ function saved(
 export const APPLY_SCENARIOS: readonly Scenario[] = [
   {
     operation: 'workspace.apply',
-    rule: 'T29: without a plan is fresh and approves itself, and the ledger says that nobody looked at it',
+    rule: 'T29: without a plan makes its own and needs no approval, and the ledger records that as ungated',
     given: net(),
     as: 'operator',
     send: { method: 'POST', path: apply, body: {} },
@@ -244,7 +244,7 @@ export const APPLY_SCENARIOS: readonly Scenario[] = [
   },
   {
     operation: 'workspace.apply',
-    rule: 'of a saved plan goes ahead behind a plan run, which changes nothing',
+    rule: 'of a saved plan is queued behind a plan run, which changes nothing',
     async given(program) {
       await saved('clean')(program);
       await send(program, 'operator', { method: 'POST', path: plan });
@@ -256,7 +256,7 @@ export const APPLY_SCENARIOS: readonly Scenario[] = [
   },
   {
     operation: 'workspace.apply',
-    rule: 'is 404 for a plan that there is not',
+    rule: 'is 404 for an unknown plan',
     given: net(),
     as: 'operator',
     send: { method: 'POST', path: apply, body: { plan: 'art_00000000000000000000000000' } },

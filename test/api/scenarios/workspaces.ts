@@ -34,7 +34,7 @@ export const WORKSPACE_SCENARIOS: readonly Scenario[] = [
   },
   {
     operation: 'workspace.list',
-    rule: 'is an empty list where there is none',
+    rule: 'is an empty list where there is no workspace',
     as: 'approve',
     send: { method: 'GET', path: '/api/v1/workspaces' },
     expect: { status: 200, kind: 'workspace.list', text: /"data":\[\]/ },
@@ -69,7 +69,7 @@ export const WORKSPACE_SCENARIOS: readonly Scenario[] = [
   },
   {
     operation: 'workspace.plan',
-    rule: 'is 404 for a workspace that there is not',
+    rule: 'is 404 for an unknown workspace',
     as: 'operator',
     send: { method: 'POST', path: plan },
     expect: { status: 404, code: 'not_found', message: /workspace net/ },
@@ -91,7 +91,7 @@ export const WORKSPACE_SCENARIOS: readonly Scenario[] = [
   },
   {
     operation: 'workspace.plan',
-    rule: 'is 404 for a secret that there is not',
+    rule: 'is 404 for an unknown secret',
     given: net(),
     as: 'operator',
     send: { method: 'POST', path: plan, body: { run_secrets: { token: 'net/token' } } },
@@ -176,7 +176,7 @@ export const WORKSPACE_SCENARIOS: readonly Scenario[] = [
   },
   {
     operation: 'workspace.destroy',
-    rule: 'is 404 for a workspace that there is not',
+    rule: 'is 404 for an unknown workspace',
     as: 'operator',
     send: { method: 'POST', path: destroy },
     expect: { status: 404, code: 'not_found' },

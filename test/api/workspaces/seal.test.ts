@@ -45,7 +45,7 @@ describe('the seal', () => {
     });
   });
 
-  test('a rotation adds a key, seals everything anew, and the values are as they were', async () => {
+  test('a rotation adds a key and seals everything again, and the values stay the same', async () => {
     await call('secret.set', { secret: 'net/token', value: CANARY });
     const before = await status();
     const rotated = await call<Status>('seal.rotate');

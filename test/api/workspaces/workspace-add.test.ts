@@ -58,7 +58,7 @@ describe('Adding a workspace', () => {
     }
   });
 
-  test('Exactly one of a directory and a source says where it is, and a path goes with a source', async (t) => {
+  test('Exactly one of a directory and a source is required, and a path needs a source', async (t) => {
     const program = await start(t);
     await addSource(program);
     await assert.rejects(call(program, 'add', { name: 'net' }), refusal('invalid_argument', /^dir, source: /));

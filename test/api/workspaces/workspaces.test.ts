@@ -11,7 +11,7 @@ import { audited, callLocally, jobsOf, LINEAGE, makePlan, makeWorkspace } from '
 import { call, directory, addSource, start } from '../../support/fixtures/workspace-commands.ts';
 
 describe('Changing a workspace', () => {
-  test('What is not given stays, and an empty expression clears', async (t) => {
+  test('A field that is not given stays, and an empty expression clears', async (t) => {
     const program = await start(t);
     await makeWorkspace(program, 'net', {
       serial: 4,
@@ -59,7 +59,7 @@ describe('Changing a workspace', () => {
     assert.deepEqual([back.source, back.path], ['infra', '']);
   });
 
-  test('What there is not can be neither changed, shown nor removed', async (t) => {
+  test('A workspace that does not exist can be neither changed, shown nor removed', async (t) => {
     const program = await start(t);
     for (const verb of ['get', 'update', 'remove', 'state', 'drift']) {
       await assert.rejects(call(program, verb, { name: 'net' }), refusal('not_found', /workspace net/), verb);
@@ -153,7 +153,7 @@ async function startTwo(t: Ending, postgres: boolean): Promise<[Program, Program
 
 for (const postgres of [false, true]) {
   describe(postgres ? 'Applies at once on PostgreSQL' : 'Applies at once on SQLite', () => {
-    test('T31: Of twenty applies of one plan over two daemons one is queued, and others are told which', async (t) => {
+    test('T31: Of twenty applies of one plan over two daemons one is queued, and the others name it', async (t) => {
       const programs = await startTwo(t, postgres);
       const answers = await applyAtOnce(programs, await makePlan(programs[0], 'net', 'clean'), 20);
       const won = answers.filter(({ status }) => status === 202);
@@ -164,7 +164,7 @@ for (const postgres of [false, true]) {
       assert.equal((await jobsOf(programs[0])).length, 1);
     });
 
-    test('Of twenty applies of one plan that needs approval one asks, and others are told the approval', async (t) => {
+    test('Of twenty applies of one plan that needs approval one asks, and the others name its approval', async (t) => {
       const programs = await startTwo(t, postgres);
       const answers = await applyAtOnce(programs, await makePlan(programs[0], 'net', 'require_approval'), 20);
       const won = answers.filter(({ status }) => status === 202);
