@@ -130,7 +130,7 @@ const COMMANDS = {
     await migrate(dying, readMigrations(folder), systemClock.now());
   },
 
-  /** Uses up all file descriptors, then goes on; says what an open store and a new one make of it. */
+  /** Uses up all file descriptors, frees them again, and prints how an open and a new store behave before and after. */
   async starve(input: ChildInput) {
     const store = await open(input);
     await insertOne(store);

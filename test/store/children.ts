@@ -36,7 +36,7 @@ export function startChild(command: ChildCommand, input: ChildInput): Child {
   return { said: parse(createInterface({ input: child.stdout })), kill: () => void child.kill('SIGKILL'), ended };
 }
 
-/** Reads on also when nobody listens any more: a child whose output stays unread would never be seen to end. */
+/** Reads to the end even without a listener: the end of a child with unread output would never be seen. */
 async function* parse(lines: Interface): AsyncGenerator<Record<string, unknown>> {
   const unread: string[] = [];
   let over = false;
@@ -51,7 +51,7 @@ async function* parse(lines: Interface): AsyncGenerator<Record<string, unknown>>
   });
   for (;;) {
     const line = unread.shift();
-    // The last line of a killed program may be cut: what is not whole was not said.
+    // The last line of a killed program may be cut off. An incomplete line does not count.
     if (line?.endsWith('}') === true) yield JSON.parse(line) as Record<string, unknown>;
     else if (line === undefined && over) return;
     else if (line === undefined) await new Promise<void>((resolve) => (wake = resolve));

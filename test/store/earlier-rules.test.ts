@@ -46,14 +46,14 @@ for (const engine of ENGINES) {
     const pages = (): Promise<Pick<NotificationRow, 'topic' | 'detail'>[]> =>
       store.db.selectFrom('pages').select(['topic', 'detail']).orderBy('topic').execute();
 
-    test('goes on: a whole word takes a name or a path', async () => {
+    test('still works: a whole word takes a name or a path', async () => {
       await add('disk', DF);
       assert.deepEqual(await command('/'), ['df', '-h', '/']);
       assert.deepEqual(await command('/var/lib/x.y'), ['df', '-h', '/var/lib/x.y']);
       assert.deepEqual(await command('sda1'), ['df', '-h', 'sda1']);
     });
 
-    test('goes on in each place that was accepted', async () => {
+    test('still works in each place that was accepted', async () => {
       await add('disk', ['bash', '/opt/fix.sh', '${event.labels.mountpoint}']);
       assert.deepEqual(await command('sda1'), ['bash', '/opt/fix.sh', 'sda1']);
       await add('a-text', ['logger', 'disk ${event.labels.mountpoint} is full']);
@@ -88,7 +88,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await command('/srv'), ['df', '-h', '/srv']);
     });
 
-    test('that is added anew takes a path only as path(…)', async () => {
+    test('that is added again takes a path only as path(…)', async () => {
       await add('disk', DF);
       const action = { kind: 'command', command: DF, inventory: 'localhost', limit: null, timeout: null } as const;
       await store.write((tx) => tx.db.deleteFrom('rules').execute());
@@ -101,7 +101,7 @@ for (const engine of ENGINES) {
       assert.match(page?.topic ?? '', /^unfit:disk:/);
     });
 
-    test('tells nobody where a mute holds what it would say', async () => {
+    test('sends no notification of a refused value while a mute covers the event', async () => {
       await add('disk', DF);
       const now = Date.now();
       const times = { created_at: now, expires_at: now + 60_000, ended_at: null };

@@ -1,4 +1,4 @@
-/** The store on each database, and makers of what goes into it. */
+/** The store on each database, and functions that make rows for it. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ export const ENGINES: readonly EngineUnderTest[] = [
   { name: 'PostgreSQL', hasLeases: true, create: createPostgres },
 ];
 
-/** A directory of one's own, and how to remove it. */
+/** A new temporary directory, and how to remove it. */
 export function temporaryDirectory(): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'gatehouse-store-'));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
@@ -139,7 +139,7 @@ export function makeJob(some: Partial<NewJob> = {}): NewJob {
   };
 }
 
-/** Inserts one job by a write of its own; answers its id. */
+/** Inserts one job in a separate write. Returns its id. */
 export async function enqueue(store: Store, some: Partial<NewJob> = {}): Promise<string> {
   const job = makeJob(some);
   await store.write((tx) => insertJob(tx, job));
@@ -167,7 +167,7 @@ export function claim(store: Store, limit: number, daemonId = 'dmn_a'): Promise<
   return store.write((tx) => claimJobs(tx, daemonId, limit));
 }
 
-/** Claims exactly one job. Throws when there is none. */
+/** Claims exactly one job. Throws if no job can be claimed. */
 export async function claimOne(store: Store, daemonId = 'dmn_a'): Promise<Fence> {
   const [row] = await claim(store, 1, daemonId);
   if (row === undefined) throw new Error('There is nothing to claim.');

@@ -59,7 +59,7 @@ async function finishOne({ store, mine }: Actor): Promise<void> {
   const row = mine.shift();
   if (row === undefined) return;
   const ended = await store.write((tx) => finishJob(tx, fenceOf(row), { state: 'succeeded', exitCode: 0 }));
-  assert.ok(ended, 'a run lost its job, though nobody took it');
+  assert.ok(ended, 'a run lost its job, though no other daemon took it');
 }
 
 async function settleOne({ store, pick, made }: Actor): Promise<void> {

@@ -34,20 +34,20 @@ function record(
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Calls back when the listener was called; rejects when that takes too long. */
-function bell(): { ring: () => void; rung: Promise<void>; count: () => number } {
+/** A listener that counts its calls. The promise resolves at the first call, and rejects when that takes too long. */
+function listener(): { call: () => void; called: Promise<void>; count: () => number } {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const cancel = systemClock.after(SOON_MS, () => reject(new Error('Nothing was heard.')));
   let count = 0;
-  const ring = (): void => {
+  const call = (): void => {
     count += 1;
     cancel();
     resolve();
   };
-  return { ring, rung: promise, count: () => count };
+  return { call, called: promise, count: () => count };
 }
 
-/** A write that changes something and has somebody to tell. */
+/** A write that changes something and has a callback after the commit. */
 function setCordonTwice(store: Store): Promise<void> {
   return store.write(async (tx) => {
     await setCordon(tx, 'ana');
@@ -57,10 +57,10 @@ function setCordonTwice(store: Store): Promise<void> {
 }
 
 /**
- * Listening begins in the background on PostgreSQL, and who writes first may be missed: this writes until it is heard.
+ * On PostgreSQL listening begins in the background, and the first writes may be missed: this writes until one is heard.
  */
-async function writeUntil(from: Store, heard: ReturnType<typeof bell>): Promise<void> {
-  while (heard.count() === 0) await Promise.race([setCordonTwice(from), heard.rung]);
+async function writeUntil(from: Store, heard: ReturnType<typeof listener>): Promise<void> {
+  while (heard.count() === 0) await Promise.race([setCordonTwice(from), heard.called]);
 }
 
 for (const engine of ENGINES) {
@@ -95,14 +95,14 @@ for (const engine of ENGINES) {
       );
       assert.ok(
         twice?.status === 'rejected' && store.dialect.faultOf(twice.reason) === 'unique',
-        'the cause is told as it was',
+        'the original cause is reported',
       );
       assert.deepEqual(await idsOf(store), ['job_1', 'job_3', 'job_5']);
       assert.deepEqual(await ledgerTargets(store), ['job_1', 'job_3', 'job_5']);
       assert.deepEqual(answer, ['job_1', 'job_3', 'job_5']);
     });
 
-    test('A statement that nobody waited for fails the write that sent it, and tells why', async () => {
+    test('A statement that is not awaited fails the write that sent it, with its cause', async () => {
       await enqueue(store, { id: 'job_1' });
       const late = store.write(async (tx) => {
         await insertJob(tx, makeJob({ id: 'job_1' }));
@@ -163,7 +163,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await idsOf(other), ['job_1', 'job_2']);
     });
 
-    test('Who is told after the commit reads what was written', async () => {
+    test('A callback after the commit reads the rows of the write', async () => {
       const read = Promise.withResolvers<string[]>();
       await store.write(async (tx) => {
         await insertJob(tx, makeJob({ id: 'job_1' }));
@@ -262,11 +262,11 @@ for (const engine of ENGINES) {
       assert.equal(foreign, still);
     });
 
-    test('A commit of another process is heard, one of one’s own is not', async () => {
-      const [atStore, atOther] = [bell(), bell()];
-      const stops = [store.onForeignCommit(atStore.ring), other.onForeignCommit(atOther.ring)];
+    test('A commit is announced to other processes, and not to its own', async () => {
+      const [atStore, atOther] = [listener(), listener()];
+      const stops = [store.onForeignCommit(atStore.call), other.onForeignCommit(atOther.call)];
       await writeUntil(other, atStore);
-      assert.equal(atOther.count(), 0, 'its own commits were told to the writer');
+      assert.equal(atOther.count(), 0, 'the writer heard its own commit');
       await writeUntil(store, atOther);
       for (const stop of stops) stop();
       const before = atStore.count();

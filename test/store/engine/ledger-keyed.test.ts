@@ -25,8 +25,8 @@ async function append(store: Store, count: number): Promise<void> {
 }
 
 /**
- * Writes a chain anew without a key, as an earlier build wrote it, with rows changed by `change` and every hash made to
- * fit: all that SQL alone can do.
+ * Rewrites a chain without a key, in the form of an earlier build, with rows changed by `change` and matching hashes:
+ * all that SQL alone can do.
  */
 async function rewrite(
   store: Store,
@@ -88,7 +88,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await faults(), [`chain ${store.chain}: its rows have no key, and no daemon made its seam`]);
     });
 
-    test('T74: a chain that was written anew without a key is found also after a daemon went on with it', async () => {
+    test('T74: a chain that was rewritten without a key is found also after a daemon continued it', async () => {
       await append(store, 5);
       await rewrite(store, store.chain, (row) => ({
         principal: row.seq === 2 ? 'mallory' : row.principal,
@@ -134,7 +134,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await faults(late), [`chain ${store.chain}: row 5, whose hash was kept, is missing`]);
     });
 
-    test('T74: a chain of an earlier build goes on by a seam, whose hash covers the rows before it', async () => {
+    test('T74: a chain of an earlier build continues after a seam, whose hash covers the rows before it', async () => {
       await append(store, 4);
       await ofEarlierBuild(store);
       const before = await verifyLedger(store.db, TEST_RING);
@@ -191,7 +191,7 @@ for (const engine of ENGINES) {
 
     test('T74: a write without the key changes nothing', async () => {
       const without = await database.open({
-        keyring: () => Promise.reject(new Error('--seal-key-file: there is none')),
+        keyring: () => Promise.reject(new Error('--seal-key-file: no such file')),
       });
       await assert.rejects(append(without, 1), /--seal-key-file/);
       const other = await database.open({

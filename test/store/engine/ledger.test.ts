@@ -112,7 +112,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await faults(), [`chain ${chain}: row 2 does not follow the row before it`]);
     });
 
-    test('A chain that was cut short together with its head’s length is named', async () => {
+    test('A chain that was cut short together with the length in its head is named', async () => {
       await append(store, 5);
       await store.write(async ({ db }) => {
         await db.deleteFrom('ledger').where('seq', '=', 5).execute();

@@ -27,7 +27,7 @@ const FOLDERS = { SQLite: 'sqlite', PostgreSQL: 'postgres' };
 /** Against hanging only: far more than it takes where other tests run beside it. */
 const TIMEOUT_MS = 300_000;
 
-/** Children at a time, each with a database of its own. */
+/** Children at a time, each with a separate database. */
 const KILLERS = 2;
 const NEWEST = 3;
 const STRIDE = 5;
@@ -142,7 +142,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await schemaOf(database), before);
     });
 
-    test('An older schema is refused unchanged by whoever may not migrate; a migration updates it', async (t) => {
+    test('An older schema is refused unchanged without permission to migrate; a migration updates it', async (t) => {
       const database = await engine.create();
       t.after(() => database.remove());
       const all = migrationsOf(engine);
@@ -163,7 +163,7 @@ for (const engine of ENGINES) {
       assert.deepEqual((await database.open()).migrated, []);
     });
 
-    test('A daemon that runs goes on with whole rows after another process has added a column', async (t) => {
+    test('A running daemon keeps reading whole rows after another process has added a column', async (t) => {
       const database = await engine.create();
       t.after(() => database.remove());
       const running = await database.open();
@@ -199,7 +199,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    test('A store without a schema gets the whole one from whoever opens it', async (t) => {
+    test('A store without a schema gets the whole schema when it is opened', async (t) => {
       const database = await engine.create();
       t.after(() => database.remove());
       assert.equal((await database.open()).migrated.length, migrationsOf(engine).length);

@@ -24,7 +24,7 @@ async function insertOne(store: Store, answer: () => void = () => {}): Promise<s
   return job.id;
 }
 
-/** Tries until it succeeds; what it throws meanwhile must be `unavailable`. */
+/** Tries until it succeeds; each error before that must be `unavailable`. */
 async function whenBack<T>(attempt: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -35,7 +35,7 @@ async function whenBack<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-describe('When PostgreSQL goes away', () => {
+describe('When PostgreSQL is down', () => {
   let server: PostgresServer;
   const stores: Store[] = [];
   const open = async (): Promise<Store> => {
@@ -57,7 +57,7 @@ describe('When PostgreSQL goes away', () => {
   });
 
   test(
-    'F24: in the middle of writes, they are unavailable, nothing acknowledged is lost, and it goes on by itself',
+    'F24: writes fail as unavailable, no acknowledged write is lost, and the store recovers by itself',
     { timeout: 120_000 },
     async () => {
       const store = await open();
@@ -93,7 +93,7 @@ describe('When PostgreSQL goes away', () => {
   );
 
   test(
-    'The connection that hears of other daemons comes back, and tells that something may have been missed',
+    'The connection that listens to other daemons reconnects, and reports that events may have been missed',
     { timeout: 120_000 },
     async () => {
       const [store, other] = [await open(), await open()];

@@ -72,7 +72,7 @@ for (const engine of ENGINES) {
       assert.equal((await listTokens(its.store.db)).length, 1);
     });
 
-    test('A token is revoked by id or by name, its version goes up and its sessions end', async () => {
+    test('A token is revoked by id or by name, its version increases and its sessions end', async () => {
       const [a, b] = [makeToken({ name: 'a' }), makeToken({ name: 'b' })];
       for (const token of [a, b]) {
         await its.store.write(async (tx) => {
@@ -160,7 +160,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    test('A daemon that stopped, or that nobody knows, may not claim; the others see who lives', async () => {
+    test('A stopped or unknown daemon may not claim; the others see which daemons are alive', async () => {
       await addDaemon(its.store, 'dmn_a');
       await addDaemon(its.store, 'dmn_b');
       assert.equal(await its.store.write((tx) => mayClaim(tx, 'dmn_a')), true);
@@ -202,7 +202,7 @@ for (const engine of ENGINES) {
       assert.equal((await listIngresses(its.store, row)).at(-1)?.url, 'http://127.0.0.1:1');
     });
 
-    test('F01: the running jobs of a stopped daemon are orphans, with where it ran; nobody else’s are', async () => {
+    test('F01: only the running jobs of a stopped daemon are orphans, with the machine that it ran on', async () => {
       await addDaemon(its.store, 'dmn_a');
       await addDaemon(its.store, 'dmn_b');
       const lost = await enqueue(its.store);

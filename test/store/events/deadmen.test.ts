@@ -21,7 +21,7 @@ async function addWatch(store: Store): Promise<void> {
 
 const hear = (store: Store): Promise<void> => store.write((tx) => markHeard(tx, 'hash of dog'));
 
-/** What was told, in the order in which it was. */
+/** The recorded notifications, oldest first. */
 async function recorded(store: Store): Promise<string[]> {
   const rows = await store.db.selectFrom('pages').select('detail').orderBy('id').execute();
   return rows.map(({ detail }) => ((JSON.parse(detail) as { heard: boolean }).heard ? 'heard' : 'silent'));
@@ -82,7 +82,7 @@ for (const engine of ENGINES) {
       await addWatch(store);
       await hear(store);
       for (let restart = 0; restart < 6; restart += 1) {
-        // Each start has its own monotonic clock, which begins anew.
+        // Each start has its own monotonic clock, which begins at 0.
         const clock = new HandClock(Date.now());
         clock.monotonicMs = 0;
         await pass(store, EVERY_MS / 6 - (restart === 0 ? 1_000 : 0));

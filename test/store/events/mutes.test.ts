@@ -158,14 +158,14 @@ for (const engine of ENGINES) {
   });
 }
 
-/** What was told, oldest first, what the mute is about, and whether it still fires then. */
+/** The events so far, oldest first, the scope of the mute, and whether an alert in it still fires. */
 const STILL_FIRES: readonly (readonly [
   rule: string,
   answer: readonly Answer[],
   mute: Partial<MuteRow>,
   fires: boolean,
 ])[] = [
-  ['nothing was ever told', [], {}, false],
+  ['there was no event', [], {}, false],
   ['it was resolved last', [{}, { status: 'resolved' }], {}, false],
   ['it fired again after that', [{}, { status: 'resolved' }, {}], {}, true],
   [
@@ -175,8 +175,8 @@ const STILL_FIRES: readonly (readonly [
     true,
   ],
   ['another alert fires', [{ name: 'Other' }], {}, false],
-  ['what was told has no status', [{ status: null }], {}, false],
-  ['only the end of a mute was told', [{ source: 'mute' }], {}, false],
+  ['the event has no status', [{ status: null }], {}, false],
+  ['the only event is the end of a mute', [{ source: 'mute' }], {}, false],
   [
     'an alert of the host fires',
     [{ labels: { instance: 'db1:9100' } }],

@@ -54,7 +54,7 @@ for (const engine of ENGINES) {
       assert.equal((await one(deps)).event.outcome, 'fired');
     });
 
-    test('finds the duplicate of an alert that stands twice in one message', async () => {
+    test('finds the duplicate of an alert that is twice in one message', async () => {
       await addRule(deps, 'clean-up');
       const outcomes = await receive(deps, [alert(), alert(), alert({ fingerprint: 'disk-2' })], WEBHOOK);
       assert.deepEqual(

@@ -17,8 +17,8 @@ import { addRule, alert, reactionOf, TRUE, WEBHOOK, one, jobCount } from '../../
 import { insertWorkspace } from '../../../src/store/workspaces/workspaces.ts';
 import { ENGINES, freshStore } from '../engine-fixture.ts';
 
-/** A book that goes on showing what it read first, until it is told to forget. */
-class OldBook extends CompiledRules {
+/** Compiled rules that are not read again until `forget` is called. */
+class StaleRules extends CompiledRules {
   #old: OpenRules | null = null;
 
   override async current(): Promise<OpenRules> {
@@ -204,7 +204,7 @@ for (const engine of ENGINES) {
 
     test('a disabled or changed rule does not act as what it was, also where a process has not heard', async () => {
       await addRule(deps, 'clean-up');
-      const rules = new OldBook(store, systemClock);
+      const rules = new StaleRules(store, systemClock);
       const late = { ...deps, rules };
       await one(late);
       await store.write((tx) => switchRule(tx, 'clean-up', { enabled: false }));

@@ -122,7 +122,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('are told of a rule by the one that lasts longest, while it is open and has no expression', async () => {
+    test('of a rule are announced by the longest one, while it is open and has no expression', async () => {
       const now = Date.now();
       const long = await put(store, { expires_at: now + 2_000 });
       await put(store, { expires_at: now + 1_000 });
@@ -185,7 +185,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('end without an event where nothing was stopped, or where nobody can say that it still fires', async () => {
+    test('end without an event where nothing was stopped, or where the alert may no longer fire', async () => {
       await addRule(deps, 'disk');
       await tell();
       await put(store, { expires_at: Date.now() - 1 });
@@ -202,7 +202,7 @@ for (const engine of ENGINES) {
       assert.deepEqual([await ended(), await announced()], [1, []]);
     });
 
-    test('let a rule act on their end in the name of who silenced, who cannot be the one to approve', async () => {
+    test('let a rule act on their end for the user who made them, and this user cannot approve', async () => {
       await addRule(deps, 'after', { when: 'event.source == "silence" && event.name == "disk"', approval: 'required' });
       await stoppedAndOver({ created_by: 'mallory' });
       await endSilences(deps);
@@ -216,7 +216,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(JSON.parse(owners), ['mallory', 'rolf']);
     });
 
-    test('end no further once they are told to stop', async () => {
+    test('do not end after the pass was aborted', async () => {
       await put(store, { expires_at: Date.now() - 1 });
       await endSilences(deps, AbortSignal.abort());
       assert.equal(await ended(), 0);

@@ -7,7 +7,7 @@ import type { Store } from '../../../src/store/store.ts';
 import { addDaemon, ENGINES, enqueue } from '../engine-fixture.ts';
 
 const ROUNDS = 6;
-/** Looks at the store, as many as let a cordon that waits for nobody be acknowledged. */
+/** Reads of the store: enough for a cordon that does not wait to be acknowledged. */
 const LOOKS = 200;
 
 const countRunning = async (store: Store): Promise<number> =>

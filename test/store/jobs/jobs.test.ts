@@ -109,7 +109,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('Lists are newest first, and the cursor goes on without a gap and without a repeat', async () => {
+    test('Lists are newest first, and the cursor continues without a gap and without a repeat', async () => {
       const ids: string[] = [];
       for (let n = 0; n < 7; n += 1) ids.push(await enqueue(its.store));
       const seen: string[] = [];
@@ -146,7 +146,7 @@ for (const engine of ENGINES) {
       assert.equal(await countPrivileged(its.store.db, 1_500), 1);
     });
 
-    test('Something is claimable exactly while a job is queued that nobody is ahead of', async () => {
+    test('A job is claimable exactly while it is queued and first for its key', async () => {
       assert.equal(await hasClaimable(its.store.db), false);
       await enqueue(its.store, { concurrencyKey: 'k' });
       await enqueue(its.store, { concurrencyKey: 'k' });

@@ -1,4 +1,4 @@
-/** The ends of jobs become events, on each database: whoever ends them, once each, and never in a circle. */
+/** The ends of jobs become events, on each database: however they end, once each, and never in a circle. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { sql } from 'kysely';
@@ -115,7 +115,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('is told where the job never ran: a cancel, a decision or a deadline ended it', async () => {
+    test('is an event also where the job never ran: a cancel, a decision or a deadline ended it', async () => {
       const queued = await enqueue(store);
       const gated = await enqueue(store, { state: 'awaiting_approval' });
       await store.write(async (tx) => {
@@ -129,7 +129,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('is told once by two daemons that hear of it at the same time, and by none again', async () => {
+    test('becomes one event when two daemons see it at the same time, and no further one later', async () => {
       for (let n = 0; n < 60; n += 1) {
         const id = await enqueue(store);
         await store.write((tx) => cancelWaiting(tx, id, 'queued'));
@@ -142,7 +142,7 @@ for (const engine of ENGINES) {
       assert.equal((await countEvents(store.db)).ignored, 60);
     });
 
-    test('of a job that another daemon ran is left to that one for two seconds, and then told', async () => {
+    test('of a job that another daemon ran is left to that one for two seconds, and then recorded', async () => {
       await enqueue(store);
       await run(store, 'succeeded');
       await tell(deps, 'dmn_b');
@@ -157,7 +157,7 @@ for (const engine of ENGINES) {
       assert.equal((await events(store)).length, 1);
     });
 
-    test('is told after the store refused it, with nothing told twice', async () => {
+    test('is recorded after the store refused it once, and nothing is recorded twice', async () => {
       await addRule(deps, 'again', { when: 'event.source == "job-outcome"' });
       await enqueue(store);
       await run(store, 'failed');
@@ -184,7 +184,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('F23: that cannot be handled is told as an error, and does not stand before the others', async () => {
+    test('F23: that cannot be handled is recorded as an error, and does not hold up the others', async () => {
       const broken = await enqueue(store);
       await enqueue(store);
       await run(store, 'failed');

@@ -108,7 +108,7 @@ for (const engine of ENGINES) {
       assert.equal(await deliveryCount(store), 2);
     });
 
-    test('is no page of an approval that waits or whose outcome is not told: none is made twice', async () => {
+    test('is no notification of an approval that waits or whose outcome is not sent: none is made twice', async () => {
       const target = [{ id: 'notify:ops#0', name: 'ops', key: '0', label: 'ntfy at ntfy.test' }];
       const { approval, jobId } = await gate(store, { planned: false, ttlMs: 100 * 86_400_000 });
       const sweep = () => collectNotifications({ store, clock, self: () => 'dmn_a', transports: target });
@@ -161,7 +161,7 @@ for (const engine of ENGINES) {
       assert.equal(await notificationCount(store), 0);
     });
 
-    test('is no page of a job whose end is not told', async () => {
+    test('is no notification of a job whose end is not sent', async () => {
       const [open, ended, gone] = [await enqueue(store), await enqueue(store), newId('job', now)];
       for (const job of [open, ended, gone]) await jobNotification(job);
       await markNotified(ended);

@@ -43,7 +43,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('T28: who wrote the schedule stands behind its jobs and requests, whose origin is the schedule', async () => {
+    test('T28: the author of a schedule owns its jobs and requests, whose origin is the schedule', async () => {
       const time = timeFrom('2026-11-21T03:00:00Z');
       await store.write((tx) =>
         insertWorkspace(tx, {
@@ -186,7 +186,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('A schedule that is switched off, removed or made anew after a daemon saw it due does not run', async () => {
+    test('A schedule that is disabled, removed or added again after a daemon saw it due does not run', async () => {
       const due = Date.parse('2026-11-21T03:00:00Z');
       const changes: ((store: Store) => Promise<unknown>)[] = [
         (to) => to.write((tx) => switchSchedule(tx, 'nightly', { enabled: 0, next_at: null, owners: '[]' })),
@@ -212,7 +212,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    test('One that this version cannot read runs what was due, rests, and goes on where it can be read', async () => {
+    test('One that this version cannot read runs what was due, pauses, and continues when it can be read', async () => {
       const time = timeFrom('2026-11-21T03:00:00Z');
       await addSchedule(store, { timezone: 'Mars/Olympus', next_at: Date.parse('2026-11-21T03:00:00Z') });
       const look = daemon(store, time);

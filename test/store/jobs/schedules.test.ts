@@ -1,6 +1,6 @@
 /**
- * The slots of schedules on each database: each is taken once, whoever looks, however often, and however the clock
- * jumps.
+ * The slots of schedules on each database: each is taken once, by whichever daemon, however often it looks and however
+ * the clock jumps.
  */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
@@ -48,7 +48,7 @@ for (const engine of ENGINES) {
       assert.equal((await slotsRun(store)).length, 200);
     });
 
-    test('F10: two daemons, one of which starts anew each time, take each of 50 minutes once', async () => {
+    test('F10: two daemons, one of which restarts each time, take each of 50 minutes once', async () => {
       const time = timeFrom('2026-11-21T02:59:30Z');
       await addSchedule(store, { cron: '* * * * *', next_at: Date.parse('2026-11-21T03:00:00Z') });
       const steady = daemon(store, time);

@@ -36,7 +36,7 @@ const many = async (count: number, make: () => Promise<unknown>): Promise<void> 
   void (await Promise.all(Array.from({ length: count }, make)));
 
 for (const engine of ENGINES) {
-  describe(`Pages that come at once on ${engine.name}`, () => {
+  describe(`Notifications in a burst on ${engine.name}`, () => {
     let database: TestDatabase;
     let store: Store;
     let other: Store;
@@ -125,7 +125,7 @@ for (const engine of ENGINES) {
       const counted = (await shown(store))
         .map((each) => (each.kind === 'jobs' ? each.count : 1))
         .reduce((a, b) => a + b, 0);
-      assert.equal(counted, 180, 'each end is told once');
+      assert.equal(counted, 180, 'each end is notified once');
       now += 60_000;
       await end();
       await sweep();
@@ -170,7 +170,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await kinds(store), { approval: 1, job: 5, test: 1 });
     });
 
-    test('two daemons that look at the same time make one page of a burst, and each page is one daemon’s', async () => {
+    test('two daemons that look at the same time make one notification of a burst, sent by one daemon', async () => {
       await many(40, () => end());
       await Promise.all([sweep(), sweep(other, 'dmn_b')]);
       now += 10_000;

@@ -55,7 +55,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await listEndpoints(its.store.db, 'tok_again'), [named]);
     });
 
-    test('Another token has a row of its own for the same URL, and a change of one leaves the other', async () => {
+    test('Another token has a separate row for the same URL, and a change of one leaves the other', async () => {
       const one = await register(its.store, { token_id: 'tok_one', label: 'one' });
       const two = await register(its.store, { token_id: 'tok_two', label: 'two' });
       assert.notEqual(two.id, one.id);
@@ -78,7 +78,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    test('A token that has the most may still register one of its own again, and no new one', async () => {
+    test('A token at its limit may register a known endpoint again, but no new one', async () => {
       const full = { token_id: 'tok_full' };
       const rows: EndpointRow[] = [];
       for (let i = 0; i < ENDPOINTS_PER_TOKEN; i += 1)

@@ -15,7 +15,7 @@ import { gate } from '../../support/fixtures/approvals.ts';
 import { openNotifyFixture } from '../../support/notify/fixture.ts';
 import { ENGINES, makeToken } from '../engine-fixture.ts';
 
-/** Time that goes twenty times as fast, so that pauses of seconds are none. */
+/** A clock whose timers fire twenty times as fast, so that pauses of seconds are short. */
 const quick: Clock = { ...systemClock, after: (ms, fire) => systemClock.after(ms / 20, fire) };
 const UNAVAILABLE = new Failure('unavailable', 'The disk of the store is full: nothing was written.');
 const DAY_MS = 86_400_000;
@@ -30,7 +30,7 @@ const refusing =
   });
 
 for (const engine of ENGINES) {
-  describe(`What comes of a page on ${engine.name}`, () => {
+  describe(`The result of a notification on ${engine.name}`, () => {
     test('a send whose record cannot be written is recorded later and never sent again', async (t) => {
       const sent: string[] = [];
       let refuses = false;

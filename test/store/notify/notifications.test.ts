@@ -1,4 +1,4 @@
-/** Pages on each database: what is dead holds up nothing, what is not taken is tried again, and each is sent once. */
+/** Notifications on each database: dead targets hold up nothing, refused ones are retried, each is sent once. */
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { describe, test } from 'node:test';
@@ -29,7 +29,7 @@ function endless(socket: Socket): void {
 const LIMIT_MS = 30_000;
 
 for (const engine of ENGINES) {
-  describe(`Pages on ${engine.name}`, () => {
+  describe(`Notifications on ${engine.name}`, () => {
     test('F19: of 100 endpoints 99 are dead: the live one gets all, 404 and 410 prune, others say why', async (t) => {
       const { clock: sendClock, letGo } = heldClock();
       const { store, arrived, endpoint, page, start } = await openNotifyFixture(t, engine, { sendClock });
@@ -59,7 +59,7 @@ for (const engine of ENGINES) {
       const live = await serve(t, saying('200 OK'));
       await endpoint(live);
       await start();
-      // No send is ended by its time before the test says so: whoever waited for one of them would wait for ever.
+      // No send reaches its time limit before the test says so: code that waits for one of them would wait for ever.
       for (let round = 0; round < 3; round += 1) {
         const id = await page();
         await until(
@@ -149,11 +149,11 @@ for (const engine of ENGINES) {
       assert.deepEqual([(await delivery(id, gone))?.state, await stateOfNotification(id)], ['gone', 'done']);
       await store.write(({ db }) => db.updateTable('deliveries').set({ next_at: 0 }).execute());
       const next = await page();
-      await until('the other is told the next', async () => (await stateOfNotification(next)) === 'done');
+      await until('the other gets the next', async () => (await stateOfNotification(next)) === 'done');
       assert.deepEqual(sent.toSorted(), ['http://push.test/gone', 'http://push.test/kept', 'http://push.test/kept']);
     });
 
-    test('Who asked gets the page without links; the two devices of another person share one pair', async (t) => {
+    test('The requester gets no links; the two devices of another person share one pair', async (t) => {
       const sent = new Map<string, NotificationMessage>();
       const { store, endpoint, start } = await openNotifyFixture(t, engine, {
         send: async ({ endpoint: url }, message) => void sent.set(url, message),
@@ -164,20 +164,20 @@ for (const engine of ENGINES) {
       await endpoint('https://tablet.test/', 'ana');
       await start();
       await gate(store, { planned: false, owners: ['root', 'ci'] });
-      await until('all three are told', () => (sent.size === 3 ? true : undefined));
+      await until('all three are notified', () => (sent.size === 3 ? true : undefined));
       const actions = (url: string) => sent.get(url)?.actions ?? [];
       assert.deepEqual(actions('https://asker.test/'), []);
       assert.equal(actions('https://phone.test/').length, 3);
       assert.deepEqual(actions('https://phone.test/'), actions('https://tablet.test/'));
     });
 
-    test('two daemons on one database send each page once, whoever finds it', async (t) => {
+    test('two daemons on one database send each notification once', async (t) => {
       const { store, arrived, endpoint, page, start } = await openNotifyFixture(t, engine);
       const phone = await serve(t, saying('200 OK'));
       for (const device of ['a', 'b', 'c']) await endpoint(`${phone}${device}`);
       await Promise.all([start(), start()]);
       const ids = await Promise.all(Array.from({ length: 30 }, () => page()));
-      await until('all are told', () => (arrived.length >= 90 ? true : undefined));
+      await until('all are notified', () => (arrived.length >= 90 ? true : undefined));
       await until('all is recorded', async () =>
         (await store.db.selectFrom('deliveries').select('target').where('state', '!=', 'sent').execute()).length === 0
           ? true

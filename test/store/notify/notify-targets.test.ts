@@ -45,7 +45,7 @@ async function assigned(store: Store, target: string, daemonId: string): Promise
 
 for (const engine of ENGINES) {
   describe(`Targets of --notify on ${engine.name}`, () => {
-    test('of two daemons with different lists both lists are told of every page, once, whoever finds it', async (t) => {
+    test('of two daemons with different lists all get every notification, once', async (t) => {
       const sent: string[] = [];
       const { store, page, start, stateOfNotification } = await openNotifyFixture(t, engine);
       await Promise.all([
@@ -53,7 +53,7 @@ for (const engine of ENGINES) {
         start([recording(DEV, sent), recording({ ...OPS, key: 'c'.repeat(64) }, sent)]),
       ]);
       const ids = await Promise.all(Array.from({ length: 10 }, () => page()));
-      await until('all are told', () => (sent.length >= 30 ? true : undefined));
+      await until('all are notified', () => (sent.length >= 30 ? true : undefined));
       for (const id of ids)
         await until('it is done', async () => ((await stateOfNotification(id)) === 'done' ? true : undefined));
       assert.deepEqual(

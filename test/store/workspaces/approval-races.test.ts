@@ -28,7 +28,7 @@ function ttlOf(n: number): number {
   return [60_000, 5 + n * 3, -1][n % 3] ?? 0;
 }
 
-/** Three deciders at once, on connections of their own, for and against it in turns. Answers how many were told yes. */
+/** Three deciders at once, each on a separate connection, for and against in turns. Returns how many succeeded. */
 async function raceFor(stores: readonly Store[], gated: Gated, n: number): Promise<number> {
   // About as long before its deadline as a decision takes, so that it comes before, at and after it.
   const waitMs = gated.approval.expires_at - Date.now() - (n % 5) * 3;
@@ -64,7 +64,7 @@ async function race(stores: readonly Store[], count: number): Promise<Map<string
     await sweep(sweeper);
     for (const [n, { approval, jobId }] of all.entries()) {
       const { state, expires_at: deadline, decided_at: at } = await getApproval(one.db, approval.id);
-      assert.equal(winners[n], state === 'expired' ? 0 : 1, `${state}, and ${winners[n]} deciders were told yes`);
+      assert.equal(winners[n], state === 'expired' ? 0 : 1, `${state}, and ${winners[n]} deciders succeeded`);
       assert.ok(
         at !== null && (state === 'expired' ? at >= deadline : at < deadline),
         `${state} at ${at}, deadline ${deadline}`,

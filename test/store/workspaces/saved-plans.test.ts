@@ -68,7 +68,7 @@ for (const engine of ENGINES) {
       await assert.rejects(getArtifact(its.store.db, 'art_none'), refusal('not_found'));
     });
 
-    test('A saved plan is used once, whoever asks at the same time', async () => {
+    test('A saved plan is used once, also by concurrent requests', async () => {
       const { id } = artifact();
       await its.store.write((tx) => insertArtifact(tx, artifact({ id })));
       const all = await Promise.all(

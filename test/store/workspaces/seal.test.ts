@@ -137,7 +137,7 @@ for (const engine of ENGINES) {
       await assertSameKey(its.store, its.ring);
     });
 
-    test('of two that start first at once with keys of their own, one gets on', async () => {
+    test('of two first starts at the same time with different keys, one succeeds', async () => {
       const other = await its.database.open();
       for (let round = 0; round < 10; round += 1) {
         await its.store.write(({ db }) => db.deleteFrom('seal').execute());
@@ -149,7 +149,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    test('a rotation seals everything anew, in pages, and says so in the ledger where a digest changes', async () => {
+    test('a rotation seals everything again, in batches, and the ledger records each changed digest', async () => {
       for (let n = 0; n < 150; n += 1) await set(its.store, its.ring, `value ${n}`, { project: 'p', name: `s${n}` });
       for (let n = 1; n <= 9; n += 1) await addState(its.store, its.ring, n, `state ${n}`);
       const plan = await addPlan(its.store, its.ring, 'the plan');
@@ -162,13 +162,16 @@ for (const engine of ENGINES) {
         states.map((row) => String(Buffer.from(its.rotated.open(stateLabel(row), row.sealed)))).toSorted(),
         Array.from({ length: 9 }, (_, n) => `state ${n + 1}`),
       );
-      const anew = await its.store.db.selectFrom('artifacts').selectAll().executeTakeFirstOrThrow();
-      assert.equal(anew.digest, hash('sha256', anew.sealed));
-      assert.notEqual(anew.digest, plan.digest);
-      assert.equal(String(Buffer.from(its.rotated.open(planLabel(anew), anew.sealed))), 'the plan');
-      assert.equal(String(Buffer.from(its.rotated.open(planViewLabel(anew), anew.sealed_view))), 'view of the plan');
+      const resealed = await its.store.db.selectFrom('artifacts').selectAll().executeTakeFirstOrThrow();
+      assert.equal(resealed.digest, hash('sha256', resealed.sealed));
+      assert.notEqual(resealed.digest, plan.digest);
+      assert.equal(String(Buffer.from(its.rotated.open(planLabel(resealed), resealed.sealed))), 'the plan');
+      assert.equal(
+        String(Buffer.from(its.rotated.open(planViewLabel(resealed), resealed.sealed_view))),
+        'view of the plan',
+      );
       const asked = await its.store.db.selectFrom('approvals').select('plan_digest').executeTakeFirstOrThrow();
-      assert.equal(asked.plan_digest, anew.digest, 'the approval pins the plan as it is now');
+      assert.equal(asked.plan_digest, resealed.digest, 'the approval pins the plan as it is now');
       const answer = await its.store.db
         .selectFrom('ledger')
         .selectAll()
@@ -176,7 +179,7 @@ for (const engine of ENGINES) {
         .execute();
       assert.deepEqual(
         answer.map(({ target, detail }) => [target, JSON.parse(detail) as unknown]),
-        [[plan.id, { digest: anew.digest, digest_before: plan.digest }]],
+        [[plan.id, { digest: resealed.digest, digest_before: plan.digest }]],
       );
       assert.deepEqual(await resealAll(its.store, its.rotated, BY), { count: 0, broken: [] });
     });
@@ -225,7 +228,7 @@ for (const engine of ENGINES) {
       assert.deepEqual({ old, foreign }, { old: 3, foreign: 1 });
     });
 
-    test('a rotation that was cut short goes on where it was, and never puts back an old value', async () => {
+    test('a rotation that was cut short continues where it stopped, and never restores an old value', async () => {
       for (let n = 0; n < 200; n += 1) await set(its.store, its.ring, `value ${n}`, { project: 'p', name: `s${n}` });
       const other = await its.database.open();
       let pages = 0;

@@ -97,7 +97,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('A deleted workspace takes its states and saved plans with it, and nobody else', async () => {
+    test('A deleted workspace deletes its states and saved plans, and no others', async () => {
       for (const name of ['net', 'web']) {
         await its.store.write((tx) => insertWorkspace(tx, workspaceRow(name)));
         await its.store.write((tx) => keepState(tx, state({ workspace: name })));

@@ -1,4 +1,4 @@
-/** The book that compiles the rules of each database, for all who ask. */
+/** The compiled rules of each database, shared by all callers. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EventFacts } from '../../../src/domain/events/event.ts';
@@ -15,8 +15,8 @@ function facts(some: Partial<EventFacts> = {}): EventFacts {
   return { ...alert(), netgroup: null, receivedAt: Date.now(), ...some };
 }
 
-async function names(book: CompiledRules, source = 'generic'): Promise<string[]> {
-  return (await book.current()).rulesFor(source).map(({ name }) => name);
+async function names(compiled: CompiledRules, source = 'generic'): Promise<string[]> {
+  return (await compiled.current()).rulesFor(source).map(({ name }) => name);
 }
 
 /** The next commit of another process is known here. */
@@ -30,37 +30,37 @@ function heard(store: Store): Promise<void> {
 }
 
 for (const engine of ENGINES) {
-  describe(`The rules of the book on ${engine.name}`, () => {
+  describe(`The compiled rules on ${engine.name}`, () => {
     const its = freshStore(engine);
 
-    test('are in the book by the source that they ask for, in the order of their names, the enabled ones', async () => {
-      const book = new CompiledRules(its.store, systemClock);
-      assert.deepEqual(await names(book), []);
+    test('are those of a source, in the order of their names, without disabled ones', async () => {
+      const compiled = new CompiledRules(its.store, systemClock);
+      assert.deepEqual(await names(compiled), []);
       await add(its.store, 'b-any', { when: 'event.name == "x"' });
       await add(its.store, 'a-grafana', { when: 'event.source == "grafana" && event.name == "x"' });
       await add(its.store, 'c-generic');
       await add(its.store, 'd-off');
       await its.store.write((tx) => switchRule(tx, 'd-off', { enabled: false }));
-      book.forget();
-      assert.deepEqual(await names(book), ['b-any', 'c-generic']);
-      assert.deepEqual(await names(book, 'grafana'), ['a-grafana', 'b-any']);
-      assert.deepEqual(await names(book, 'check'), ['b-any']);
-      assert.equal((await book.rule('d-off'))?.enabled, false);
-      assert.equal(await book.rule('nowhere'), undefined);
+      compiled.forget();
+      assert.deepEqual(await names(compiled), ['b-any', 'c-generic']);
+      assert.deepEqual(await names(compiled, 'grafana'), ['a-grafana', 'b-any']);
+      assert.deepEqual(await names(compiled, 'check'), ['b-any']);
+      assert.equal((await compiled.rule('d-off'))?.enabled, false);
+      assert.equal(await compiled.rule('nowhere'), undefined);
     });
 
-    test('are compiled once for each text: a book that forgets keeps the rules that did not change', async () => {
+    test('are compiled once for each text: after a change only changed rules are compiled again', async () => {
       await add(its.store, 'disk');
-      const book = new CompiledRules(its.store, systemClock);
-      const [first] = (await book.current()).rulesFor('generic');
-      book.forget();
-      const [second] = (await book.current()).rulesFor('generic');
+      const compiled = new CompiledRules(its.store, systemClock);
+      const [first] = (await compiled.current()).rulesFor('generic');
+      compiled.forget();
+      const [second] = (await compiled.current()).rulesFor('generic');
       assert.equal(first, second);
       await its.store.write((tx) =>
         replaceRule(tx, rule('disk', { when: 'event.name == "DiskFull" && int(event.labels.nope) == 1' })),
       );
-      book.forget();
-      const [third] = (await book.current()).rulesFor('generic');
+      compiled.forget();
+      const [third] = (await compiled.current()).rulesFor('generic');
       assert.deepEqual(first?.evaluate(facts()), { value: true });
       assert.deepEqual(third?.evaluate(facts()), {
         error: 'character 29: event.labels.nope cannot be converted to an integer',
@@ -68,18 +68,18 @@ for (const engine of ENGINES) {
       assert.equal(third?.version, 2);
     });
 
-    test('that another process changed are in the book when that is heard of', async () => {
-      const book = new CompiledRules(its.store, systemClock);
-      assert.deepEqual(await names(book), []);
+    test('include a change of another process once it is announced', async () => {
+      const compiled = new CompiledRules(its.store, systemClock);
+      assert.deepEqual(await names(compiled), []);
       const elsewhere = await its.database.open({ daemonId: 'dmn_other' });
-      const result = heard(its.store);
+      const first = heard(its.store);
       await add(elsewhere, 'disk');
-      await result;
-      assert.deepEqual(await names(book), ['disk']);
-      const toldAgain = heard(its.store);
+      await first;
+      assert.deepEqual(await names(compiled), ['disk']);
+      const second = heard(its.store);
       await elsewhere.write((tx) => switchRule(tx, 'disk', { enabled: false }));
-      await toldAgain;
-      assert.deepEqual(await names(book), []);
+      await second;
+      assert.deepEqual(await names(compiled), []);
     });
 
     test('F23: that only an older version took are an error for each event, and hold up no other rule', async () => {
@@ -105,17 +105,17 @@ for (const engine of ENGINES) {
         when: 'event.source == "alertmanager" && event.received_at > duration("5m")',
       });
       await add(its.store, 'b-open', { when: 'true' });
-      const book = await new CompiledRules(its.store, systemClock).current();
+      const compiled = await new CompiledRules(its.store, systemClock).current();
       assert.deepEqual(
-        book.rulesFor('generic').map(({ name }) => name),
+        compiled.rulesFor('generic').map(({ name }) => name),
         ['b-open'],
       );
-      const [refused, open] = book.rulesFor('alertmanager');
+      const [refused, open] = compiled.rulesFor('alertmanager');
       assert.ok('error' in (refused?.evaluate(facts({ source: 'alertmanager' })) ?? {}));
       assert.deepEqual(open?.evaluate(facts()), { value: true });
     });
 
-    test('are silent while a silence of theirs, or one for such events, is open', async () => {
+    test('are silent while a silence of the rule, or one for such events, is open', async () => {
       const now = Date.now();
       const silence = (some: object) =>
         its.store.write((tx) =>
@@ -148,7 +148,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(stopped('cpu', { labels: {} }), []);
     });
 
-    test('are silent no longer when the time of the silence is over, without a change in the store', async () => {
+    test('act again when the time of the silence is over, without a change in the store', async () => {
       let time = Date.now();
       // The clock that silences go by: on PostgreSQL it is the database's, which no test can move.
       const store = { ...its.store, dialect: { ...its.store.dialect, clock: () => Promise.resolve(time) } };
@@ -162,17 +162,17 @@ for (const engine of ENGINES) {
           expires_at: time + 1_000,
         }),
       );
-      const book = new CompiledRules(store, systemClock);
-      assert.equal((await book.current()).silences.length, 1);
+      const compiled = new CompiledRules(store, systemClock);
+      assert.equal((await compiled.current()).silences.length, 1);
       time += 1_000;
-      assert.equal((await book.current()).silences.length, 0);
+      assert.equal((await compiled.current()).silences.length, 0);
     });
 
-    test('are read once by all who ask at the same time', async () => {
+    test('are read once for all concurrent callers', async () => {
       for (let index = 0; index < 20; index += 1) await add(its.store, `rule-${String(index).padStart(2, '0')}`);
-      const book = new CompiledRules(its.store, systemClock);
+      const compiled = new CompiledRules(its.store, systemClock);
       const asked = await Promise.all(
-        Array.from({ length: 50 }, async () => (await book.current()).rulesFor('generic')),
+        Array.from({ length: 50 }, async () => (await compiled.current()).rulesFor('generic')),
       );
       assert.equal(asked[0]?.length, 20);
       assert.equal(new Set(asked.map((rules) => rules[0])).size, 1);
