@@ -1,10 +1,11 @@
-import { chmod, chown, lchown, mkdir, rmdir } from 'node:fs/promises';
+import { existsSync, lchownSync, mkdirSync, rmdirSync } from 'node:fs';
+import { chmod, chown, mkdir, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { AccountIds } from '../domain/jobs/account.ts';
 import type { Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { termDirOf } from './process/term-once.ts';
-import { type Folder, openOwnFolder, openRunDir } from './run-files/folder.ts';
+import { type Folder, inOwnFolder, openOwnFolder, openRunDir } from './run-files/folder.ts';
 import { TreeRemoval } from './run-files/remove-tree.ts';
 import { OWNER_STAYS, writeRunFile } from './run-files/run-files.ts';
 
@@ -15,9 +16,9 @@ import { OWNER_STAYS, writeRunFile } from './run-files/run-files.ts';
 
 /** The directory of a run is moved here before its removal, so that its programs do not know the path. */
 const GONE_SUFFIX = '.gone';
-/** What programs of the run may read and not change: for them it is read-only, whatever its mode is. */
+/** What programs of the run may read and not change, if there is any: read-only for them, whatever its mode is. */
 const INPUTS_SUFFIX = '.in';
-const SUFFIXES = [termDirOf(''), GONE_SUFFIX, INPUTS_SUFFIX];
+const SUFFIXES = [termDirOf(''), INPUTS_SUFFIX, GONE_SUFFIX];
 
 /** The group may open what it knows the name of; it lists nothing. */
 const GROUP_PASSES = 0o710;
@@ -29,15 +30,16 @@ const REMOVE_WITHIN_MS = 60_000;
  * With an owner, the directory belongs to that account; otherwise to the account of this process. What belongs to it is
  * made at once: when the run ends, the disk may be full.
  */
-export async function makeRunDir(runsDir: string, jobId: string, owner: AccountIds | null = null): Promise<string> {
-  await using runs = await openOwnFolder(runsDir);
-  await mkdir(runs.at(jobId), { mode: 0o700 });
-  if (owner !== null) await lchown(runs.at(jobId), owner.uid, owner.gid);
-  for (const suffix of [GONE_SUFFIX, INPUTS_SUFFIX]) await mkdir(runs.at(jobId + suffix), { mode: 0o700 });
-  return `${runsDir}/${jobId}`;
+export function makeRunDir(runsDir: string, jobId: string, owner: AccountIds | null = null): string {
+  return inOwnFolder(runsDir, (at) => {
+    mkdirSync(at(jobId), { mode: 0o700 });
+    if (owner !== null) lchownSync(at(jobId), owner.uid, owner.gid);
+    mkdirSync(at(jobId + GONE_SUFFIX), { mode: 0o700 });
+    return `${runsDir}/${jobId}`;
+  });
 }
 
-/** The folder of a run's read-only files. */
+/** The folder of a run's read-only files; it is made for the first one. */
 export function inputsDirOf(runDir: string): string {
   return runDir + INPUTS_SUFFIX;
 }
@@ -48,6 +50,9 @@ export function inputsDirOf(runDir: string): string {
  */
 export async function placeInput(runDir: string, name: string, bytes: Uint8Array): Promise<string> {
   const inputs = inputsDirOf(runDir);
+  inOwnFolder(dirname(inputs), (at) => {
+    if (!existsSync(at(basename(inputs)))) mkdirSync(at(basename(inputs)), { mode: 0o700 });
+  });
   await using run = await openRunDir(runDir);
   const { uid, gid } = await run.stats();
   const readers = uid === process.geteuid?.() ? null : gid;
@@ -74,10 +79,26 @@ export function jobIdOf(entry: string): string {
 export async function removeRunDir(runDir: string, clock: Clock, withinMs = REMOVE_WITHIN_MS): Promise<boolean> {
   const until = clock.monotonic() + withinMs;
   const name = basename(runDir);
+  if (removedEmpty(runDir)) return true;
   try {
     await using runs = await openOwnFolder(dirname(runDir));
     if (!(await removed(runs, name, () => clock.monotonic() >= until))) return false;
     await rmdir(runs.at(name + GONE_SUFFIX));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Most runs leave nothing behind. False for one that did. */
+function removedEmpty(runDir: string): boolean {
+  try {
+    inOwnFolder(dirname(runDir), (at) => {
+      for (const suffix of ['', ...SUFFIXES]) {
+        const entry = at(basename(runDir) + suffix);
+        if (existsSync(entry)) rmdirSync(entry);
+      }
+    });
     return true;
   } catch {
     return false;

@@ -73,13 +73,13 @@ export async function runJob<Spec, Materials, Checkpoint, Result>(
   const deadline = setup.clock.monotonic() + job.timeoutMs;
   let runDir: string;
   try {
-    runDir = await makeRunDir(setup.runsDir, job.id, accountOf(setup, job));
+    runDir = makeRunDir(setup.runsDir, job.id, accountOf(setup, job));
   } catch (error) {
     recorder.system(`The directory of the run could not be created: ${reasonOf(error)}`);
     return { outcome: { state: 'failed', exitCode: null }, lastChunk: await recorder.finish() };
   }
   const limits = { deadline, signal };
-  const program = { job, runDir, clearFiles: runner.clearFiles };
+  const program: Program = { job, runDir, clearFiles: runner.clearFiles, inputsDirs: [] };
   let unkept = false;
   try {
     const outcome = await runner.run(job, {
@@ -87,7 +87,10 @@ export async function runJob<Spec, Materials, Checkpoint, Result>(
       searchPath: setup.path,
       clock: setup.clock,
       signal,
-      placeInput: (name, bytes) => placeInput(runDir, name, bytes),
+      placeInput(name, bytes) {
+        program.inputsDirs = [inputsDirOf(runDir)];
+        return placeInput(runDir, name, bytes);
+      },
       say: (text) => recorder.system(text),
       async checkpoint(value) {
         unkept = true;
@@ -117,6 +120,8 @@ interface Program {
   readonly job: SomeJob;
   readonly runDir: string;
   readonly clearFiles: readonly string[];
+  /** The folder of its read-only files, once it has some. */
+  inputsDirs: readonly string[];
 }
 
 interface RunLimits {
@@ -152,7 +157,7 @@ async function execute(
 
 async function runProgram(
   setup: Omit<RunSetup, 'bounds'> & { readonly bounds: ProgramBounds },
-  { job, runDir, clearFiles }: Program,
+  { job, runDir, clearFiles, inputsDirs }: Program,
   order: ProgramOrder,
   recorder: Recorder,
   reports: LeaderReports,
@@ -175,7 +180,7 @@ async function runProgram(
     }),
     cwd,
     account,
-    policy: job.privileged ? null : policyOf(order, runDir),
+    policy: job.privileged ? null : policyOf(order, runDir, inputsDirs),
     ...bounds.order,
     child: reports.takeChild(),
     // The child waits for this: a program of a job starts only when its tree can be found again.
@@ -238,10 +243,10 @@ function accountOf({ account }: Pick<RunSetup, 'account'>, job: SomeJob): Accoun
   return job.privileged ? null : account;
 }
 
-function policyOf(order: ProgramOrder, runDir: string): SandboxPolicy {
+function policyOf(order: ProgramOrder, runDir: string, inputsDirs: readonly string[]): SandboxPolicy {
   const connectPorts = order.connectPorts === 'any' ? ('any' as const) : [...order.connectPorts];
   return {
-    readable: [...(order.readable ?? []), inputsDirOf(runDir)],
+    readable: [...(order.readable ?? []), ...inputsDirs],
     writable: [runDir],
     connectPorts,
     unixSockets: order.unixSockets ?? false,

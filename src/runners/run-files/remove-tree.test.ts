@@ -27,7 +27,7 @@ describe('The directory of a run is removed', () => {
   let runs: string;
   let made = 0;
 
-  const makeRun = (): Promise<string> => makeRunDir(runs, `job_${(made += 1)}`);
+  const makeRun = (): string => makeRunDir(runs, `job_${(made += 1)}`);
 
   before(() => {
     dir = mkdtempSync(join(tmpdir(), 'gatehouse-remove-'));
@@ -37,7 +37,7 @@ describe('The directory of a run is removed', () => {
   after(() => rmSync(dir, { recursive: true, force: true }));
 
   test('with links, pipes, names that are not UTF-8, folders that are closed, and its neighbours', async () => {
-    const run = await makeRun();
+    const run = makeRun();
     const outside = join(dir, 'outside');
     mkdirSync(outside);
     writeFileSync(join(outside, 'file'), 'x');
@@ -61,7 +61,7 @@ describe('The directory of a run is removed', () => {
   });
 
   test('when it is deeper than a path can be long, and when one folder has many entries', async () => {
-    const run = await makeRun();
+    const run = makeRun();
     // Each level is put around the last one: no path gets long.
     const [inner, outer] = [join(dir, 'inner'), join(dir, 'outer')];
     mkdirSync(inner);
@@ -79,7 +79,7 @@ describe('The directory of a run is removed', () => {
   });
 
   test('T61: the mode of a file is never changed: it may be a hard link to one of the service', async () => {
-    const run = await makeRun();
+    const run = makeRun();
     const key = join(dir, 'seal.key');
     writeFileSync(key, 'k', { mode: 0o400 });
     mkdirSync(join(run, 'closed'));
@@ -90,7 +90,7 @@ describe('The directory of a run is removed', () => {
   });
 
   test('what takes too long is left, and taken up by the next removal', async () => {
-    const run = await makeRun();
+    const run = makeRun();
     mkdirSync(join(run, 'a'));
     assert.equal(await removeRunDir(run, systemClock, 0), false);
     assert.equal(existsSync(run), false, 'its own path is gone at once');
@@ -120,7 +120,7 @@ describe('The directory of a run is removed', () => {
       ];
       const before = seen();
       for (let round = 0; round < ROUNDS; round += 1) {
-        const run = await makeRun();
+        const run = makeRun();
         const folders = [run, join(run, 'x'), join(run, 'x', 'x')];
         mkdirSync(join(run, 'x', 'x', 'x'), { recursive: true });
         for (const folder of folders) {
