@@ -15,7 +15,7 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-/** A page of its own, and what went wrong on it: refused resources, script errors, requests to other origins. */
+/** A new page, and what went wrong on it: refused resources, script errors, requests to other origins. */
 async function openPage(
   browser: Browser,
   size: { width: number; height: number },
@@ -63,7 +63,7 @@ describe('Pages in a browser', { skip: needs('chromium') }, () => {
     await page.close();
   });
 
-  test('a wrong token is told on the page, and the field is there again', async (t) => {
+  test('a wrong token is reported on the page, with the field to try again', async (t) => {
     const program = await startProgram(t);
     const { page, faults } = await openPage(browser, { width: 1024, height: 768 });
     await page.goto(`${program.url}/`);

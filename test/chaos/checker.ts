@@ -43,7 +43,7 @@ function lostAcks({ enqueued, cancelled, jobs }: History): Violation[] {
   return [...lost, ...ignored].map((what) => ({ rule: 'I1', what }));
 }
 
-/** One request is one job, however often it was sent and whoever answered. */
+/** One request is one job, however often it was sent and whichever daemon answered. */
 function doubleJobs({ enqueued, jobs }: History): Violation[] {
   const answers = group(
     enqueued.filter(isRequest),
@@ -134,7 +134,7 @@ function changedEnds({ observed, jobs }: History): Violation[] {
     .filter(({ jobId, state }) => isTerminal(state) && states.get(jobId) !== state)
     .map(({ jobId, state }) => ({
       rule: 'I5',
-      what: `${jobId} was told to be ${state} and is ${states.get(jobId) ?? 'gone'}`,
+      what: `${jobId} was seen as ${state} and is ${states.get(jobId) ?? 'gone'}`,
     }));
 }
 

@@ -4,14 +4,14 @@ import type { EventJson } from '../support/api-client.ts';
 import type { Fixture } from '../support/fixtures/installation.ts';
 import type { WitnessLine } from '../support/witness.ts';
 
-/** A job that somebody was told is queued. */
+/** A job that was acknowledged as queued. */
 export interface EnqueueAck {
   readonly jobId: string;
   /** The Idempotency-Key of a request over HTTP; null for a job that was queued past the API. */
   readonly requestKey: string | null;
 }
 
-/** A state that somebody was told, in the order of telling. */
+/** A state that an answer showed, in the order of the answers. */
 export interface Observation {
   readonly jobId: string;
   readonly state: JobState;

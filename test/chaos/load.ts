@@ -51,7 +51,7 @@ export function startLoad({ fixture, chance, apis, keys }: LoadOptions): Load {
   const queueKeyed = async (): Promise<void> => {
     const key = `key-${chance.whole(1, keys)}`;
     const mode = chance.next() < 0.2 ? 'deaf' : 'plain';
-    // The long ones outlive a restart by themselves, so that a daemon which ends nobody is seen.
+    // The long ones would outlive a restart, so that a daemon that ends no process is found.
     const seconds = chance.next() < LONG_SHARE ? chance.whole(3, 6) : chance.whole(0, 30) / 100;
     const jobId = await fixture.queue({ command: fixture.witness.command(key, seconds, mode), key });
     enqueued.push({ jobId, requestKey: null });

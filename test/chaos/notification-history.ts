@@ -1,8 +1,8 @@
 /**
- * Judges what arrived at a receiver of pages while daemons were killed:
+ * Checks what arrived at a receiver of notifications while daemons were killed:
  *
- * F20 no page is lost; a kill repeats one page at most, under the id that it had; one end is one page, also where two
- * reasons ask for it; and so is one request, however many daemons find it.
+ * F20 no notification is lost; a kill repeats at most one, under the same id; one end is one notification, also for
+ * two reasons; and so is one request, however many daemons find it.
  */
 
 export interface Arrival {
@@ -12,7 +12,7 @@ export interface Arrival {
   readonly at: number;
 }
 
-/** A page as the store has it at the end. */
+/** A notification in the store at the end. */
 export interface FinalPage {
   readonly id: string;
   readonly topic: string;
@@ -25,7 +25,7 @@ export interface NotificationHistory {
   readonly jobs: readonly string[];
   /** Approvals that were asked for. */
   readonly asked: readonly string[];
-  /** Those of them that were decided after people were told of them. */
+  /** Those of them that were decided after they were notified. */
   readonly decided: readonly string[];
   readonly pages: readonly FinalPage[];
   readonly arrivals: readonly Arrival[];
@@ -34,42 +34,42 @@ export interface NotificationHistory {
 }
 
 export interface NotificationViolation {
-  readonly rule: 'lost' | 'doubled' | 'two pages';
+  readonly rule: 'lost' | 'doubled' | 'two notifications';
   readonly what: string;
 }
 
 /** What a daemon sent right before it was killed may be read by the receiver a little after it is gone. */
 const READ_LATE_MS = 250;
-/** How a page says that another one spoke for it. */
+/** The reason of a notification that another one included. */
 const SENT_WITH = /^sent with (page_[0-9a-z]{26})$/;
 
 export function checkNotifications(history: NotificationHistory): NotificationViolation[] {
   return [
-    ...untold(history),
-    ...toldTwice(history),
+    ...unannounced(history),
+    ...announcedTwice(history),
     ...askedTwice(history),
     ...unsentNotifications(history),
     ...unexplainedRepeats(history),
   ];
 }
 
-/** How often a page arrived that had arrived before. */
+/** How often a notification arrived that had arrived before. */
 export function countRepeats({ arrivals }: NotificationHistory): number {
   return arrivals.length - new Set(arrivals.map(({ notificationId }) => notificationId)).size;
 }
 
-function toldTwice({ jobs, arrivals }: NotificationHistory): NotificationViolation[] {
+function announcedTwice({ jobs, arrivals }: NotificationHistory): NotificationViolation[] {
   return jobs.flatMap((job): NotificationViolation[] => {
     const ids = new Set(
       arrivals.filter(({ message }) => message.includes(job)).map(({ notificationId }) => notificationId),
     );
     return ids.size <= 1
       ? []
-      : [{ rule: 'two pages', what: `the end of ${job} was told as ${[...ids].join(' and ')}` }];
+      : [{ rule: 'two notifications', what: `the end of ${job} was notified as ${[...ids].join(' and ')}` }];
   });
 }
 
-/** A request is told by its own page or by one that speaks for several, which has the topic of the oldest of them. */
+/** A request has a separate notification or is in one for several, which has the topic of the oldest of them. */
 function askedTwice({ asked, pages, arrivals }: NotificationHistory): NotificationViolation[] {
   const byTopic = new Map(pages.map((page) => [page.topic, page]));
   const arrived = new Set(arrivals.map(({ notificationId }) => notificationId));
@@ -79,15 +79,15 @@ function askedTwice({ asked, pages, arrivals }: NotificationHistory): Notificati
     const answer = new Set(all.filter((each) => each !== undefined && arrived.has(each)));
     return answer.size <= 1
       ? []
-      : [{ rule: 'two pages', what: `the request ${id} was told as ${[...answer].join(' and ')}` }];
+      : [{ rule: 'two notifications', what: `the request ${id} was notified as ${[...answer].join(' and ')}` }];
   });
 }
 
-/** By the page about it, or by the one that spoke for that. */
-function untold({ jobs, asked, decided, pages, arrivals }: NotificationHistory): NotificationViolation[] {
+/** Announced means: its own notification arrived, or the one that included it. */
+function unannounced({ jobs, asked, decided, pages, arrivals }: NotificationHistory): NotificationViolation[] {
   const byTopic = new Map(pages.map((page) => [page.topic, page]));
   const arrived = new Set(arrivals.map(({ notificationId }) => notificationId));
-  const isTold = (topic: string): boolean => {
+  const isAnnounced = (topic: string): boolean => {
     const page = byTopic.get(topic);
     const by = SENT_WITH.exec(page?.reason ?? '')?.[1] ?? page?.id;
     return by !== undefined && arrived.has(by);
@@ -98,11 +98,11 @@ function untold({ jobs, asked, decided, pages, arrivals }: NotificationHistory):
     ...decided.map((id) => `decided:${id}`),
   ];
   return topics
-    .filter((topic) => !isTold(topic))
-    .map((topic) => ({ rule: 'lost', what: `nobody was told of ${topic}` }));
+    .filter((topic) => !isAnnounced(topic))
+    .map((topic) => ({ rule: 'lost', what: `no notification of ${topic} arrived` }));
 }
 
-/** Whatever it is about: what the store has as a page to be sent has arrived. */
+/** Every notification that the store has as one to be sent has arrived, whatever its topic. */
 function unsentNotifications({ pages, arrivals }: NotificationHistory): NotificationViolation[] {
   const arrived = new Set(arrivals.map(({ notificationId }) => notificationId));
   return pages
@@ -110,7 +110,7 @@ function unsentNotifications({ pages, arrivals }: NotificationHistory): Notifica
     .map(({ id, topic }) => ({ rule: 'lost', what: `${id} about ${topic} never arrived` }));
 }
 
-/** Each repeat needs a kill of its own between the two arrivals; what ends first takes the first that is left. */
+/** Each repeat needs a separate kill between the two arrivals; the earliest repeat takes the earliest kill left. */
 function unexplainedRepeats({ arrivals, killedAt }: NotificationHistory): NotificationViolation[] {
   const before = new Map<string, number>();
   const kills = killedAt.toSorted((a, b) => a - b);
@@ -121,7 +121,7 @@ function unexplainedRepeats({ arrivals, killedAt }: NotificationHistory): Notifi
     if (first === undefined) continue;
     const index = kills.findIndex((kill) => kill >= first - READ_LATE_MS && kill <= at);
     if (index >= 0) kills.splice(index, 1);
-    else found.push({ rule: 'doubled', what: `${notificationId} arrived again and no kill of its own explains it` });
+    else found.push({ rule: 'doubled', what: `${notificationId} arrived again and no separate kill explains it` });
   }
   return found;
 }

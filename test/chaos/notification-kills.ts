@@ -46,13 +46,13 @@ const POINTS = ['unanswered', 'answered', 'collecting'] as const;
 const LEASE = '2s';
 /** From an answer to the kill at most: the record is written, and the next page sent, within some milliseconds. */
 const AFTER_ANSWER_MS = 12;
-/** From what is to be told to the kill at most: a pass of the notifier comes at most 50 ms after the one before. */
+/** From the cause of a notification to the kill at most: the passes of the notifier are at most 50 ms apart. */
 const AFTER_ASK_MS = 90;
 /** The share of kills at a page that let one page by and take the next, which is sent right after a record. */
 const SECOND_SHARE = 0.3;
-/** Where no page comes within this, such as for a request that is told with others, the kill comes all the same. */
+/** If no notification comes within this time, such as for a request that is sent with others, the kill comes anyway. */
 const QUIET_MS = 1_500;
-/** Requests that are told together may wait for a minute. */
+/** Requests that are sent together may wait for a minute. */
 const SETTLE_LIMIT_MS = 150_000;
 
 /** One place for a daemon: killed and filled again. */
@@ -103,13 +103,13 @@ export async function runNotificationKills(
   const msPerKill = (performance.now() - begun) / Math.max(1, kills);
   receiver.onNotification = null;
   await Promise.all(seats.map((seat) => seat.daemon.ready));
-  // What has not settled by then is told as lost, by its name.
-  await until('nothing is left to tell', () => isSettled(run), SETTLE_LIMIT_MS).catch(() => undefined);
+  // What has not settled by then is reported as lost, by its name.
+  await until('nothing is left to send', () => isSettled(run), SETTLE_LIMIT_MS).catch(() => undefined);
   const history = await readNotificationHistory(run);
   return { violations: checkNotifications(history), figures: figuresOf(run, history, msPerKill) };
 }
 
-/** Makes something that is to be told, kills a daemon at the point, and begins the next. */
+/** Makes something to notify about, kills a daemon at the point, and starts the next. */
 async function killOnce(run: Run, point: (typeof POINTS)[number]): Promise<void> {
   const { seats, chance, receiver, kills } = run;
   await Promise.any(seats.map((seat) => seat.daemon.ready));
@@ -131,7 +131,7 @@ async function killOnce(run: Run, point: (typeof POINTS)[number]): Promise<void>
   hit.begin();
 }
 
-/** Kills who sends a page: before it is answered, or a moment after. Answers who was killed. */
+/** Kills the daemon that sends a notification: before it is answered, or a moment after. Returns the killed one. */
 function killAtNotification(
   { fixture, receiver, chance, seats }: Run,
   point: 'unanswered' | 'answered',
@@ -168,21 +168,21 @@ async function senderOf({ store }: Fixture, notificationId: string): Promise<num
 /** A job that fails and that somebody armed, a request for approval, or a decision. Answers the job's id. */
 async function ask(run: Run, point: (typeof POINTS)[number]): Promise<string | null> {
   const { fixture, chance, jobs, asked } = run;
-  // Of many requests within a minute most are told together, and are no page to kill at.
+  // Of many requests within a minute most are sent together: there is no notification to kill at.
   const what = chance.pick(point === 'collecting' ? ['job', 'request', 'decision'] : ['job', 'job', 'decision']);
   if (what === 'request') {
     asked.push((await gate(fixture.store, { planned: false })).approval.id);
     return null;
   }
   if (what === 'decision' && (await decideOne(run))) return null;
-  // Armed and failing: two reasons to tell, and one page.
+  // Armed and failing: two reasons, and one notification.
   const job = await fixture.queue({ command: ['sh', '-c', 'sleep 0.2; exit 1'] });
   await fixture.call('job.notify', { id: job });
   jobs.push(job);
   return job;
 }
 
-/** Rejects a request that people were told of one by one: they are told the outcome. False where there is none. */
+/** Rejects a request that was notified separately, so its outcome is notified too. False without such a request. */
 async function decideOne({ fixture, decided }: Run): Promise<boolean> {
   const answer = fixture.store.db
     .selectFrom('approvals')

@@ -8,7 +8,7 @@ import { FUZZ_TARGETS } from './targets.ts';
 
 const SECONDS = 60;
 /**
- * Other seeds are for `npm run fuzz`: a test that finds something new by chance stops whoever did not make the fault.
+ * Other seeds are for `npm run fuzz`: a test that finds something new by chance stops people who did not cause it.
  */
 const SEED = 20_261_122;
 const EACH_MS = (SECONDS * 1_000) / FUZZ_TARGETS.length;

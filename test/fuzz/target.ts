@@ -13,7 +13,7 @@ export interface TimeBound {
 
 /** A linear parser takes 0.1 µs for a character; one that is quadratic takes seconds for the longest values. */
 const STANDARD: TimeBound = { baseMs: 50, perCharacterMs: 0.002 };
-/** A value that took too long is measured again so often: the least time is its own, the rest is the machine's. */
+/** Measurements of a value that took too long: the least time is its own, the rest is the machine's. */
 const MEASUREMENTS = 6;
 /** Values of one round. After each round it is looked whether time is left. */
 const ROUND_RUNS = 40;

@@ -47,7 +47,7 @@ export interface Api {
   waitFor(id: string, states?: readonly string[], limitMs?: number): Promise<JobJson>;
 }
 
-/** An answer that does not come within this is a fault of its own. */
+/** An answer that does not come within this time is a fault by itself. */
 const ANSWER_LIMIT_MS = 30_000;
 const JOB_LIMIT_MS = 30_000;
 const LOOK_EVERY_MS = 20;

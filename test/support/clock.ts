@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/lib/clock.ts';
 
-/** A clock that stands still until it is told. Timers fire when monotonic time has reached them. */
+/** A clock that moves only by hand. Timers fire when monotonic time has reached them. */
 export class HandClock implements Clock {
   wallMs: number;
   monotonicMs = 1_000;

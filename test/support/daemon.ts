@@ -115,7 +115,7 @@ function withDefault(args: readonly string[], flag: string, value: string): stri
   return args.includes(flag) ? [] : [flag, value];
 }
 
-/** No setting of whoever runs the tests reaches the daemon. */
+/** No setting of the user who runs the tests reaches the daemon. */
 function environment(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'))), ...extra };
 }

@@ -6,7 +6,7 @@ import { LIBFAKETIME } from './tools.ts';
 
 export interface MovedClock {
   readonly env: NonNullable<FixtureFlags['env']>;
-  /** From now on the wall clock of who has this environment is so many seconds off the true one. */
+  /** From now on the wall clock of a process with this environment is `offsetSeconds` off the true one. */
   set(offsetSeconds: number): void;
 }
 

@@ -64,7 +64,7 @@ export interface Program {
   readonly tokens: Readonly<Record<Scope, string>>;
   /** What the face logged. */
   readonly logged: { fields: object; message: string }[];
-  /** How often the queue was told that there is something to do. */
+  /** How often the queue was woken. */
   wakes(): number;
   token(scope: Scope, options?: TokenOptions): Promise<string>;
   revoke(token: string): Promise<void>;

@@ -1,6 +1,6 @@
 /**
  * A rule of the API as a literal: what is given, who sends what, what comes back, and what must not. Each runs on a
- * program of its own. What holds for every answer is checked here and need not be said.
+ * separate program. What holds for every answer is checked here and need not be said.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -36,7 +36,7 @@ export interface Scenario {
     readonly headers?: Readonly<Record<string, string | RegExp>>;
     readonly text?: RegExp;
   };
-  /** Text that stands nowhere in the answer. `$name` as above. */
+  /** Text that the answer must not contain. `$name` as above. */
   readonly expectNot?: readonly string[];
   /** What has to hold afterwards. */
   afterwards?(program: Program, given: Readonly<Record<string, string>>, body: unknown): Promise<void>;

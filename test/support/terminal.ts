@@ -19,7 +19,7 @@ export interface Given {
   readonly app?: App;
   /** What is typed; standard input is then a terminal. */
   readonly typed?: string;
-  /** Standard output is a terminal of so many columns. */
+  /** Standard output is a terminal with this number of columns. */
   readonly columns?: number;
   /** Called with what presses Ctrl-C, as soon as somebody listens for it. */
   readonly interruptible?: (interrupt: () => void) => void;

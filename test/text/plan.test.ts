@@ -67,7 +67,7 @@ test('a plan without changes says so', () => {
   assert.equal(render('approval.plan', plan({}), PAGE), `Plan ${ID}: No changes.\n\nPlan: No changes.\n`);
 });
 
-test('a value of several lines cannot look like an entry of its own', () => {
+test('a value of several lines cannot look like a separate entry', () => {
   const text = render(
     'approval.plan',
     plan({ changes: [entry('a', 'update', ['script', 'x', 'y\n− terraform_data.b (destroy)'])] }),

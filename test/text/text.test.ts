@@ -58,7 +58,7 @@ test('T44: text output of any view has no control or invisible characters', () =
   for (const text of payloads()) {
     const data = hostile(text);
     for (const kind of Object.keys(VIEWS) as ViewName[]) {
-      for (const key of [kind, 'no rendering of its own']) {
+      for (const key of [kind, 'a kind without a rendering']) {
         const shown = render(key, data[kind], PAGE) + (secretOf(key, data[kind]) ?? '');
         assert.ok(
           !FORBIDDEN.test(shown),

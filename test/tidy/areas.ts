@@ -24,7 +24,7 @@ const RANKS: readonly (readonly string[])[] = [
   ['schedules', 'rules'],
 ];
 
-/** Tables of kinds: they compose the rows of all areas, so each is a node of its own and nothing below may need it. */
+/** Tables of kinds: they compose the rows of all areas, so each is a separate node and nothing below may need it. */
 export const TABLES = [
   'src/domain/jobs/kinds.ts',
   'src/domain/rules/actions.ts',
@@ -52,7 +52,7 @@ export function fileGraph(sources: readonly Source[]): Graph {
   return graph;
 }
 
-/** The imports between areas of one layer. A file directly in a layer is a node of its own. */
+/** The imports between areas of one layer. A file directly in a layer is a separate node. */
 export function areaGraph(files: Graph): Graph {
   const graph = new Map<string, Map<string, string>>();
   for (const [file, targets] of files) {

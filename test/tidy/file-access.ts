@@ -36,7 +36,7 @@ export const PATH_USERS: Readonly<Record<string, string>> = {
   'src/runners/process/descent.ts': 'reads /proc',
   'src/runners/process/held-output.ts': 'opens the output pipes of a process below /proc',
   'src/runners/sandbox/mark.ts': 'reads /proc',
-  'src/runners/process/lean.ts': 'reads the memory map of its own process',
+  'src/runners/process/lean.ts': 'reads its own memory map',
   'src/runners/process/process-table.ts': 'reads /proc',
   'src/runners/launch/children.ts': 'reads /proc',
   'src/runners/launch/confine.ts': 'looks at the paths of a policy: the system, and run directories themselves',

@@ -34,7 +34,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   push: { may: [...BASE, 'dial'], why: LEAF_WHY },
   jobs: {
     may: [...BASE, 'store'],
-    why: 'jobs says how a job is asked for, whoever asks: it is below reaction and operations.',
+    why: 'jobs says how a job is requested, by any caller: it is below reaction and operations.',
   },
   reaction: {
     may: [...BASE, 'config', 'store', 'jobs'],

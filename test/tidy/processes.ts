@@ -82,7 +82,7 @@ function startsProgram(call: CallExpression): boolean {
 }
 
 export const evalRule: SourceRule = {
-  why: 'Text that becomes code is a way in for whoever writes the text.',
+  why: 'Text that becomes code is a way in for the author of the text.',
   find: (source) =>
     judgeNodes(source, (node) => {
       if (isImportDeclaration(node) && /^(node:)?vm$/.test(literal(node.moduleSpecifier) ?? ''))

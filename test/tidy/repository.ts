@@ -48,7 +48,7 @@ export function vagueName(path: string): Finding[] {
 /** Folders of the machines that it is built on, as the beginning of a path. */
 const PRIVATE_PATH = /(^|[^a-z0-9._~$}-])\/(work|farm)\//gim;
 
-export const PRIVATE_PATH_WHY = 'A path of one machine is wrong on every other, and tells what nobody needs to know.';
+export const PRIVATE_PATH_WHY = 'A path of one machine is wrong on every other, and reveals what no reader needs.';
 
 export function privatePath({ path, text }: TextFile): Finding[] {
   return [...text.matchAll(PRIVATE_PATH)].map((match) => ({
@@ -95,15 +95,14 @@ export function unpairedMigrations(paths: readonly string[]): Finding[] {
     [...list].toSorted().forEach((name, index) => {
       const expected = String(index + 1).padStart(4, '0');
       if (!name.startsWith(expected))
-        found.push({ path: `migrations/${folder}/${name}`, what: `stands where number ${expected} is expected` });
+        found.push({ path: `migrations/${folder}/${name}`, what: `is where number ${expected} is expected` });
     });
   }
   return found;
 }
 
 export const REGISTRY_WHY =
-  'The lock names versions and their digests, not the server they came from: whoever clones has a registry of ' +
-  'their own.';
+  'The lock names versions and their digests, not the server they came from: each clone uses its own registry.';
 
 /** Of a package-lock.json and .npmrc. */
 export function namedRegistry({ path, text }: TextFile): Finding[] {
@@ -113,7 +112,7 @@ export function namedRegistry({ path, text }: TextFile): Finding[] {
   return found.map((line) => ({ path, line, what: 'names a registry host' }));
 }
 
-export const VERSION_WHY = 'Whoever reports a fault names the version; all places that say one must say the same.';
+export const VERSION_WHY = 'A report of a fault names the version; all places that have one must have the same.';
 
 /** Of package.json or package-lock.json, against the constant in src/version.ts. */
 export function versionMismatch({ path, text }: TextFile, versionSource: string): Finding[] {

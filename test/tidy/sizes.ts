@@ -8,7 +8,7 @@ export const FUNCTION_LINES_MAX = 70;
 export const LINE_COLUMNS_MAX = 120;
 
 export const FILE_LENGTH_WHY =
-  'A file that one reads in one go has one subject; a longer one has two, and the second wants a name of its own.';
+  'A file that one reads in one go has one subject; a longer one has two, and the second needs its own name.';
 
 /** Of any text file. The newline at its end starts no line. */
 export function fileLength({ path, text }: TextFile): Finding[] {

@@ -33,7 +33,7 @@ export interface Finding {
 }
 
 export interface SourceRule {
-  /** The reason, one or two sentences; it stands in the failing message. */
+  /** The reason, one or two sentences; it is part of the failing message. */
   readonly why: string;
   find(source: Source): Finding[];
 }

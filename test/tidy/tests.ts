@@ -19,7 +19,7 @@ const MARKS = ['only', 'skip', 'todo'];
 
 export const noMarksRule: SourceRule = {
   why:
-    'A test that does not run proves nothing, and nobody sees that it does not. Where a machine lacks ' +
+    'A test that does not run proves nothing, and no one sees that it does not. Where a machine lacks ' +
     'something, say `skip: lacks && "reason"` in the options.',
   find: (source) => (isTest(source.path) ? judgeNodes(source, (node) => markedCall(node) ?? markedOption(node)) : []),
 };

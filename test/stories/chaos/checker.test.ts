@@ -140,7 +140,7 @@ describe('the checker of the chaos test', () => {
     assert.deepEqual(rules({ jobs: [job('a', { events: twice })] }), ['I5']);
   });
 
-  test('I5: a job that was told to have ended and is something else later is found', () => {
+  test('I5: a job that was seen in a final state and is in another one later is found', () => {
     assert.deepEqual(rules({ observed: [{ jobId: 'a', state: 'failed' }], jobs: [job('a')] }), ['I5']);
   });
 

@@ -110,7 +110,7 @@ async function events(fixture: Fixture): Promise<Seen[]> {
 }
 
 test(
-  'A real Alertmanager: each alert that fires, and each end while others of its group go on, is an event of its own',
+  'A real Alertmanager: each alert that fires, and each end while others of its group fire, is a separate event',
   { skip: needs('prometheus-alertmanager'), timeout: 60_000 },
   async (t) => {
     const fixture = await openFixture(t);

@@ -1,4 +1,4 @@
-/** T64: what a message costs the daemon that gets it, whoever sends it. */
+/** T64: what a message costs the daemon that gets it, with a valid token or without. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
@@ -116,7 +116,7 @@ test('T64: a message for an unknown webhook is refused before its body, and its 
 });
 
 test(
-  'T64: 16 messages of 8 MiB at a time take bounded memory: some are taken, the others are told to come back',
+  'T64: 16 messages of 8 MiB at a time take bounded memory: some are accepted, the others get a retry time',
   { timeout: 60_000 },
   async (t) => {
     t.after(() => agent.destroy());

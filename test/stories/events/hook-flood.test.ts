@@ -8,11 +8,11 @@ import { test } from 'node:test';
 import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
 
 const SENDERS = 16;
-/** Of these, so many send messages of 200 alerts, which is more than is let in at a time. */
+/** Of these, this number send messages of 200 alerts, which is more than the ingress accepts at a time. */
 const HEAVY_SENDERS = 8;
 const ALERTS_OF_HEAVY = 200;
 const FLOOD_MS = 2_000;
-/** A sender that was refused comes back sooner than it was told to. */
+/** A sender that was refused retries sooner than the answer says. */
 const BACK_OFF_MS = 20;
 /** Machines that are busy with other tests need a while; what they take alone is measured by the benchmarks. */
 const REFUSAL_MEDIAN_MS = 1_000;
@@ -82,7 +82,7 @@ function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }
 
-/** Asks the API again and again until it is told to stop; how long each answer took, in milliseconds. */
+/** Calls the API again and again until `signal` aborts. Returns how long each answer took, in milliseconds. */
 async function watchApi(url: string, token: string, signal: AbortSignal): Promise<number[]> {
   const tookMs: number[] = [];
   while (!signal.aborted) {
@@ -104,7 +104,7 @@ async function storedIds(fixture: Fixture, outcome: 'ignored' | 'error'): Promis
 for (const postgres of [false, true]) {
   test(
     `F21: Of a flood on ${postgres ? 'PostgreSQL' : 'SQLite'} everything that was accepted is on the ledger, ` +
-      'the rest is refused at once, and the API goes on',
+      'the rest is refused at once, and the API stays available',
     { timeout: 60_000 },
     async (t) => {
       t.after(() => agent.destroy());

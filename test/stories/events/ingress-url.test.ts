@@ -28,7 +28,7 @@ async function addHook(fixture: Fixture, name: string, more: Readonly<Record<str
   return new URL((JSON.parse(ran.stdout) as { data: { url: string } }).data.url);
 }
 
-/** Kills it, and where leases tell who lives ends its lease: nobody has to wait until it has run out. */
+/** Kills it, and on PostgreSQL ends its lease, so that the test need not wait until it has run out. */
 async function endOf(fixture: Fixture, daemon: RunningDaemon): Promise<void> {
   await daemon.kill();
   if (fixture.databaseUrl === null) return;

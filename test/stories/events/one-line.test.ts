@@ -9,7 +9,7 @@ import { openMailSink, openReceiver } from '../../support/notify/receiver.ts';
 import { openFixture } from '../../support/fixtures/installation.ts';
 import { tell } from '../../support/fixtures/hooks.ts';
 
-/** Each is a line break, or a character that turns text around or is seen by nobody, somewhere. */
+/** Each is a line break, or a character that reverses text or is invisible, in some program. */
 const BREAKS = [
   '\n',
   '\r',

@@ -27,13 +27,13 @@ function recorded(fixture: Fixture): Promise<{ job_id: string; outcome: string; 
     .execute();
 }
 
-async function counts(fixture: Fixture): Promise<{ jobs: number; events: number; untold: number }> {
+async function counts(fixture: Fixture): Promise<{ jobs: number; events: number; unrecorded: number }> {
   const jobs = await fixture.store.db.selectFrom('jobs').select(['id', 'outcome_event_id']).execute();
   const events = await fixture.store.db.selectFrom('events').select('id').where('source', '=', 'job-outcome').execute();
   return {
     jobs: jobs.length,
     events: events.length,
-    untold: jobs.filter((job) => job.outcome_event_id === null).length,
+    unrecorded: jobs.filter((job) => job.outcome_event_id === null).length,
   };
 }
 
@@ -57,27 +57,27 @@ for (const postgres of [false, true]) {
           ['fired', 'fired', 'fired', 'suppressed'],
         );
         assert.equal(all.at(-1)?.reason, 'loop');
-        assert.deepEqual(await counts(fixture), { jobs: 1 + CHAIN_MAX, events: 1 + CHAIN_MAX, untold: 0 });
+        assert.deepEqual(await counts(fixture), { jobs: 1 + CHAIN_MAX, events: 1 + CHAIN_MAX, unrecorded: 0 });
         assert.equal(await daemon.stop(), 0);
       },
     );
 
-    test('over kills in the middle of 80 ends, each is told once', { timeout: 180_000 }, async (t) => {
+    test('over kills in the middle of 80 ends, each is recorded once', { timeout: 180_000 }, async (t) => {
       const fixture = await openFixture(t, { postgres });
       for (let n = 0; n < 80; n += 1) await fixture.queue({ command: ['/bin/true'], privileged: true });
       for (const share of [15, 45]) {
         const daemon = await fixture.start(LEASE);
-        await until(`${share} ends are told`, async () => ((await counts(fixture)).events >= share ? true : undefined));
+        await until(`${share} are recorded`, async () => ((await counts(fixture)).events >= share ? true : undefined));
         await daemon.kill();
       }
       const last = await fixture.start(LEASE);
-      await until('no end is left to tell', async () => {
+      await until('no end is left to record', async () => {
         const open = await fixture.store.db
           .selectFrom('jobs')
           .select('id')
           .where('state', 'in', ['queued', 'running'])
           .execute();
-        return open.length === 0 && (await counts(fixture)).untold === 0 ? true : undefined;
+        return open.length === 0 && (await counts(fixture)).unrecorded === 0 ? true : undefined;
       });
       const { jobs, events } = await counts(fixture);
       assert.deepEqual([jobs, events], [80, 80]);

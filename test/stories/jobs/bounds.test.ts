@@ -1,4 +1,4 @@
-/** What a job may use of the machine, and what the others get meanwhile. */
+/** What a job may use of the machine, and what the other jobs get while it runs. */
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import type { Api, JobJson } from '../../support/api-client.ts';
@@ -8,7 +8,7 @@ const FLAGS = ['--job-memory', '128MiB', '--job-processes', '100'];
 
 interface Bomb {
   readonly what: string;
-  /** Bounded by itself too: if nothing else stops it, it ends within a minute and harms nobody. */
+  /** Bounded by itself too: if nothing else stops it, it ends within a minute and does no harm. */
   readonly script: string;
   readonly says: RegExp;
 }
@@ -51,7 +51,7 @@ async function askDuring(api: Api, id: string): Promise<{ end: JobJson; times: n
 function report(t: TestContext, times: readonly number[]): void {
   const sorted = times.toSorted((a, b) => a - b);
   const at = (share: number): string => (sorted[Math.floor(sorted.length * share)] ?? 0).toFixed(1);
-  t.diagnostic(`${times.length} answers meanwhile: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`);
+  t.diagnostic(`${times.length} answers while it ran: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`);
 }
 
 describe('the bounds of a job', () => {

@@ -30,7 +30,7 @@ interface ApprovalJson {
   readonly decided_at?: string;
 }
 
-/** A root whose apply takes so many seconds. */
+/** A root whose apply takes this number of seconds. */
 function slow(seconds: number): string {
   return (
     'resource "terraform_data" "slow" {\n  provisioner "local-exec" {\n' +
@@ -88,7 +88,7 @@ describe('When the wall clock jumps', { skip: needs('faketime', 'terraform or to
       assert.match((await linesOf(fixture, id)).join('\n'), /reached its time-out/);
     }
     const tookMs = performance.now() - startedAt;
-    // The time-out, and half of the grace until the sleeping helper of terraform is told.
+    // The time-out, and half of the grace until the sleeping helper of terraform gets its signal.
     assert.ok(tookMs >= TIMEOUT_MS && tookMs <= 4 * TIMEOUT_MS, `the time-outs came after ${Math.round(tookMs)} ms`);
   });
 

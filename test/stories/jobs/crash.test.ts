@@ -12,7 +12,7 @@ import { openFixture, processesOf, type Fixture } from '../../support/fixtures/i
 
 const JOBS = 8;
 const INTERRUPTED_WITHIN_MS = 2_000;
-/** Where a start takes seconds, this takes seconds too: more than so many starts on the same machine is our fault. */
+/** Where a start takes seconds, this takes seconds too: longer than this number of starts is our fault. */
 const INTERRUPTED_WITHIN_STARTS = 2;
 
 function startsOf(fixture: Fixture, ids: readonly string[]): boolean {

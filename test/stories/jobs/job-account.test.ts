@@ -88,8 +88,8 @@ describe('A daemon that is root', { skip: NO_ROOT }, () => {
 
   test('T66: kills a job of the account, and names another process of the account', async (t) => {
     const fixture = await openFixture(t);
-    // Not the default account, whose processes the doctor of another test would name, and not nobody, as whom
-    // PostgreSQL may run.
+    // Not the default account, whose processes the doctor of another test would name, and not the account "nobody",
+    // as which PostgreSQL may run.
     const daemon = await fixture.start({ args: ['--job-user', 'games'] });
     const id = await fixture.queue({
       command: ['sh', '-c', 'sleep 300 & setsid sleep 301 & echo up; wait'],

@@ -100,7 +100,7 @@ describe('output', () => {
   test('F13: a line without an end is split at 64 KiB and loses no byte', { timeout: 60_000 }, async (t) => {
     const fixture = await openFixture(t);
     const api = (await fixture.start()).api(fixture.token);
-    // 16 bytes at a time with a character of three bytes, so that pieces would end inside of it.
+    // 16 bytes at a time with a character of three bytes, so that pieces would end inside it.
     const id = await api.run(perl(`binmode STDOUT; print "0123456789abc\\xe2\\x82\\xac" x ${LONG_LINE_BYTES / 16}`));
     assert.equal((await api.waitFor(id)).state, 'succeeded');
     const events = await api.events(id);
@@ -111,7 +111,7 @@ describe('output', () => {
   });
 
   test(
-    'F14: a job that writes 300 MiB is kept up to its cap, says so, goes on to its end, and costs no memory',
+    'F14: output of 300 MiB is kept up to its cap and marked as cut; the job runs to its end and costs no memory',
     { timeout: 120_000 },
     async (t) => {
       const fixture = await openFixture(t);

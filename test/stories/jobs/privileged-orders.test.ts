@@ -1,4 +1,4 @@
-/** Whoever can write the database, and has no key, does not get out of the sandbox. */
+/** A person who can write the database but has no key does not get out of the sandbox. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JobEvent } from '../../../src/domain/jobs/job.ts';

@@ -9,8 +9,8 @@ import { openFixture, type Fixture } from '../../support/fixtures/installation.t
 const MAIN = join(import.meta.dirname, '..', '..', '..', 'src', 'main.ts');
 const JOBS = 12;
 /**
- * Between two jobs of one slot a pass of its own must not be needed. It comes once a second: were it needed, each job
- * would begin a second after the one before. A busy machine is as slow some times only.
+ * Two jobs of one slot must not need a pass of the queue between them. It comes once a second: if it were needed, each
+ * job would begin a second after the one before. A busy machine is that slow only at times.
  */
 const WITHOUT_PASS_MS = 900;
 
@@ -87,7 +87,7 @@ describe('the queue', () => {
     },
   );
 
-  test('a cordoned queue starts nothing and goes on when the cordon is lifted', { timeout: 60_000 }, async (t) => {
+  test('a cordoned queue starts nothing, and continues when the cordon is lifted', { timeout: 60_000 }, async (t) => {
     const fixture = await openFixture(t);
     const api = (await fixture.start()).api(fixture.token);
     assert.equal((await api.post('/maintenance/cordon')).status, 200);

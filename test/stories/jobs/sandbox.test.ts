@@ -33,7 +33,7 @@ const HOSTILE_NAMES = [
   'AWS_SECRET_ACCESS_KEY', 'VAULT_TOKEN', 'SVC_TOKEN', 'SVC_OUTPUT', 'DATABASE_URL', 'EDITOR', 'DOCKER_HOST',
 ]; // prettier-ignore
 
-/** The program in a folder of its own, so that it can be damaged. */
+/** A copy of the program in another folder, so that it can be damaged. */
 function copyOfTheProgram(t: TestContext): string {
   const copy = mkdtempSync(join(tmpdir(), 'gatehouse-copy-'));
   t.after(() => rmSync(copy, { recursive: true, force: true }));

@@ -43,7 +43,7 @@ const REFUSED: readonly Refused[] = [
   { what: 'no job at all at a time', args: ['--max-jobs', '0'], names: '--max-jobs' },
   { what: 'a size without its unit', args: ['--job-memory', '512'], names: '--job-memory' },
   { what: 'too few processes for a job', args: ['--job-processes', '1'], names: '--job-processes' },
-  { what: 'a lease that is none', args: ['--lease', '1ms'], names: '--lease' },
+  { what: 'a lease that is too short', args: ['--lease', '1ms'], names: '--lease' },
 ];
 
 /** Every way to write an address that others can reach. */

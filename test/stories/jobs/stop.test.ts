@@ -13,7 +13,7 @@ const TIMEOUT_MS = 5_000;
 const SIGTERM_EXIT = 143;
 const SIGKILL_EXIT = 137;
 
-/** Five processes that do what they can to live on: deaf, in a session of its own, orphaned, and stopped. */
+/** Five processes that resist their end: they ignore signals, start a new session, are orphaned, or are stopped. */
 const STUBBORN = [
   '/bin/sh',
   '-c',
@@ -82,7 +82,7 @@ describe('stopping', () => {
   });
 
   test(
-    'a queued job that is cancelled never starts, holds up nobody, and cannot be cancelled twice',
+    'a queued job that is cancelled never starts, holds up no other job, and cannot be cancelled twice',
     { timeout: 60_000 },
     async (t) => {
       const fixture = await openFixture(t);
@@ -133,7 +133,7 @@ describe('stopping', () => {
   );
 
   test(
-    'a daemon that is told to stop while it starts either never claims or ends what it claimed',
+    'a daemon that is stopped while it starts either never claims a job or ends the jobs that it claimed',
     { timeout: 60_000 },
     async (t) => {
       const fixture = await openFixture(t);

@@ -12,7 +12,7 @@ import { openFixture } from '../../support/fixtures/installation.ts';
 
 const STREAMS_PER_OWNER = 4;
 const MEMORY_MARGIN_MIB = 64;
-/** A reader that stands still is cut off after 10 s; its place is back well before this. */
+/** A reader that reads nothing is cut off after 10 s; its place is free well before this. */
 const PLACE_LIMIT_MS = 30_000;
 const LAG_P99_LIMIT_MS = 50;
 const LAG_MAX_LIMIT_MS = 250;

@@ -1,4 +1,4 @@
-/** Two daemons on one PostgreSQL: a lease decides who may act, and whoever lost it changes nothing. */
+/** Two daemons on one PostgreSQL: a lease decides which one may act, and a daemon that lost it changes nothing. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -50,9 +50,9 @@ describe('on a shared PostgreSQL', () => {
       await b.stop();
       const last = await fixture.queue({ command: fixture.witness.command('k', 0), key: 'k' });
       assert.equal((await a.api(fixture.token).waitFor(last)).state, 'succeeded');
-      // Whoever comes first tells the end as an event: that is not a change of the job.
-      const untold = { outcome_event_id: null };
-      assert.deepEqual({ ...(await fixture.row(held)), ...untold }, { ...interrupted, ...untold });
+      // The first daemon that sees the end records it as an event: that is not a change of the job.
+      const anyEvent = { outcome_event_id: null };
+      assert.deepEqual({ ...(await fixture.row(held)), ...anyEvent }, { ...interrupted, ...anyEvent });
       assert.deepEqual(check(await readHistory(fixture, { enqueued: [], cancelled: [], observed: [] })), []);
     },
   );
@@ -96,7 +96,7 @@ describe('on a shared PostgreSQL', () => {
   );
 
   test(
-    'F01: the jobs of a killed daemon are interrupted by the other one after the lease, and its key goes on',
+    'F01: the jobs of a killed daemon are interrupted by the other one after the lease, and the key is free again',
     { timeout: 60_000 },
     async (t) => {
       const fixture = await openFixture(t, { postgres: true });

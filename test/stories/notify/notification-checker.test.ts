@@ -1,4 +1,4 @@
-/** The judge of the page kills sees each fault that it is there for. */
+/** The checker of the notification kills finds each fault that it is made for. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkNotifications, type NotificationHistory } from '../../chaos/notification-history.ts';
@@ -6,7 +6,7 @@ import { checkNotifications, type NotificationHistory } from '../../chaos/notifi
 const PAGE = 'page_01m7yd4zyke00anp2z332d2j5p';
 const OTHER = 'page_01m7yd4zyke00anp2z332d2j6p';
 
-/** A job and two requests that were told together. Two kills, and one repeat. */
+/** A job and two requests that were sent together. Two kills, and one repeat. */
 const HISTORY: NotificationHistory = {
   jobs: ['job_a'],
   asked: ['apr_a', 'apr_b'],
@@ -26,16 +26,16 @@ const HISTORY: NotificationHistory = {
 };
 const [first, again, others] = HISTORY.arrivals;
 
-test('F20: What was told, and told again after a kill of its own, is in order', () => {
+test('F20: A notification that is repeated after a separate kill is in order', () => {
   assert.deepEqual(checkNotifications(HISTORY), []);
 });
 
-test('F20: A page that never arrived is lost, for each who was to hear of it', () => {
+test('F20: A notification that never arrived is lost, for each topic in it', () => {
   const lost = checkNotifications({ ...HISTORY, arrivals: [others!] });
   assert.deepEqual(
     lost.map(({ rule, what }) => [rule, what]),
     [
-      ['lost', 'nobody was told of job:job_a'],
+      ['lost', 'no notification of job:job_a arrived'],
       ['lost', `${PAGE} about job:job_a never arrived`],
     ],
   );
@@ -43,14 +43,14 @@ test('F20: A page that never arrived is lost, for each who was to hear of it', (
   assert.deepEqual(
     unasked.map(({ what }) => what),
     [
-      'nobody was told of approval:apr_a',
-      'nobody was told of approval:apr_b',
+      'no notification of approval:apr_a arrived',
+      'no notification of approval:apr_b arrived',
       `${OTHER} about approvals:apr_a never arrived`,
     ],
   );
   assert.deepEqual(
     checkNotifications({ ...HISTORY, decided: ['apr_a'] }).map(({ what }) => what),
-    ['nobody was told of decided:apr_a'],
+    ['no notification of decided:apr_a arrived'],
   );
 });
 
@@ -68,22 +68,22 @@ test('F20: A repeat without a kill in between, or with one that explains another
   assert.deepEqual(checkNotifications({ ...HISTORY, arrivals: twice, killedAt: [1_010, 4_200, 4_700] }), []);
 });
 
-test('F20: A request that is told by its own page and by one that speaks for several is a fault', () => {
+test('F20: A request with a separate notification that is also in one for several is a fault', () => {
   const own = HISTORY.pages.map((page) => (page.id === 'page_a' ? { ...page, reason: null } : page));
   const arrivals = [...HISTORY.arrivals, { notificationId: 'page_a', message: 'A command waits.', at: 5_000 }];
   assert.deepEqual(checkNotifications({ ...HISTORY, pages: own, arrivals }), [
-    { rule: 'two pages', what: `the request apr_a was told as page_a and ${OTHER}` },
+    { rule: 'two notifications', what: `the request apr_a was notified as page_a and ${OTHER}` },
   ]);
   assert.deepEqual(checkNotifications({ ...HISTORY, arrivals }), [
-    { rule: 'two pages', what: `the request apr_a was told as page_a and ${OTHER}` },
+    { rule: 'two notifications', what: `the request apr_a was notified as page_a and ${OTHER}` },
   ]);
 });
 
-test('F20: One end that is told under two ids is a fault', () => {
+test('F20: One end that is notified under two ids is a fault', () => {
   const pages = [...HISTORY.pages, { id: 'page_c', topic: 'armed:job_a', reason: null }];
   const arrivals = [...HISTORY.arrivals, { notificationId: 'page_c', message: 'Job job_a failed.', at: 5_000 }];
   assert.deepEqual(
     checkNotifications({ ...HISTORY, pages, arrivals }).map(({ rule }) => rule),
-    ['two pages'],
+    ['two notifications'],
   );
 });

@@ -1,6 +1,6 @@
 /**
- * F20: a daemon that dies between sending a page and recording it, between recording it and the next, or while it
- * collects.
+ * F20: a daemon that dies after it sent a notification and before it recorded that, between the record and the next
+ * notification, or while it collects.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

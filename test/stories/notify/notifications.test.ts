@@ -11,7 +11,7 @@ const titled = (receiver: Receiver, title: RegExp) => receiver.pages.filter(({ p
 const HOUR_MS = 3_600_000;
 
 /**
- * The environment of a daemon that tells this receiver: a target may hold a password, so it stands on no command line.
+ * The environment of a daemon that notifies this receiver: a target may hold a password, so it is on no command line.
  */
 const flagsOf = (receiver: Receiver, env: Readonly<Record<string, string>> = {}): FixtureFlags => ({
   env: { SVC_NOTIFY: `ntfy+${receiver.url}/ops`, ...env },
@@ -21,7 +21,7 @@ async function arm(fixture: Fixture, jobId: string): Promise<void> {
   await fixture.call('job.notify', { id: jobId });
 }
 
-test('A failed job, and an armed one that succeeds, are each told once: to ntfy, a webhook and by mail', async (t) => {
+test('A failed job, and an armed one that succeeds, are each notified once by ntfy, webhook and mail', async (t) => {
   const [ntfy, hook, mail] = await Promise.all([openReceiver(t), openReceiver(t), openMailSink(t)]);
   const fixture = await openFixture(t);
   const targets = [`ntfy+${ntfy.url}/ops`, `${hook.url}/pages`, `smtp://127.0.0.1:${mail.port}?to=ops@example.com`];
@@ -32,7 +32,7 @@ test('A failed job, and an armed one that succeeds, are each told once: to ntfy,
   const quiet = await fixture.queue({ command: ['true'] });
   const failed = await fixture.queue({ command: ['sh', '-c', 'exit 3'] });
   for (const job of [armed, quiet, failed]) await fixture.waitFor(job, ['succeeded', 'failed']);
-  await until('both ends are told to all', async () =>
+  await until('all targets got both ends', async () =>
     ntfy.pages.length === 2 && hook.pages.length === 2 && mail.mails.length === 2 ? true : undefined,
   );
   const [page] = titled(ntfy, /failed/);
@@ -57,13 +57,13 @@ test('A failed job, and an armed one that succeeds, are each told once: to ntfy,
   assert.equal(ntfy.pages.filter((each) => each.page.message.includes(quiet)).length, 0, 'nobody asked about that one');
 });
 
-test('An approval is told with buttons at the rung full only, then its outcome; terse says one waits', async (t) => {
+test('An approval has buttons with the detail full only, its outcome follows; terse says that one waits', async (t) => {
   for (const detail of ['full', 'summary', 'terse'] as const) {
     const receiver = await openReceiver(t);
     const fixture = await openFixture(t);
     await fixture.start(flagsOf(receiver, { SVC_PUSH_DETAIL: detail, SVC_PUBLIC_URL: 'https://svc.example.com' }));
     const { approval, jobId } = await gate(fixture.store, { planned: false });
-    await until('the request is told', async () => receiver.pages[0]);
+    await until('the request arrived', async () => receiver.pages[0]);
     const { page } = receiver.pages[0]!;
     assert.equal(page.click, `https://svc.example.com/approvals/${approval.id}`);
     assert.match(page.message, new RegExp(jobId));
@@ -77,9 +77,9 @@ test('An approval is told with buttons at the rung full only, then its outcome; 
         page.actions[0]?.url ?? '',
         new RegExp(`^https://svc\\.example\\.com/approval/${approval.id}/approve\\?token=`),
       );
-    else assert.ok(!JSON.stringify(receiver.pages).includes('token='), 'a capability stands in a page without buttons');
+    else assert.ok(!JSON.stringify(receiver.pages).includes('token='), 'a capability without buttons');
     await fixture.call('approval.decision', { id: approval.id, decision: 'reject' });
-    await until('the outcome is told', async () => receiver.pages[1]);
+    await until('the outcome arrived', async () => receiver.pages[1]);
     assert.partialDeepStrictEqual(receiver.pages[1]?.page, {
       priority: 2,
       title: detail === 'terse' ? 'svc: 1 approval rejected' : 'Rejected: command:localhost',
@@ -92,7 +92,7 @@ test('A Reject button of a page decides, as the target that it was sent to', asy
   const fixture = await openFixture(t);
   const daemon = await fixture.start(flagsOf(receiver, { SVC_PUSH_DETAIL: 'full' }));
   const { approval } = await gate(fixture.store, { planned: false });
-  await until('the request is told', async () => receiver.pages[0]);
+  await until('the request arrived', async () => receiver.pages[0]);
   const button = receiver.pages[0]!.page.actions[1]!;
   assert.ok(button.url.startsWith(daemon.ready.ingress_url));
   assert.equal((await fetch(button.url, { method: button.method ?? 'GET' })).status, 200);
@@ -102,7 +102,7 @@ test('A Reject button of a page decides, as the target that it was sent to', asy
     .where('id', '=', approval.id)
     .executeTakeFirstOrThrow();
   assert.partialDeepStrictEqual(row, { state: 'rejected', decided_by: 'notify:ntfy-1', decided_via: 'link' });
-  await until('the outcome is told', async () =>
+  await until('the outcome arrived', async () =>
     receiver.pages.find(({ page }) => page.message.startsWith('Rejected by ntfy-1 (ntfy at 127.0.0.1) via link. ')),
   );
 });
@@ -115,7 +115,7 @@ test('T72: A link of a target decides only while the daemon was started with tha
   });
   const first = await fixture.start(ops('ops'));
   const { approval } = await gate(fixture.store, { planned: false });
-  const sent = await until('the request is told', async () => receiver.pages[0]?.page.actions.at(0)?.url);
+  const sent = await until('the request arrived', async () => receiver.pages[0]?.page.actions.at(0)?.url);
   const { pathname, search } = new URL(sent);
   // A delivery that is not recorded is sent again, with new links in place of these.
   await until('the delivery is recorded', () =>
@@ -146,7 +146,7 @@ test('Approving what destroys something opens the page that lists it; rejecting 
   const fixture = await openFixture(t);
   await fixture.start(flagsOf(receiver, { SVC_PUSH_DETAIL: 'full' }));
   await gate(fixture.store, {});
-  await until('the request is told', async () => receiver.pages[0]);
+  await until('the request arrived', async () => receiver.pages[0]);
   const { page } = receiver.pages[0]!;
   assert.equal(page.title, 'apply net: 1 destroys');
   assert.deepEqual(
@@ -159,14 +159,14 @@ test('Approving what destroys something opens the page that lists it; rejecting 
   );
 });
 
-test('Twelve requests at once are one page; five and their reminders at half time are told one by one', async (t) => {
+test('Twelve requests at once are one notification; five and their reminders at half time are separate', async (t) => {
   const receiver = await openReceiver(t);
   const fixture = await openFixture(t);
   await fixture.start(flagsOf(receiver));
   const { approval } = await gate(fixture.store, { planned: false });
-  await until('it is told', async () => receiver.pages[0]);
-  // Half of its time is over a moment after it was told, and then all of it, however slow the machine is.
-  const { created_at: toldAt } = await fixture.store.db
+  await until('it arrived', async () => receiver.pages[0]);
+  // Half of its time is over a moment after the notification, and then all of it, however slow the machine is.
+  const { created_at: notifiedAt } = await fixture.store.db
     .selectFrom('pages')
     .select('created_at')
     .where('approval_id', '=', approval.id)
@@ -175,20 +175,20 @@ test('Twelve requests at once are one page; five and their reminders at half tim
     fixture.store.write(({ db }) =>
       db.updateTable('approvals').set({ created_at, expires_at }).where('id', '=', approval.id).execute(),
     );
-  await setTimes(toldAt + 1 - HOUR_MS, toldAt + 1 + HOUR_MS);
-  await until('it is told again at half time', async () =>
+  await setTimes(notifiedAt + 1 - HOUR_MS, notifiedAt + 1 + HOUR_MS);
+  await until('its reminder arrived', async () =>
     titled(receiver, /^Still waiting: /).length === 1 ? true : undefined,
   );
-  await setTimes(toldAt - HOUR_MS, toldAt);
-  await until('its end is told', async () => (titled(receiver, /^Expired: /).length === 1 ? true : undefined));
+  await setTimes(notifiedAt - HOUR_MS, notifiedAt);
+  await until('its end arrived', async () => (titled(receiver, /^Expired: /).length === 1 ? true : undefined));
   receiver.pages.length = 0;
   // By one write, so that one pass finds them all.
   await Promise.all(Array.from({ length: 12 }, () => gate(fixture.store, { planned: false })));
-  await until('they are told', async () => (titled(receiver, /approvals pending$/).length === 1 ? true : undefined));
-  assert.ok(receiver.pages.length <= 6, `${receiver.pages.length} pages`);
+  await until('they arrived', async () => (titled(receiver, /approvals pending$/).length === 1 ? true : undefined));
+  assert.ok(receiver.pages.length <= 6, `${receiver.pages.length} notifications`);
 });
 
-test('What a mute holds is never sent, and requests for approval are not held', async (t) => {
+test('A muted notification is never sent, and requests for approval are not muted', async (t) => {
   const receiver = await openReceiver(t);
   const fixture = await openFixture(t);
   await fixture.start(flagsOf(receiver));
@@ -196,7 +196,7 @@ test('What a mute holds is never sent, and requests for approval are not held', 
   const failed = await fixture.queue({ command: ['false'] });
   await fixture.waitFor(failed, ['failed']);
   await gate(fixture.store, { planned: false });
-  await until('the request is told', async () => receiver.pages[0]);
+  await until('the request arrived', async () => receiver.pages[0]);
   await until('the end is recorded as held', async () => {
     const page = await fixture.store.db.selectFrom('pages').selectAll().where('job_id', '=', failed).executeTakeFirst();
     return page?.state === 'held' && page.reason?.startsWith('held by mute_') === true ? page : undefined;
@@ -204,12 +204,12 @@ test('What a mute holds is never sent, and requests for approval are not held', 
   assert.equal(receiver.pages.filter(({ page }) => page.message.includes(failed)).length, 0);
 });
 
-test('Of twelve jobs that fail at once five are told one by one, and seven by one page that names them', async (t) => {
+test('Of twelve jobs that fail at once five are notified separately, and seven by one that names them', async (t) => {
   const receiver = await openReceiver(t);
   const fixture = await openFixture(t);
   await fixture.start(flagsOf(receiver));
   const jobs = await Promise.all(Array.from({ length: 12 }, () => fixture.queue({ command: ['false'] })));
-  await until('the rest is told', async () => titled(receiver, / jobs ended: /)[0]);
+  await until('the rest arrived', async () => titled(receiver, / jobs ended: /)[0]);
   assert.equal(titled(receiver, /^7 jobs ended: 7 failed$/).length, 1);
   assert.equal(titled(receiver, /^command:localhost failed$/).length, 5);
   for (const job of jobs) assert.equal(receiver.pages.filter(({ page }) => page.message.includes(job)).length, 1, job);

@@ -1,5 +1,5 @@
 /**
- * What the real daemon opens while people try to register endpoints inside of its network: the kernel's word for it.
+ * The connections of the real daemon, as the kernel sees them, while endpoints inside its network are registered.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ async function endTraced({ pid, exited }: RunningDaemon): Promise<void> {
   clearTimeout(timer);
 }
 
-/** What names inside of the network lead to. */
+/** The addresses of names inside the network. */
 const INSIDE = [
   ['127.0.0.1'],
   ['93.184.215.14', '10.0.0.1'],
@@ -47,7 +47,7 @@ interface Traced {
   readonly reached: () => string[];
 }
 
-/** A daemon under strace, with a name server of its own. */
+/** A daemon under strace, with a separate name server. */
 async function openTraced(t: TestContext): Promise<Traced> {
   const started: RunningDaemon[] = [];
   // Before the fixture ends what it started, which is strace: that would only let go of the daemon.
@@ -113,9 +113,9 @@ test(
         /^endpoint: the host resolves to an? [a-z -]+ address; only public ones are dialled\.$/,
       );
     }
-    assert.equal((await api.post(PATH, { endpoint: 'https://nobody.example.com/push' })).status, 400);
+    assert.equal((await api.post(PATH, { endpoint: 'https://unknown.example.com/push' })).status, 400);
     assert.equal(await rows(), 0);
-    // The name server stands on loopback; this also shows that strace sees what is opened.
+    // The name server is on loopback; this also shows that strace sees what is opened.
     const asked = reached().slice(before);
     assert.ok(names.asked.length >= INSIDE.length && asked.some((line) => line.includes('AF_INET')));
     const port = names.at.split(':')[1] ?? '';

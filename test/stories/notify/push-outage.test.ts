@@ -15,10 +15,10 @@ import { needs } from '../../support/tools.ts';
 const PRELOAD = join(import.meta.dirname, '..', '..', 'support', 'notify', 'push-preload.ts');
 const NAMED = '93.184.215.1';
 const LITERAL = '93.184.215.2';
-/** Names that can't be resolved meanwhile: more than a token's phone, so that what they hold up would be seen. */
+/** Names that cannot be resolved during the outage: enough of them that a delay of the others would be seen. */
 const NAMES = Array.from({ length: 12 }, (_, i) => `phone${i}.push.example.com`);
 const CALLS = 200;
-/** How long so many of the calls may take: a multiple of the time before, or what is far below a wait for a name. */
+/** The most that this part of the calls may take: a multiple of the time before, or far less than a wait for a name. */
 const LIMITS = [
   { part: 0.5, times: 5, ms: CONNECT_MS / 40 },
   { part: 0.99, times: 20, ms: CONNECT_MS / 4 },
@@ -102,7 +102,7 @@ describe('An outage of the name servers', { skip: needs('openssl') }, () => {
       names.mode = outage;
       const job = await fixture.queue({ command: ['false'] });
       const answer = (name: string) => arrived.some((each) => each.name === name && each.text.includes(job));
-      await until('the endpoint of an address and the target of the operator are told', async () =>
+      await until('the endpoint of an address and the target of the operator are notified', async () =>
         answer('') && target.pages.some(({ page }) => page.message.includes(job)) ? true : undefined,
       );
       const during = await callTimes(api);
@@ -136,7 +136,7 @@ describe('An outage of the name servers', { skip: needs('openssl') }, () => {
       assert.deepEqual([NAMES.some(answer), named.pages.length], [false, 0]);
 
       names.mode = 'answers';
-      await until('all are told', async () => (NAMES.every(answer) && named.pages.length > 0 ? true : undefined));
+      await until('all are notified', async () => (NAMES.every(answer) && named.pages.length > 0 ? true : undefined));
       assert.deepEqual([target.pages.length, named.pages.length], [1, 1], 'one that had its page was sent it again');
       assertGoesOn(t, before, during);
     });

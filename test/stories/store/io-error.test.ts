@@ -97,7 +97,7 @@ describe('An I/O error of the disk', { skip: needs('strace') }, () => {
           facts += wrote.facts.length;
         }
       };
-      // Both have ended before the folder goes, also when one of them has found something.
+      // Both have ended before the folder is removed, also when one of them has found something.
       const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
       for (const end of ends) if (end.status === 'rejected') throw end.reason;
       t.diagnostic(`${refused} refused, ${facts} acknowledged`);

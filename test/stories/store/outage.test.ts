@@ -1,4 +1,4 @@
-/** The database goes away and comes back while jobs run. */
+/** The database stops and starts again while jobs run. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -15,7 +15,7 @@ const LINES = 40;
 
 describe('an outage of PostgreSQL', () => {
   test(
-    'F24: a job runs on through a crash of the server, loses no line, and the daemon answers 503 meanwhile',
+    'F24: a job keeps running while the server is down and loses no line, and the daemon answers 503',
     { timeout: 60_000 },
     async (t) => {
       const server = await startPostgres();

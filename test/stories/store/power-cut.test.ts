@@ -25,7 +25,7 @@ interface Cut {
   readonly corrupt: readonly string[];
 }
 
-/** Half of the cuts come right after somebody was told something, the others anywhere. */
+/** Half of the cuts come right after something was acknowledged, the others anywhere. */
 function momentsOf(calls: readonly Call[], count: number, chance: () => number): number[] {
   const answer = calls.flatMap((call, at) => (call.to === 'say' ? [at] : []));
   const any = (n: number): number => Math.floor(chance() * n);

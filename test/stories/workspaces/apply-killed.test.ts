@@ -13,12 +13,12 @@ const RESOURCES = 150;
 
 interface Counter {
   readonly port: number;
-  /** The names that were told, in order. */
+  /** The names that were reported, in order. */
   readonly answer: string[];
   close(): Promise<void>;
 }
 
-/** Each resource tells its name when it is made: a second witness beside the state. */
+/** Each resource reports its name when it is made: a second witness beside the state. */
 async function startCounter(): Promise<Counter> {
   const answer: string[] = [];
   const server: Server = createServer((socket) => {
@@ -51,8 +51,8 @@ function chain(port: number): string {
 }
 
 /**
- * What the next plan would make is what is not there yet; what it would replace is there, but was stopped in the
- * making.
+ * The resources that the next plan would create do not exist yet; those that it would replace exist, but their
+ * creation was interrupted.
  */
 async function nextPlan(fixture: Fixture): Promise<{ unmade: Set<string>; halfMade: string[] }> {
   const job = await runToEnd(fixture, 'plan', 'chain');
@@ -87,7 +87,7 @@ describe('An apply whose daemon dies', { skip: needs('terraform or tofu') }, () 
         await daemon.kill();
         daemon = await fixture.start();
         await fixture.waitFor(id, ['interrupted'], 30_000);
-        assert.deepEqual(processesOf(new Set([id])), [], 'a process of the killed apply goes on');
+        assert.deepEqual(processesOf(new Set([id])), [], 'a process of the killed apply still runs');
         const { unmade, halfMade } = await nextPlan(fixture);
         for (const name of halfMade) again.add(name);
         const forgotten = counter.answer.filter((name) => unmade.has(name));

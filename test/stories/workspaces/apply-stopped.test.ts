@@ -14,8 +14,8 @@ const TIMEOUT = '15s';
 const TIMEOUT_MS = 15_000;
 
 /**
- * The words of a provisioner that is deaf, and leaves a deaf one in a session of its own that holds its input and
- * output.
+ * The commands of a provisioner that ignores signals, and starts a process in a new session that also ignores them and
+ * holds its input and output.
  */
 const STUBBORN = [
   `trap '' TERM HUP INT`,

@@ -76,7 +76,7 @@ test('T69: a daemon that is stopped ends a fetch for a run', { skip: needs('git'
 });
 
 test(
-  'T70: git of a daemon that is killed ends too: nobody else bounds its time and its disk',
+  'T70: git of a daemon that is killed ends too, because nothing else bounds its time and its disk',
   { skip: needs('git'), timeout: 60_000 },
   async () => {
     const daemon = await fixture.start();

@@ -1,4 +1,4 @@
-/** A root with a backend of its own is left alone: its serial is read from there, and what moves there is seen. */
+/** A root with its own backend keeps it: the serial is read from there, and a change there is seen. */
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -56,7 +56,7 @@ async function planOf(fixture: Fixture): Promise<string> {
   return job.plan_artifact_id ?? assert.fail('no plan was saved');
 }
 
-describe('A root with a backend of its own', { skip: needs('terraform or tofu') }, () => {
+describe('A root with its own backend', { skip: needs('terraform or tofu') }, () => {
   test('is applied through it, and its serial is read from it', { timeout: 120_000 }, async (t) => {
     const fixture = await openFixture(t);
     const server = await startStateServer();
@@ -74,7 +74,7 @@ describe('A root with a backend of its own', { skip: needs('terraform or tofu') 
       'the service has kept a state that is not its own',
     );
 
-    // Somebody outside moves the state: a plan of before is stale once that is seen, and nobody of ours is named.
+    // Another program changes the state: an earlier plan is stale once that is seen, and no user is named for it.
     const late = await planOf(fixture);
     server.state = { ...server.state, serial: server.state.serial + 5 };
     const refused = await runToEnd(fixture, 'apply', 'own', { plan: late });
@@ -124,7 +124,7 @@ describe('A root with a backend of its own', { skip: needs('terraform or tofu') 
     },
   );
 
-  test('in files of its own is refused, because they would be lost with the copy', { timeout: 60_000 }, async (t) => {
+  test('in local files is refused, because they would be lost with the copy', { timeout: 60_000 }, async (t) => {
     const fixture = await openFixture(t);
     await fixture.start();
     await addWorkspace(

@@ -1,4 +1,4 @@
-/** What is shown of a plan is what is sealed and applied, whatever programs of the run do meanwhile. */
+/** The plan that is shown is the plan that is sealed and applied, whatever programs of the run do. */
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -70,7 +70,7 @@ describe('A saved plan', { skip: needs('terraform or tofu') }, () => {
       };
       assert.ok(rows.some((row) => row.operation === 'job.refuse'));
       const { hash } = await import('node:crypto');
-      // Also by somebody who writes the digest anew: the seal itself does not open.
+      // Also where the digest was written again: the seal itself does not open.
       const cut = sealed.subarray(0, -1);
       const other = await planOf(fixture, 'one');
       await alter(fixture, other, { sealed: cut, digest: hash('sha256', cut) });

@@ -15,8 +15,8 @@ import { type Ran, svc } from '../../support/terminal.ts';
 import { needs } from '../../support/tools.ts';
 
 /**
- * What stands in for ssh: as the real one, it connects to the port of the server (on the loopback address) and passes
- * on what both sides say. It answers for one host, and tells the server its words before the command.
+ * The replacement of ssh: as the real one, it connects to the port of the server (on the loopback address) and passes
+ * on what both sides say. It answers for one host, and sends the server its words before the command.
  */
 const SSH = `#!/bin/bash
 [[ $1 == -G ]] && exit 1

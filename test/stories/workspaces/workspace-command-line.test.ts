@@ -21,7 +21,7 @@ interface Ended {
 
 type Svc = (...words: readonly string[]) => Promise<Ended>;
 
-/** Words of a command line with these settings in its environment, and nothing of whoever runs the tests. */
+/** Runs a command line with these settings in its environment, and none of the user who runs the tests. */
 function svcWith(env: Readonly<Record<string, string>>, cwd: string): Svc {
   return async (...words) => {
     const child = spawn(SVC, words, {
@@ -57,7 +57,7 @@ interface Home {
   readonly fixture: Fixture;
   /** Of the workspace `net`, which is not added yet. */
   readonly root: string;
-  /** Of whoever works on the machine. */
+  /** Of the person who works on the machine. */
   readonly svc: Svc;
   readonly json: <V extends ViewName>(kind: V, ...words: string[]) => Promise<Projected<V>>;
   /** Of another person, who decides over HTTP. */
@@ -81,7 +81,7 @@ async function openHome(t: TestContext): Promise<Home> {
   return { fixture, root, svc, json, ben };
 }
 
-async function refuseWhatIsNotThere({ fixture, svc, ben }: Pick<Home, 'fixture' | 'svc' | 'ben'>): Promise<void> {
+async function refuseUnknownNames({ fixture, svc, ben }: Pick<Home, 'fixture' | 'svc' | 'ben'>): Promise<void> {
   ended(3, await svc('workspace', 'plan', 'nowhere', '--wait'));
   ended(3, await svc('workspace', 'apply', 'net', '--plan', `art_${UNKNOWN}`));
   ended(3, await ben('approval', 'approve', `apr_${UNKNOWN}`));
@@ -168,8 +168,8 @@ test(
     );
 
     await t.test(
-      'what is not there is 3, and a broken root ends with the exit code of terraform and its own words',
-      () => refuseWhatIsNotThere({ fixture, svc, ben }),
+      'an unknown name exits with 3, and a broken root exits with the code and the message of terraform',
+      () => refuseUnknownNames({ fixture, svc, ben }),
     );
   },
 );

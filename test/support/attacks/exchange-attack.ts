@@ -1,7 +1,7 @@
 /**
  * Stands for a process that escaped from a job: it holds folders of the run open, and exchanges in each of them the
  * folder `x` with the link `l`, without a pause, while somebody else removes the run. What is missing it makes again.
- * Told by messages what to attack; says `go` when it has begun and `done` at its end, one line each.
+ * Messages say what to attack. It prints `go` when it has begun and `done` at its end, one line each.
  */
 import { closeSync, constants, mkdirSync, openSync, symlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { cString, openSystemCalls } from '../../../src/runners/sandbox/kernel/system-call.ts';

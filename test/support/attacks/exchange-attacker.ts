@@ -7,7 +7,7 @@ import { HELPER_NODE_OPTIONS } from '../../../src/runners/process/lean.ts';
 import type { Attack } from './exchange-attack.ts';
 
 export interface Attacker {
-  /** Resolves when the attack goes on. */
+  /** Resolves when the attack has begun. */
   begin(attack: Attack): Promise<void>;
   /** Resolves when it is over. */
   over(): Promise<void>;

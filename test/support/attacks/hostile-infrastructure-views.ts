@@ -1,4 +1,4 @@
-/** Views of infrastructure in which a text stands wherever one may. */
+/** Views of infrastructure with a text in every field that may have one. */
 
 /** The views of sources, workspaces, secrets and the seal. */
 export function hostileInfrastructure(text: string) {

@@ -8,7 +8,7 @@ export interface HostileMessage {
   readonly body: string;
 }
 
-/** Repeated inside of a text; each made an expression of some parser slow, or would do so in a careless one. */
+/** Repeated inside a text; each made an expression of some parser slow, or would do so in a careless one. */
 const UNITS = [
   'a',
   '-',
@@ -44,7 +44,7 @@ function json(source: WebhookSource, name: string, body: string): HostileMessage
   return { source, name, contentType: 'application/json', body };
 }
 
-/** Each of about so many bytes. */
+/** Each has about `size` bytes. */
 export function hostileMessages(size: number): HostileMessage[] {
   const fill = (unit: string, length = size): string => unit.repeat(Math.ceil(length / Buffer.byteLength(unit)));
   const list = (item: (n: number) => string): string => {

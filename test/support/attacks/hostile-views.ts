@@ -1,4 +1,4 @@
-/** Views in which a text stands wherever one may. */
+/** Views with a text in every field that may have one. */
 import type { ViewName } from '../../../src/operations/views/views.ts';
 import { hostileApprovals, hostileInfrastructure } from './hostile-infrastructure-views.ts';
 

@@ -69,7 +69,7 @@ function directoryOf(zip: Buffer): { readonly at: number; readonly end: number; 
   return { at: zip.readUInt32LE(end + 16), end, count: zip.readUInt16LE(end + 10) };
 }
 
-/** The directory of an archive whose entries stand so many bytes later than it says. */
+/** The directory of an archive whose entries begin `by` bytes later than it says. */
 function movedDirectory(zip: Buffer, by: number): { readonly bytes: Buffer; readonly lastAt: number } {
   const { at: from, end, count } = directoryOf(zip);
   const bytes = Buffer.from(zip.subarray(from, end));

@@ -19,7 +19,7 @@ export interface WriterOptions {
   readonly dataDir: string;
   readonly rounds: number;
   readonly mode?: 'full' | 'normal';
-  /** Arguments of strace; it runs without it where there are none. */
+  /** Arguments of strace; without them it runs without strace. */
   readonly strace?: readonly string[];
   readonly cacheDir: string;
 }
@@ -36,7 +36,7 @@ export async function runWriter({ dataDir, rounds, mode = 'full', strace, cacheD
   return { ...readSaid(stdout), stderr };
 }
 
-/** The last line of a program that was ended may be cut: what is not whole was not said. */
+/** The last line of a program that was ended may be cut off. An incomplete line does not count. */
 export function readSaid(text: string): Omit<Wrote, 'stderr'> {
   const lines = text
     .split('\n')

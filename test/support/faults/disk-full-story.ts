@@ -1,7 +1,7 @@
 /**
- * A stand-alone program, in a mount namespace of its own: `node disk-full-story.ts DIR store|everything`. Mounts a
- * small disk on DIR, lets a daemon work there, fills it in the middle of an apply, and makes room again. Ends with 0
- * when all was as it has to be; says what was not.
+ * A stand-alone program, in a separate mount namespace: `node disk-full-story.ts DIR store|everything`. Mounts a small
+ * disk on DIR, lets a daemon work there, fills it in the middle of an apply, and makes room again. Ends with 0 if all
+ * expectations hold, and prints those that do not.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,5 +1,5 @@
 /**
- * What a store has to hold after a fault of its disk: everything that somebody was told, and nothing that contradicts
+ * What a store has to hold after a fault of its disk: everything that was acknowledged, and nothing that contradicts
  * itself.
  */
 import { hash } from 'node:crypto';
@@ -92,8 +92,7 @@ async function unopened({ db }: Store, ring: Keyring): Promise<string[]> {
 }
 
 /**
- * The job of each approval stands where the approval says, and the ledger tells of one settlement for each that is
- * settled.
+ * The state of each job matches its approval, and the ledger has one settlement for each approval that is settled.
  */
 async function unsettled({ db }: Store): Promise<string[]> {
   const approvals = await db
@@ -138,7 +137,7 @@ async function wrongMoves({ db }: Store): Promise<string[]> {
   });
 }
 
-/** Whether a job that was told to be `from` may be `to` by now: what followed need not have been told. */
+/** Whether a job that was acknowledged as `from` may be `to` by now: later moves need not have been acknowledged. */
 function isOnItsWay(from: JobState, to: JobState | undefined): boolean {
   return from === to || JOB_STATES.some((next) => canMove(from, next) && isOnItsWay(next, to));
 }

@@ -1,8 +1,8 @@
 /**
- * A stand-alone program that does what the daemon and its faces do with the store, while something goes wrong with the
- * disk: `node fault-writer.ts DATA_DIR ROUNDS full|normal`. Each round is a plan that is saved, asked about, decided by
- * two at once and applied. Says one line of JSON for each thing that it was told is done, at once and synchronously:
- * what was said before a fault was acknowledged before it.
+ * A stand-alone program that does what the daemon and its faces do with the store, during a fault of the disk:
+ * `node fault-writer.ts DATA_DIR ROUNDS full|normal`. In each round a plan is saved, approval is requested, two people
+ * decide at once, and the plan is applied. Prints one line of JSON for each acknowledged step, at once and
+ * synchronously: a line that was printed before a fault was acknowledged before it.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { writeSync } from 'node:fs';
@@ -27,7 +27,7 @@ import { insertDaemon } from '../../../src/store/maintenance/daemons.ts';
 import type { JobRow } from '../../../src/store/schema/schema.ts';
 import { planLabel, planViewLabel } from '../../../src/store/secrets/seal.ts';
 
-/** What somebody was told. */
+/** What was acknowledged. */
 export type Fact =
   | { readonly of: 'job'; readonly id: string; readonly state: JobState }
   | { readonly of: 'output'; readonly id: string; readonly lastSeq: number }
@@ -35,7 +35,7 @@ export type Fact =
   | { readonly of: 'approval'; readonly id: string; readonly state: ApprovalState }
   | { readonly of: 'state'; readonly workspace: string; readonly serial: number; readonly digest: string };
 
-/** A line: what is done, what was refused as it has to be, or what went wrong in a way of its own. */
+/** A line: what is done, what was refused as it has to be, or what failed in an unexpected way. */
 export type Said =
   | { readonly done: readonly Fact[] }
   | { readonly refused: string }
@@ -47,7 +47,7 @@ const LINEAGE = '6d1f0c5e-0000-4000-8000-000000000001';
 const PLAN_BYTES = 20_000;
 const OUTPUT_BYTES = 8_000;
 const STATE_BYTES = 6_000;
-/** One round in so many is rejected: it writes less. */
+/** One round in this number is rejected: it writes less. */
 const REJECTED_OF = 4;
 
 const say = (said: Said): void => void writeSync(1, `${JSON.stringify(said)}\n`);
@@ -192,7 +192,7 @@ async function apply(writer: Writer, name: string, plan: string, first: Decision
       }),
     );
     const state = parseState(bytes);
-    if (state === null) throw new Error('the state of this program is none');
+    if (state === null) throw new Error('this program wrote an invalid state');
     await store.write((tx) => keepOfRun(tx, fence, row, { state, ring: writer.ring }));
     done({ of: 'state', workspace: name, serial, digest: hash('sha256', bytes) });
   }

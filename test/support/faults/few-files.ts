@@ -1,4 +1,4 @@
-/** A program of its own for a test that takes most files away from it: says where it listens, ends with its input. */
+/** A separate program for a test that limits its open files. Prints where it listens, and ends with its input. */
 import { startProgram } from '../program.ts';
 
 const program = await startProgram(null);

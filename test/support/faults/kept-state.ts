@@ -8,7 +8,7 @@ export interface KeptState {
   readonly serial: number;
   /** The job that wrote it. */
   readonly jobId: string | null;
-  /** `name`, or `name[0]`, with whether the next plan would make it anew. */
+  /** `name`, or `name[0]`, with whether the next plan would replace it. */
   readonly resources: ReadonlyMap<string, { readonly tainted: boolean }>;
 }
 

@@ -23,7 +23,7 @@ export type Call =
   | { readonly to: 'truncate'; readonly file: string; readonly size: number }
   | { readonly to: 'sync'; readonly file: string }
   | { readonly to: 'remove'; readonly file: string }
-  /** On standard output: somebody was told. */
+  /** On standard output: an acknowledgement. */
   | { readonly to: 'say'; readonly text: string };
 
 const FILE_CALL = /^(pwrite64|write|ftruncate|fsync|fdatasync)\((\d+)<([^>]*)>(?:, (.*))?\) += (\d+)$/;
@@ -80,7 +80,7 @@ export class Disk {
     for (const [name, content] of files) this.#synced.set(name, content);
   }
 
-  /** All that was told up to now. */
+  /** All that was acknowledged up to now. */
   get said(): string {
     return this.#said;
   }
@@ -98,8 +98,8 @@ export class Disk {
   }
 
   /**
-   * Writes into `dir` what is found after a cut at this moment: of what is not synced about a half, and of those writes
-   * one in four with only some of its sectors. `chance` answers numbers from 0 to 1.
+   * Writes into `dir` what is found after a cut at this moment: about half of the unsynced writes, and one in four of
+   * these with only some of its sectors. `chance` answers numbers from 0 to 1.
    */
   cut(dir: string, chance: () => number): void {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
@@ -108,7 +108,7 @@ export class Disk {
       const kept = (this.#unsynced.get(file) ?? [])
         .filter(() => chance() < 0.5)
         .flatMap((change) => torn(change, chance));
-      // Not into what is synced: the disk goes on from there to the next cut.
+      // Not into the synced content: the disk continues from there to the next cut.
       const content = kept.reduce<Buffer | null>(
         changed,
         before === null || kept.length === 0 ? before : Buffer.from(before),

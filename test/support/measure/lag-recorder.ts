@@ -71,6 +71,6 @@ if (isMainThread) {
     writeFileSync(`${file}.new`, JSON.stringify(take()));
     renameSync(`${file}.new`, file);
   });
-  // Before this the signal would end it: whoever forked it waits for this.
+  // Before this the signal would end the process: its parent waits for this message.
   process.send?.('ready');
 }

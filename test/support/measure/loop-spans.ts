@@ -38,7 +38,7 @@ export function recordSpans(): SpanRecorder {
   };
 }
 
-/** The longest span of `work`, the best of so many times; ends early at one that is at most `enoughMs`. */
+/** The longest span of `work`, the best of `times` runs; ends early at one that is at most `enoughMs`. */
 export async function bestSpan(times: number, enoughMs: number, work: () => Promise<unknown>): Promise<number> {
   let best = Number.POSITIVE_INFINITY;
   for (let n = 0; n < times && best > enoughMs; n += 1) {

@@ -1,4 +1,4 @@
-/** Daemons' part in pages, on each database: endpoints that behave as they are told to, and what arrived at them. */
+/** Daemons that send notifications, on each database: endpoints with a given behaviour, and what arrived at them. */
 import assert from 'node:assert/strict';
 import { createServer, type Server, type Socket } from 'node:net';
 import { type Loop, startLoop } from '../../../src/daemon/core/loop.ts';
@@ -72,7 +72,7 @@ export interface NotifyFixture {
   readonly page: () => Promise<string>;
   readonly delivery: (notificationId: string, target: string) => Promise<DeliveryRow | undefined>;
   readonly stateOfNotification: (notificationId: string) => Promise<string | undefined>;
-  /** Starts one more daemon on the same database, with a store of its own. */
+  /** Starts one more daemon on the same database, with a separate store. */
   readonly start: (transports?: readonly Transport[]) => Promise<PagingDaemon>;
 }
 

@@ -1,5 +1,6 @@
 /**
- * The part of a daemon that sends pages, on a store of its own and with the real sender, which dials a test's network.
+ * The part of a daemon that sends notifications, on a separate store and with the real sender, which dials a test's
+ * network.
  */
 import assert from 'node:assert/strict';
 import { startLoop } from '../../../src/daemon/core/loop.ts';
@@ -18,7 +19,7 @@ export interface PushFixture {
   readonly store: Store;
   /** How long each send took that has ended, in milliseconds, by the URL of its endpoint. */
   readonly tookMs: Map<string, number[]>;
-  /** Registers an endpoint of a token of its own; answers its id. */
+  /** Registers an endpoint of a new token. Returns its id. */
   readonly endpoint: (url: string) => Promise<string>;
   /** Asks for a page; answers its id. */
   readonly page: () => Promise<string>;

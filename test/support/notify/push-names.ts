@@ -49,7 +49,7 @@ function questionOf(query: Buffer): { name: string; type: number; end: number } 
 /** The question with its answers: each one points to the name in the question. */
 function answerTo(question: Buffer, addresses: readonly string[], code: number): Buffer {
   const head = Buffer.from(question);
-  // An answer, recursion available; one question, so many answers, nothing else.
+  // An answer, recursion available; one question, one answer for each address, nothing else.
   head.writeUInt16BE(0x8180 | code, 2);
   head.writeUInt16BE(1, 4);
   head.writeUInt16BE(addresses.length, 6);

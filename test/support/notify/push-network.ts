@@ -40,7 +40,7 @@ export function createNetwork(): TestNetwork {
   };
 }
 
-/** A port of loopback on which nobody listens. */
+/** A port of loopback without a listener. */
 export async function closedPort(): Promise<number> {
   const server = createServer();
   const port = await listen(server);

@@ -27,7 +27,7 @@ if (nameServer !== undefined) {
 }
 
 /**
- * What asks the machine itself, which a test must not depend on: it knows no name, and says so by a code of its own.
+ * The look-up by the machine itself, on which a test must not depend: it knows no name, and fails with a distinct code.
  */
 dns.lookup = (): Promise<never> => Promise.reject(Object.assign(new Error('not of this test'), { code: 'ELOOKUP' }));
 

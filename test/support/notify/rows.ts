@@ -5,7 +5,7 @@ import { requestNotification } from '../../../src/store/notify/notifications.ts'
 import type { DeliveryRow } from '../../../src/store/schema/schema.ts';
 import type { Store } from '../../../src/store/store.ts';
 
-/** Registers an endpoint of a token of its own; answers its id. */
+/** Registers an endpoint of a new token. Returns its id. */
 export async function insertEndpointOf(store: Store, owner: string, url: string): Promise<string> {
   const id = newId('ep', Date.now());
   const endpoint = { id, token_id: `local:${id}`, owner, endpoint: url, label: null, p256dh: null, auth: null };

@@ -222,7 +222,7 @@ function isRunning(pid: number): boolean {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     return stat[stat.lastIndexOf(')') + 2] !== 'Z';
   } catch {
-    return !existsSync('/proc/self/stat'); // Without a /proc the answer of the signal stands.
+    return !existsSync('/proc/self/stat'); // Without a /proc the answer of the signal counts.
   }
 }
 

@@ -34,7 +34,7 @@ test('A dropped database is gone, also while a connection to it is open, and a s
   await assert.rejects(query(fresh.url, 'SELECT 1'), /does not exist/);
 });
 
-describe("A server of one's own", () => {
+describe('A separate server', () => {
   let server: PostgresServer;
   before(async () => {
     server = await startPostgres();

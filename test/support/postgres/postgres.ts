@@ -11,7 +11,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 
-/** URL of a server whose user may create databases. Set by scripts/test.ts; whoever sets it by hand uses their own. */
+/** URL of a server whose user may create databases. Set by scripts/test.ts, or by hand. */
 export const POSTGRES_URL_VARIABLE = 'GATEHOUSE_TEST_POSTGRES_URL';
 
 const KEEPER = fileURLToPath(new URL('keeper.ts', import.meta.url));
@@ -36,7 +36,7 @@ export interface FreshDatabase {
   drop(): Promise<void>;
 }
 
-/** Starts a server of one's own. Needed only to kill it; for a database alone use `freshDatabase`. */
+/** Starts a separate server. Needed only to kill it; for a database alone use `freshDatabase`. */
 export async function startPostgres(): Promise<PostgresServer> {
   const keeper = new Keeper();
   const url = await keeper.answer();
@@ -58,7 +58,7 @@ async function serverUrl(): Promise<string> {
 }
 
 /**
- * An empty database of one's own per call, UTF-8 with the C collation. Making one takes about 60 ms, dropping it 20 ms.
+ * A new empty database per call, UTF-8 with the C collation. Creating one takes about 60 ms, dropping it 20 ms.
  */
 export async function freshDatabase(): Promise<FreshDatabase> {
   const server = await serverUrl();
@@ -100,7 +100,7 @@ class Keeper {
       this.#child.once('error', (error) => over(error.message));
       this.#child.once('close', (code, signal) => over(String(signal ?? code)));
     });
-    this.#child.stdin?.on('error', () => {}); // A keeper that is gone is told by 'close'.
+    this.#child.stdin?.on('error', () => {}); // 'close' reports that the keeper has ended.
     this.#child.stderr?.on('data', (chunk: Buffer) => {
       this.#stderr = (this.#stderr + chunk.toString()).slice(-STDERR_TAIL_CHARS);
     });

@@ -17,7 +17,7 @@ export interface TestStore extends RunDeps {
   readonly kinds: RunKinds;
   readonly runsDir: string;
   readonly instancesDir: string;
-  /** Records a daemon and answers its id; nobody holds its lock. */
+  /** Records a daemon whose lock is free. Returns its id. */
   daemon(machine?: { host: string; bootId: string }): Promise<string>;
   /** Queues a command, or what `more` makes of it, and answers its id. */
   job(key?: string | null, more?: Partial<NewJob>): Promise<string>;

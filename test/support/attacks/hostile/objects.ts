@@ -41,7 +41,7 @@ export function delta(baseSize: number, size: number, instructions: Buffer): Buf
   return Buffer.concat([varint(baseSize), varint(size), instructions]);
 }
 
-/** Copies the first 64 KiB of the base so often. */
+/** Copies the first 64 KiB of the base `times` times. */
 export const copies = (times: number): Buffer => Buffer.alloc(times, 0x80);
 
 interface PackFaults {

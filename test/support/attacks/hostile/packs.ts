@@ -50,7 +50,7 @@ function deepChain(objects: Objects, depth: number): string {
   return objects.commit(objects.tree(['100644', 'f', name]));
 }
 
-/** So many mebibytes of zeros, deflated without ever having them: each is a block that refers to nothing before it. */
+/** Mebibytes of zeros, deflated without holding them: each is a block that refers to nothing before it. */
 function deflatedZeros(mebibytes: number): Buffer {
   const block = deflateRawSync(Buffer.alloc(MIB), { finishFlush: constants.Z_FULL_FLUSH });
   const adler = Buffer.alloc(4);
@@ -76,7 +76,7 @@ export const PACKS: readonly Hostile[] = [
   altered('claims four billion objects', (objects) => objects.pack({ count: 0xffff_ffff })),
   altered('claims one object more', (objects) => objects.pack({ count: 4 })),
   altered('claims one object less', (objects) => objects.pack({ count: 2 })),
-  altered('an object of a type that is none', (objects) => {
+  altered('an object of an unknown type', (objects) => {
     objects.raw(5, 2, Buffer.alloc(0), deflateSync('x\n'));
     return objects.pack();
   }),
@@ -96,7 +96,7 @@ export const PACKS: readonly Hostile[] = [
     objects.raw(TYPE_NUMBERS.blob, 2, Buffer.alloc(0), deflateSync(Buffer.alloc(MIB)));
     return objects.pack();
   }),
-  altered('a difference from what is not there', (objects) => {
+  altered('a difference from a missing object', (objects) => {
     const difference = delta(100, 100, Buffer.of(0x90, 100));
     objects.raw(TYPE_NUMBERS.nameDelta, difference.length, Buffer.alloc(20, 0xab), deflateSync(difference));
     return objects.pack();
@@ -129,7 +129,7 @@ export const PACKS: readonly Hostile[] = [
   }),
 ];
 
-/** The name of a commit whose message has so many bytes. */
+/** The name of a new commit of one file, with the given message and headers. */
 const commitOf = (objects: Objects, more: Parameters<Objects['commit']>[1]): string =>
   objects.commit(objects.tree(['100644', 'f', objects.blob()]), more);
 const TOO_LARGE = /git fetch failed|commit object of the repository has more than 1048576 bytes/;
@@ -154,11 +154,11 @@ export const COMMITS: readonly Hostile[] = [
   ),
   sent('commit: a tree that is missing', FAILED, (objects) => objects.commit('ab'.repeat(20))),
   sent('commit: a tree that is a file', FAILED, (objects) => objects.commit(objects.blob())),
-  sent('commit: an encoding that is none', ['f'], (objects) =>
+  sent('commit: an invalid encoding', ['f'], (objects) =>
     commitOf(objects, { headers: 'encoding \u001b]0;x\u0007\n', message: Buffer.of(0xff, 0xfe, 0x0a) }),
   ),
   sent('commit: a NUL in its message', /git fetch failed|^f$/, (objects) => commitOf(objects, { message: 'x\0y\n' })),
-  sent('commit: an author that is none', FAILED, (objects) => commitOf(objects, { author: 'x' })),
+  sent('commit: an invalid author', FAILED, (objects) => commitOf(objects, { author: 'x' })),
   sent('commit: another one is sent with it', /more than one commit|git fetch failed/, (objects) => {
     commitOf(objects, { message: 'other\n' });
     return commitOf(objects, {});

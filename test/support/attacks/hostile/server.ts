@@ -1,4 +1,4 @@
-/** For tests: a git server on the loopback address that says whatever it is told to, over http. */
+/** For tests: a git server on the loopback address that sends any given answer, over http. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,7 +9,7 @@ export interface Script {
   /** The list of refs; by default HEAD and main are this commit. */
   readonly tip: string;
   readonly refs?: (response: ServerResponse) => void;
-  /** The commit without parents that is sent; null when there is none. */
+  /** The commit without parents that is sent; null if all commits have parents. */
   readonly shallow: string | null;
   readonly pack: Buffer;
 }

@@ -40,7 +40,7 @@ export const SERVERS: readonly Hostile[] = [
     ),
   ),
   answering('sends no list of refs', FAILED, (response) => response.end('x'.repeat(10_000))),
-  answering('sends a length that is none', FAILED, (response) =>
+  answering('sends an invalid length', FAILED, (response) =>
     response.end(Buffer.concat([line('# service=git-upload-pack\n'), FLUSH, Buffer.from('zzzz')])),
   ),
   answering('sends refs of 100 MB', FAILED, (response, tip) => endless(response, tip)),
@@ -100,7 +100,7 @@ export const URLS: readonly Hostile[] = [
   refusedUrl('an option of ssh', 'ssh://-oProxyCommand=touch/x'),
   refusedUrl('a file with a line break', 'file:/etc/passwd\n'),
   refusedUrl('a password', 'https://u:p@h/x'),
-  refusedUrl('a port that is none', 'https://h:99999/x'),
+  refusedUrl('an invalid port', 'https://h:99999/x'),
   refusedUrl('the metadata of a cloud, in one number', 'https://2852039166/x'),
   refusedUrl('a line break', 'https://h/x\nHost: i'),
   refusedRef('an option', '--upload-pack=x'),
