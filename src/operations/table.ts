@@ -5,6 +5,7 @@ import { COMMAND_OPERATIONS } from './commands/commands.ts';
 import { DEADMAN_OPERATIONS } from './events/deadman.ts';
 import { EVENT_OPERATIONS } from './events/events.ts';
 import { HOST_REQUEST_OPERATIONS } from './events/host-requests.ts';
+import { INVENTORY_OPERATIONS } from './inventories/inventories.ts';
 import { JOB_OPERATIONS } from './jobs/jobs.ts';
 import { MAINTENANCE_OPERATIONS } from './maintenance/maintenance.ts';
 import { MUTE_OPERATIONS } from './rules/mutes.ts';
@@ -38,6 +39,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...WORKSPACE_EXPORT_OPERATIONS,
   ...WORKSPACE_RUN_OPERATIONS,
   ...SOURCE_OPERATIONS,
+  ...INVENTORY_OPERATIONS,
   ...COMMAND_OPERATIONS,
   ...EVENT_OPERATIONS,
   ...RULE_OPERATIONS,

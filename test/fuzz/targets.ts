@@ -1,4 +1,5 @@
 /** All targets of the fuzz. One more is a row in the file of its area; its name is what `--target` takes. */
+import { INVENTORY_TARGETS } from './inventories.ts';
 import { FILE_TARGETS } from './files.ts';
 import { INGRESS_TARGETS } from './ingress.ts';
 import { REQUEST_TARGETS } from './requests.ts';
@@ -9,5 +10,6 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
   ...INGRESS_TARGETS,
   ...RULE_TARGETS,
   ...FILE_TARGETS,
+  ...INVENTORY_TARGETS,
   ...REQUEST_TARGETS,
 ];

@@ -33,6 +33,7 @@ const TEST_TOOLS = {
   'prometheus-alertmanager': onPath('prometheus-alertmanager'),
   git: onPath('git'),
   ssh: { ...onPath('ssh'), debianPackage: 'openssh-client' },
+  'ansible-inventory': { ...onPath('ansible-inventory'), debianPackage: 'ansible-core' },
   openssl: onPath('openssl'),
   'x86_64-linux-gnu-as': { ...onPath('x86_64-linux-gnu-as'), debianPackage: 'binutils-x86-64-linux-gnu' },
   'aarch64-linux-gnu-as': { ...onPath('aarch64-linux-gnu-as'), debianPackage: 'binutils-aarch64-linux-gnu' },

@@ -10,15 +10,15 @@ export const CIRCLES_WHY =
   'What imports each other can only be read, tested and changed together. Move what both need to a file below both.';
 
 export const RANKS_WHY =
-  'What many areas need must not need them: access, sources and secrets are below jobs and approvals, those below ' +
-  'the kinds of work, those below schedules and rules.';
+  'What many areas need must not need them: access, sources, secrets and inventories are below jobs and approvals, ' +
+  'those below the kinds of work, those below schedules and rules.';
 
 export const FOLDER_FILES_MAX = 20;
 export const FOLDER_WHY = 'A folder reads like a table of contents. A longer one has parts: give each a folder.';
 
 /** Areas by rank: an area imports none of a higher rank in its layer. An area that is not listed has no rank. */
 const RANKS: readonly (readonly string[])[] = [
-  ['access', 'sources', 'secrets'],
+  ['access', 'sources', 'secrets', 'inventories'],
   ['jobs', 'approvals'],
   ['workspaces', 'commands', 'playbooks', 'backups', 'workflows'],
   ['schedules', 'rules'],

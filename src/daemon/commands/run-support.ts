@@ -1,4 +1,4 @@
-import { LOCALHOST } from '../../domain/commands/command.ts';
+import { LOCALHOST } from '../../domain/inventories/inventory.ts';
 import { eventFile, labelVariables } from '../../domain/commands/event-input.ts';
 import { commandKind } from '../../domain/commands/kind.ts';
 import { eventView } from '../../operations/events/events.ts';

@@ -24,6 +24,8 @@ export interface CommandAction {
   readonly inventory: string;
   readonly limit: string | null;
   readonly timeout: string | null;
+  /** True for a limit with a value of an event in it: it must be one host. Never stored. */
+  readonly isOfEvent?: boolean;
 }
 
 export const commandRuleAction: RuleActionRow<CommandAction> = {
@@ -52,6 +54,7 @@ export const commandRuleAction: RuleActionRow<CommandAction> = {
       inventory: fill(inventory),
       limit: hosts && fill(hosts),
       timeout: time && fill(time),
+      ...(action.limit?.includes('${') === true ? { isOfEvent: true } : {}),
     });
   },
   async mayRefuse({ command }) {

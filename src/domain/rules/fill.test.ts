@@ -79,7 +79,7 @@ describe('What an event fills in', () => {
       command(['uptime'], { limit: '${event.labels.instance}', timeout: '${event.labels.time}' }),
       event(),
     );
-    assert.deepEqual(filled, command(['uptime'], { limit: 'web1', timeout: '5m' }));
+    assert.deepEqual(filled, { ...command(['uptime'], { limit: 'web1', timeout: '5m' }), isOfEvent: true });
     assert.deepEqual(await fill({ kind: 'apply', workspace: '${event.labels.workspace}', timeout: null }, event()), {
       kind: 'apply',
       workspace: 'net',

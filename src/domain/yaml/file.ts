@@ -9,18 +9,29 @@ const DEPTH_MAX = 20;
 const TOO_DEEP = 'it is nested too deeply';
 /** Most brackets of lists, maps and `${…}` in one file. The parser took 1.9 s to refuse 60,000, and 0.2 s for 2,000. */
 const BRACKETS_MAX = 2_000;
+
+/** The bounds of a file; the constants above are those of files that people write by hand. */
+interface YamlLimits {
+  readonly bytesMax: number;
+  readonly depthMax: number;
+  readonly bracketsMax: number;
+}
+
+const LIMITS: YamlLimits = { bytesMax: YAML_BYTES_MAX, depthMax: DEPTH_MAX, bracketsMax: BRACKETS_MAX };
 /** Shown characters of the parser's message, which may quote the file. */
 const FAULT_CHARACTERS_MAX = 120;
 
 /** The content of a YAML file, with the line of each part. A scalar keeps its text: `1.10` is not the number 1.1. */
 export type YamlValue = YamlText | YamlList | YamlMap;
 
-interface YamlText {
+export interface YamlText {
   readonly kind: 'text';
   readonly line: number;
   readonly text: string;
   /** `other` if the unquoted text is a number. */
   readonly type: 'string' | 'boolean' | 'other' | 'null';
+  /** Without quotes and not as a block. */
+  readonly isPlain: boolean;
   /** Of a text on several lines: the offset in `text` at which each line begins; left out if escapes hide it. */
   readonly starts?: readonly LineStart[];
 }
@@ -42,14 +53,18 @@ interface Source {
   readonly yaml: typeof Yaml;
   readonly text: string;
   readonly lines: Yaml.LineCounter;
+  readonly depthMax: number;
 }
 
 /**
  * Reads one document of YAML 1.2 in its core schema, without tags, anchors, aliases and merge keys: nothing expands,
  * and the result has only texts, lists and maps. Throws invalid_argument that names the line.
  */
-export async function readYaml(text: string): Promise<YamlValue> {
-  if (Buffer.byteLength(text) > YAML_BYTES_MAX) throw refused(`expected at most ${YAML_BYTES_MAX} bytes`);
+export async function readYaml(text: string, limits: YamlLimits = LIMITS): Promise<YamlValue> {
+  const { bytesMax, bracketsMax, depthMax } = limits;
+  if (Buffer.byteLength(text) > bytesMax) throw refused(`expected at most ${bytesMax} bytes`);
+  const brackets = text.match(/[[{]/g)?.length ?? 0;
+  if (brackets > bracketsMax) throw refused('it has too many brackets');
   // The parser is loaded only when a file is read: it takes 30 ms.
   const yaml = await import('yaml');
   const lines = new yaml.LineCounter();
@@ -57,12 +72,10 @@ export async function readYaml(text: string): Promise<YamlValue> {
   const fault = [...document.errors, ...document.warnings][0];
   if (fault !== undefined) throw refused(wordsOf(fault), lines.linePos(fault.pos[0]).line);
   if (document.contents === null) throw refused('it is empty');
-  return valueOf({ yaml, text, lines }, document.contents, 0);
+  return valueOf({ yaml, text, lines, depthMax }, document.contents, 0);
 }
 
 function parse(yaml: typeof Yaml, text: string, lineCounter: Yaml.LineCounter): Yaml.Document.Parsed | Yaml.Document {
-  const brackets = text.match(/[[{]/g)?.length ?? 0;
-  if (brackets > BRACKETS_MAX) throw refused('it has too many brackets');
   try {
     return yaml.parseDocument(text, {
       schema: 'core',
@@ -105,7 +118,7 @@ function valueOf(source: Source, node: unknown, depth: number): YamlValue {
   const { yaml, lines } = source;
   if (!yaml.isNode(node)) throw refused('a value is missing');
   const { line } = lines.linePos(node.range?.[0] ?? 0);
-  if (depth > DEPTH_MAX) throw refused(TOO_DEEP, line);
+  if (depth > source.depthMax) throw refused(TOO_DEEP, line);
   if (yaml.isAlias(node) || ('anchor' in node && node.anchor !== undefined))
     throw refused('anchors and aliases are not supported', line);
   if (node.tag !== undefined) throw refused('tags are not supported', line);
@@ -122,17 +135,20 @@ function fieldOf(source: Source, { key, value }: Yaml.Pair, depth: number): [str
   if (named.kind !== 'text' || named.type === 'null') throw refused('expected the name of a field', named.line);
   return [
     named.text,
-    value === null ? { kind: 'text', line: named.line, text: '', type: 'null' } : valueOf(source, value, depth + 1),
+    value === null
+      ? { kind: 'text', line: named.line, text: '', type: 'null', isPlain: true }
+      : valueOf(source, value, depth + 1),
   ];
 }
 
-function textOf(file: Source, { value, source, range }: Yaml.Scalar, line: number): YamlText {
+function textOf(file: Source, { value, source, range, type: form }: Yaml.Scalar, line: number): YamlText {
+  const isPlain = form === 'PLAIN';
   if (typeof value === 'string') {
     const starts = range ? lineStarts(file.text.slice(range[0], range[1]), value, line) : null;
-    return { kind: 'text', line, text: value, type: 'string', ...(starts === null ? {} : { starts }) };
+    return { kind: 'text', line, text: value, type: 'string', isPlain, ...(starts === null ? {} : { starts }) };
   }
   const type = value === null ? 'null' : typeof value === 'boolean' ? 'boolean' : 'other';
-  return { kind: 'text', line, text: source ?? String(value), type };
+  return { kind: 'text', line, text: source ?? String(value), type, isPlain };
 }
 
 function refused(what: string, line?: number): Failure {

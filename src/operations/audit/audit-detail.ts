@@ -14,6 +14,7 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
   'deadman.heard': ['webhook'],
   'deadman.silent': ['webhook'],
   'host.request': ['outcome', 'job'],
+  'inventory.add': ['hosts', 'groups', 'replace'],
   'job.end': ['state', 'exit_code', 'by'],
   'job.redrive': ['state', 'dry_run', 'jobs'],
   'job.refuse': ['code'],

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, commandBytes, LOCALHOST } from '../../domain/commands/command.ts';
+import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, commandBytes } from '../../domain/commands/command.ts';
+import { LOCALHOST } from '../../domain/inventories/inventory.ts';
 import { commandKind } from '../../domain/commands/kind.ts';
 import { Failure } from '../../domain/failure.ts';
 import { isTerminal, type JobEvent } from '../../domain/jobs/job.ts';

@@ -69,4 +69,6 @@ export interface ValueInput {
   readonly cure: string;
   /** The question at a terminal, with `{field}` for a field; null if such a value is not typed. */
   readonly question: string | null;
+  /** More is not read; by default as much as a secret may have. */
+  readonly bytesMax?: number;
 }

@@ -5,6 +5,7 @@ import { AUDIT_VIEWS } from './audit.ts';
 import { COMMAND_VIEWS } from './commands.ts';
 import { EVENT_VIEWS } from './events.ts';
 import { HOST_VIEWS } from './host.ts';
+import { INVENTORY_VIEWS } from './inventories.ts';
 import { JOB_VIEWS } from './jobs.ts';
 import { MAINTENANCE_VIEWS } from './maintenance.ts';
 import { NOTIFY_VIEWS } from './notify.ts';
@@ -25,6 +26,7 @@ export const VIEWS = {
   ...JOB_VIEWS,
   ...COMMAND_VIEWS,
   ...SOURCE_VIEWS,
+  ...INVENTORY_VIEWS,
   ...WORKSPACE_VIEWS,
   ...APPROVAL_VIEWS,
   ...SECRET_VIEWS,

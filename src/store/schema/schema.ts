@@ -3,6 +3,7 @@ import type { EventStatus } from '../../domain/events/event.ts';
 import type { InitialState, JobKind, JobState, JobTrigger } from '../../domain/jobs/job.ts';
 import type { Scope } from '../../domain/access/scope.ts';
 import type * as infrastructure from './infrastructure.ts';
+import type * as inventories from './inventories.ts';
 import type * as notify from './notify.ts';
 import type * as reaction from './reaction.ts';
 
@@ -28,6 +29,8 @@ export interface Schema {
   approvals: infrastructure.ApprovalRow;
   decision_links: infrastructure.DecisionLinkRow;
   secrets: infrastructure.SecretRow;
+  inventories: inventories.InventoryRow;
+  host_keys: inventories.HostKeyRow;
   seal: infrastructure.SealRow;
   events: reaction.EventRow;
   event_counts: reaction.EventCountRow;
@@ -49,6 +52,7 @@ export interface Schema {
 }
 
 export type * from './infrastructure.ts';
+export type * from './inventories.ts';
 export type * from './notify.ts';
 export type * from './reaction.ts';
 

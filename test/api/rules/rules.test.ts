@@ -73,7 +73,7 @@ describe('Adding a rule', () => {
     await assert.rejects(add(program, rule('apply: nosuch')), refusal('not_found', /^There is no workspace nosuch\.$/));
     await assert.rejects(
       add(program, rule('command: ["df"], inventory: nosuch')),
-      refusal('not_found', /^The inventory "nosuch" does not exist; expected localhost\.$/),
+      refusal('not_found', /^There is no inventory nosuch\.$/),
     );
     await assert.rejects(
       add(program, rule('command: ["df"], inventory: localhost, limit: web1')),

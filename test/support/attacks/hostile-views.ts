@@ -189,6 +189,17 @@ function hostileJobs(text: string) {
   };
 }
 
+/** The views of inventories. */
+function hostileInventories(text: string) {
+  const inventory = { name: text, hosts: 1, groups: 1, ssh_key: text, created_at: text, updated_at: text };
+  const member = { host: text, address: text, port: 22, user: text, connection: text };
+  const keys = [{ type: text, fingerprint: text }];
+  return {
+    'inventory.list': [inventory],
+    'inventory.get': { ...inventory, members: [{ ...member, groups: [text], host_keys: keys }] },
+  };
+}
+
 /** Data of each view with `text` wherever text may stand. */
 export function hostile(text: string): Record<ViewName, unknown> {
   const token = {
@@ -202,6 +213,7 @@ export function hostile(text: string): Record<ViewName, unknown> {
   };
   return {
     ...hostileInfrastructure(text),
+    ...hostileInventories(text),
     ...hostileApprovals(text),
     ...hostileJobs(text),
     ...hostileHost(text),

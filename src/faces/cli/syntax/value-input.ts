@@ -60,10 +60,11 @@ type Refuse = (message: string) => UsageFailure;
 async function read(
   stream: Readable,
   from: string,
-  input: Pick<ValueInput, 'what' | 'cure'> & { readonly bytesMax?: number },
+  input: Pick<ValueInput, 'what' | 'cure' | 'bytesMax'>,
   refuse: Refuse,
 ): Promise<string> {
-  const { bytesMax = READ_MAX_BYTES } = input;
+  // One more than the operation takes, so that it refuses what is too long.
+  const bytesMax = input.bytesMax === undefined ? READ_MAX_BYTES : input.bytesMax + 2;
   const chunks: Buffer[] = [];
   let size = 0;
   try {

@@ -1,0 +1,45 @@
+import type { Projected } from '../../../operations/views/views.ts';
+import type { Display } from '../display/display.ts';
+import { sheet, table } from '../display/table.ts';
+import { absolute, relative } from '../../text/time.ts';
+
+export function inventories(data: Projected<'inventory.list'>, display: Display): string {
+  const empty = 'No inventories besides localhost. Add one with: svc inventory add NAME --file FILE';
+  return table(display, data, empty, [
+    { title: 'NAME', cell: (each) => each.name },
+    { title: 'HOSTS', cell: (each) => String(each.hosts) },
+    { title: 'GROUPS', cell: (each) => String(each.groups) },
+    { title: 'SSH KEY', cell: (each) => each.ssh_key ?? '-', mayCut: true },
+    { title: 'UPDATED', cell: (each) => relative(each.updated_at, display.nowMs) },
+  ]);
+}
+
+export function inventory(data: Projected<'inventory.get'>, display: Display): string {
+  const head = sheet(display, [
+    ['Inventory', data.name],
+    ['Hosts', String(data.hosts)],
+    ['Groups', String(data.groups)],
+    ['SSH key', data.ssh_key],
+    ['Updated', absolute(data.updated_at, display.nowMs)],
+  ]);
+  const hosts = table(display, data.members, 'No hosts.', [
+    { title: 'HOST', cell: (each) => each.host },
+    { title: 'ADDRESS', cell: (each) => addressOf(each), mayCut: true },
+    { title: 'USER', cell: (each) => each.user ?? '-' },
+    { title: 'GROUPS', cell: (each) => each.groups.join(', ') || '-', mayCut: true },
+    { title: 'HOST KEYS', cell: keysOf, mayCut: true },
+  ]);
+  return `${head}\n${hosts}`;
+}
+
+type Member = Projected<'inventory.get'>['members'][number];
+
+function addressOf({ connection, address, port }: Member): string {
+  if (connection === 'local') return 'this machine';
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+}
+
+function keysOf({ connection, host_keys: keys }: Member): string {
+  if (connection === 'local') return '-';
+  return keys.map(({ fingerprint }) => fingerprint).join(', ') || 'none';
+}

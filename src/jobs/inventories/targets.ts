@@ -1,0 +1,37 @@
+import { limitHosts, requireHost } from '../../domain/inventories/limit.ts';
+import { getInventory, holdInventory } from '../../store/inventories/inventories.ts';
+import type { Tx } from '../../store/engine/tx.ts';
+import type { Db } from '../../store/schema/schema.ts';
+
+/** What a job of commands or playbooks works on. */
+export interface Targets {
+  readonly inventory: string;
+  /** Null: all hosts. */
+  readonly limit: string | null;
+  /** The limit is a value of an event: it must be one host, never a group that happens to have its name. */
+  readonly isOfEvent?: boolean | undefined;
+}
+
+/**
+ * The hosts, in the order of the inventory. Throws not_found for an unknown inventory, and invalid_argument for a limit
+ * that leaves no host or names something else.
+ */
+export async function targetHosts(db: Db, { inventory: name, limit, isOfEvent }: Targets): Promise<readonly string[]> {
+  const inventory = await getInventory(db, name);
+  if (limit !== null && isOfEvent === true) requireHost(name, inventory, limit);
+  return limitHosts(name, inventory, limit);
+}
+
+/**
+ * Checks the targets of a rule or a schedule when it is added; a value that is not `known` yet is left to the job. The
+ * inventory cannot be removed until the write has ended. Throws like `targetHosts`.
+ */
+export async function requireTargetHosts(
+  tx: Tx,
+  { inventory, limit }: Targets,
+  known: (text: string) => boolean,
+): Promise<void> {
+  if (!known(inventory)) return;
+  await holdInventory(tx, inventory);
+  await targetHosts(tx.db, { inventory, limit: limit !== null && known(limit) ? limit : null });
+}

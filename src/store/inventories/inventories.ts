@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto';
+import { Failure } from '../../domain/failure.ts';
+import { type Inventory, LOCALHOST, LOCALHOST_INVENTORY } from '../../domain/inventories/inventory.ts';
+import { readModel, writeModel } from '../../domain/inventories/model-json.ts';
+import type { Tx } from '../engine/tx.ts';
+import { prepared } from '../engine/prepared.ts';
+import { found, insertRow, rowBy } from '../engine/rows.ts';
+import type { Db, InventoryRow } from '../schema/schema.ts';
+
+/** An inventory without its hosts. */
+export type InventoryFacts = Omit<InventoryRow, 'model'>;
+
+const FACTS = [
+  'name',
+  'digest',
+  'hosts',
+  'groups',
+  'ssh_key',
+  'created_at',
+  'updated_at',
+] as const satisfies readonly (keyof InventoryFacts)[];
+
+/** Read inventories, by digest: a rule that fires often parses the hosts of its inventory once. */
+const READ = new Map<string, Inventory>();
+/** One with 10,000 hosts takes about 10 MB. */
+const READ_MAX = 4;
+
+const findRow = rowBy('inventories', 'name');
+
+const findDigest = prepared<{ name: string }, Pick<InventoryRow, 'digest'>>((db, value) =>
+  db.selectFrom('inventories').select('digest').where('name', '=', value('name')),
+);
+
+/** By name, without `localhost`. */
+export function listInventories(db: Db): Promise<InventoryFacts[]> {
+  return db.selectFrom('inventories').select(FACTS).orderBy('name').execute();
+}
+
+/** The row of a stored inventory. Throws not_found, also for `localhost`. */
+export async function getInventoryRow(db: Db, name: string): Promise<InventoryRow> {
+  return found(await findRow(db, name), 'inventory', name);
+}
+
+/** The hosts of a stored inventory, or of `localhost`, which always exists. Throws not_found. */
+export async function getInventory(db: Db, name: string): Promise<Inventory> {
+  if (name === LOCALHOST) return LOCALHOST_INVENTORY;
+  const { digest } = found((await findDigest(db, { name })).rows[0], 'inventory', name);
+  const read = READ.get(digest);
+  if (read !== undefined) return read;
+  return inventoryOf(await getInventoryRow(db, name));
+}
+
+export function inventoryOf({ digest, model }: Pick<InventoryRow, 'digest' | 'model'>): Inventory {
+  const inventory = READ.get(digest) ?? readModel(model);
+  READ.delete(digest);
+  READ.set(digest, inventory);
+  const [oldest] = READ.keys();
+  if (READ.size > READ_MAX && oldest !== undefined) READ.delete(oldest);
+  return inventory;
+}
+
+interface NewInventory {
+  readonly name: string;
+  readonly inventory: Inventory;
+  /** Undefined: none, and where one is replaced, that of before. */
+  readonly sshKey: string | undefined;
+}
+
+/** Throws duplicate where the name is taken. */
+export async function insertInventory(tx: Tx, added: NewInventory): Promise<InventoryRow> {
+  const row = { ...columnsOf(tx, added), name: added.name, ssh_key: added.sshKey ?? null, created_at: tx.now };
+  if (!(await insertRow(tx.db, 'inventories', row, 'skip')))
+    throw new Failure(
+      'duplicate',
+      `name: an inventory with the name ${added.name} already exists; use --replace to replace it.`,
+    );
+  return row;
+}
+
+/** Replaces its hosts; the keys of hosts that are gone go too. Undefined if there is no inventory of the name. */
+export async function replaceInventory(tx: Tx, added: NewInventory): Promise<InventoryRow | undefined> {
+  const row = await tx.db
+    .updateTable('inventories')
+    .set({ ...columnsOf(tx, added), ...(added.sshKey === undefined ? {} : { ssh_key: added.sshKey }) })
+    .where('name', '=', added.name)
+    .returningAll()
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const known = await tx.db
+    .selectFrom('host_keys')
+    .select('host')
+    .distinct()
+    .where('inventory', '=', added.name)
+    .execute();
+  for (const { host } of known)
+    if (!added.inventory.hosts.has(host))
+      await tx.db.deleteFrom('host_keys').where('inventory', '=', added.name).where('host', '=', host).execute();
+  return row;
+}
+
+function columnsOf(tx: Tx, { inventory }: NewInventory) {
+  const model = writeModel(inventory);
+  return {
+    model,
+    digest: createHash('sha256').update(model).digest('hex'),
+    hosts: inventory.hosts.size,
+    // Without `all` and `ungrouped`.
+    groups: inventory.groups.size - 2,
+    updated_at: tx.now,
+  };
+}
+
+/** With its host keys. Throws not_found, and conflict while a rule or a schedule names it. */
+export async function deleteInventory(tx: Tx, name: string): Promise<void> {
+  // Held first: who adds a rule holds the row of its inventory too, so one of the two sees the other.
+  await holdInventory(tx, name);
+  const user = await userOf(tx.db, name);
+  if (user !== undefined) throw new Failure('conflict', `The ${user} uses inventory ${name}; remove it first.`);
+  await tx.db.deleteFrom('host_keys').where('inventory', '=', name).execute();
+  await tx.db.deleteFrom('inventories').where('name', '=', name).execute();
+}
+
+/** In a write that is about to refer to it: it is not removed before that write has ended. Throws not_found. */
+export async function holdInventory(tx: Tx, name: string): Promise<void> {
+  if (name === LOCALHOST) return;
+  const [row] = await tx.dialect
+    .holdRows(tx.db.selectFrom('inventories').select('name').where('name', '=', name))
+    .execute();
+  found(row, 'inventory', name);
+}
+
+/** The first rule or schedule whose action names the inventory, in words. */
+async function userOf(db: Db, name: string): Promise<string | undefined> {
+  for (const [table, noun] of [
+    ['rules', 'rule'],
+    ['schedules', 'schedule'],
+  ] as const) {
+    const rows = await db.selectFrom(table).select(['name', 'action']).orderBy('name').execute();
+    const user = rows.find(({ action }) => (JSON.parse(action) as { readonly inventory?: unknown }).inventory === name);
+    if (user !== undefined) return `${noun} ${user.name}`;
+  }
+  return undefined;
+}

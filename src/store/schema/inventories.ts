@@ -1,0 +1,27 @@
+/** The tables of inventories. See schema.ts for the conventions. */
+
+export interface InventoryRow {
+  name: string;
+  /** JSON: what was read of the file (`domain/inventories/model-json.ts`). Never shown. */
+  model: string;
+  /** SHA-256 of the model, hex. */
+  digest: string;
+  hosts: number;
+  groups: number;
+  /** The secret with the private key for its hosts, `project/name`; null without one. */
+  ssh_key: string | null;
+  created_at: number;
+  updated_at: number;
+}
+
+/** A public key that a person accepted for a host. */
+export interface HostKeyRow {
+  inventory: string;
+  host: string;
+  /** As OpenSSH names it: `ssh-ed25519`. */
+  type: string;
+  /** Base64. */
+  key: string;
+  added_at: number;
+  added_by: string;
+}
