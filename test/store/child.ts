@@ -2,7 +2,7 @@
  * Stand-alone child programs of the store's tests: `node child.ts <command> <JSON>`. Each says lines of JSON, written
  * synchronously, so that what was said before a kill has arrived.
  */
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../src/lib/clock.ts';
 import { testKeyring } from '../support/seal.ts';
@@ -14,6 +14,7 @@ import { migrate, readMigrations } from '../../src/store/engine/migrate.ts';
 import { openPostgres } from '../../src/store/engine/postgres/postgres.ts';
 import { openSqlite } from '../../src/store/engine/sqlite/sqlite.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
+import { printLine } from '../support/output/print-line.ts';
 import { entry, makeJob, type Location } from './engine-fixture.ts';
 
 export interface ChildInput {
@@ -27,10 +28,6 @@ export type ChildCommand = keyof typeof COMMANDS;
 
 /** Writes that a writer has under way at any time. */
 const IN_FLIGHT = 16;
-
-function say(answer: unknown): void {
-  writeSync(1, `${JSON.stringify(answer)}\n`);
-}
 
 function need<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('The input of the child program is incomplete.');
@@ -55,7 +52,7 @@ const COMMANDS = {
   /** Opens the store, which may mean to make it, and says so. */
   async open(input: ChildInput) {
     const store = await open(input);
-    say({ opened: (await listJobs(store.db, {}, 1)).length });
+    printLine({ opened: (await listJobs(store.db, {}, 1)).length });
     await store.close();
   },
 
@@ -73,7 +70,7 @@ const COMMANDS = {
         errors.push(String(error));
       }
     }
-    say({ claimed, errors });
+    printLine({ claimed, errors });
     await store.close();
   },
 
@@ -82,7 +79,7 @@ const COMMANDS = {
     const store = await open(input);
     await Promise.all(
       Array.from({ length: IN_FLIGHT }, async () => {
-        for (;;) say({ id: await insertOne(store) });
+        for (;;) printLine({ id: await insertOne(store) });
       }),
     );
   },
@@ -92,18 +89,18 @@ const COMMANDS = {
     try {
       holdLock(need(file));
     } catch {
-      return say({ held: false });
+      return printLine({ held: false });
     }
     // The lock is not remembered here: that must not let the garbage collector give it away.
     globalThis.gc?.();
     await new Promise((resolve) => setImmediate(resolve));
-    say({ held: true });
+    printLine({ held: true });
     setInterval(() => {}, 1_000);
   },
 
   /** Says whether another process holds the lock of a file. */
   async ask({ file }: ChildInput) {
-    say({ held: isLockHeld(need(file)) });
+    printLine({ held: isLockHeld(need(file)) });
   },
 
   /** Migrates, and dies by SIGKILL inside the transaction after `count` statements of the migrations. */
@@ -142,7 +139,7 @@ const COMMANDS = {
     for (const each of taken) closeSync(each);
     const late = await open(other);
     await insertOne(late);
-    say({ written: ids.length, listed, refused, after: (await listJobs(late.db, {}, 10)).length });
+    printLine({ written: ids.length, listed, refused, after: (await listJobs(late.db, {}, 10)).length });
     await Promise.all([store.close(), late.close()]);
   },
 } satisfies Record<string, (input: ChildInput) => Promise<void>>;

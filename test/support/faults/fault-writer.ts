@@ -5,7 +5,6 @@
  * synchronously: a line that was printed before a fault was acknowledged before it.
  */
 import { hash, randomBytes } from 'node:crypto';
-import { writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { openLocal } from '../../../src/app.ts';
 import { readSettings } from '../../../src/config/settings.ts';
@@ -26,6 +25,7 @@ import { type Fence, fenceOf, recordArtifact } from '../../../src/store/jobs/cla
 import { insertDaemon } from '../../../src/store/maintenance/daemons.ts';
 import type { JobRow } from '../../../src/store/schema/schema.ts';
 import { planLabel, planViewLabel } from '../../../src/store/secrets/seal.ts';
+import { printLine } from '../output/print-line.ts';
 
 /** What was acknowledged. */
 export type Fact =
@@ -50,7 +50,7 @@ const STATE_BYTES = 6_000;
 /** One round in this number is rejected: it writes less. */
 const REJECTED_OF = 4;
 
-const say = (said: Said): void => void writeSync(1, `${JSON.stringify(said)}\n`);
+const say = (said: Said): void => printLine(said);
 const done = (...facts: Fact[]): void => say({ done: facts });
 
 type Local = Awaited<ReturnType<typeof openLocal>>;

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
 import { sql } from 'kysely';
 import { Failure } from '../../../domain/failure.ts';
-import { pause, type Clock } from '../../../lib/clock.ts';
+import { holdProcess, pause, type Clock } from '../../../lib/clock.ts';
 import { nextTurn } from '../../../lib/flow/cooperative.ts';
 import type { Dialect, Engine, Later, Savepoint, StoreFault } from '../dialect.ts';
 import type { Db } from '../../schema/schema.ts';
@@ -99,18 +99,24 @@ export async function openSqlite(file: string, clock: Clock): Promise<Engine> {
 
 /**
  * Turns on the write-ahead log. Of processes that do so at once SQLite refuses some at once, whatever their busy
- * time-out is, because waiting could be for one another: asking again is left to the caller.
+ * time-out is, because waiting could be for one another: asking again is left to the caller. The process is held: the
+ * clock's timers keep none alive, and a command that waits here would end without a word.
  */
 async function useLog(connection: SqliteConnection, clock: Clock): Promise<void> {
   const until = clock.monotonic() + BUSY_LIMIT_MS;
-  for (;;) {
-    try {
-      connection.raw.exec('pragma journal_mode = wal');
-      return;
-    } catch (error) {
-      if (dialect.faultOf(error) !== 'busy' || clock.monotonic() >= until) throw error;
-      await pause(clock, OPEN_RETRY_MS);
+  const release = holdProcess();
+  try {
+    for (;;) {
+      try {
+        connection.raw.exec('pragma journal_mode = wal');
+        return;
+      } catch (error) {
+        if (dialect.faultOf(error) !== 'busy' || clock.monotonic() >= until) throw error;
+        await pause(clock, OPEN_RETRY_MS);
+      }
     }
+  } finally {
+    release();
   }
 }
 
@@ -138,14 +144,17 @@ async function immediate<T>(
   }
 }
 
-/** Waiting for another writer must not stop the event loop, so SQLite's own busy handler stays off here. */
+/**
+ * Waiting for another writer must not stop the event loop, so SQLite's own busy handler stays off here. The process is
+ * held: a command that only waits for its write would otherwise end without having written.
+ */
 async function begin(connection: SqliteConnection, clock: Clock): Promise<void> {
   for (let turn = 0; turn < EAGER_TURNS; turn += 1) {
     if (tryBegin(connection)) return;
     await nextTurn();
   }
   const deadline = clock.monotonic() + BUSY_LIMIT_MS;
-  const letGo = stayAlive();
+  const release = holdProcess();
   try {
     while (!tryBegin(connection)) {
       if (clock.monotonic() >= deadline) {
@@ -154,7 +163,7 @@ async function begin(connection: SqliteConnection, clock: Clock): Promise<void> 
       await pause(clock, 1);
     }
   } finally {
-    letGo();
+    release();
   }
 }
 
@@ -167,15 +176,6 @@ function tryBegin(connection: SqliteConnection): boolean {
     if (dialect.faultOf(error) !== 'busy') throw error;
     return false;
   }
-}
-
-/**
- * The clock's timers keep no process alive: a command that only waits for its write would end without having written.
- */
-function stayAlive(): () => void {
-  const { port1 } = new MessageChannel();
-  port1.ref();
-  return () => port1.close();
 }
 
 async function withSavepoint<T>(connection: SqliteConnection, member: () => Promise<T>): Promise<T> {
