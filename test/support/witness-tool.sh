@@ -5,11 +5,11 @@
 #
 # plain        sleeps and ends.
 # deaf         sleeps and ignores SIGTERM.
-# stray        leaves a child of its own session that ignores SIGTERM for ever, then does as plain.
+# stray        leaves a child in a new session that ignores SIGTERM for ever, then does as plain.
 # quick-stray  the same, but that child ends by itself after SECONDS and says so; the tool itself sleeps on.
 #
-# Lines are short and written with O_APPEND, so they never mix. The lock is inherited by every child, wherever it goes:
-# while one process of the tool lives, the next of its key finds it taken and says `overlap`.
+# Lines are short and written with O_APPEND, so they never mix. Every child inherits the lock, also one that leaves the
+# session: while one process of the tool lives, the next of its key finds the lock taken and says `overlap`.
 directory=$1 key=$2 seconds=$3 mode=${4:-plain}
 
 say() {

@@ -3,6 +3,7 @@
  * The parser is the one of the pinned TypeScript (its "unstable" interface: an upgrade may have to follow it here);
  * it gets the files as text, therefore a rule can be tried on a sample that is on no disk. 100 files take 0.1 s.
  */
+import assert from 'node:assert/strict';
 import { API } from 'typescript/unstable/async';
 import {
   isArrayLiteralExpression,
@@ -124,4 +125,15 @@ const LOOKUPS: ReadonlySet<string> = new Set(['includes', 'indexOf', 'some', 'fi
 
 export function isTest(path: string): boolean {
   return path.endsWith('.test.ts');
+}
+
+/** Fails with a line for each finding, and the reason of the rule. */
+export function assertNone(findings: readonly Finding[], why: string): void {
+  const lines = findings.map(({ path, line, what }) => `  ${path}${line === undefined ? '' : `:${line}`} ${what}`);
+  if (lines.length > 0) assert.fail(`\n${lines.join('\n')}\n  Why: ${why}`);
+}
+
+/** Asserts that a rule finds something in a bad sample, and that a finding matches. */
+export function bites(findings: readonly Finding[], expected: RegExp): void {
+  assert.match(findings.map(({ path, what }) => `${path} ${what}`).join('\n'), expected);
 }

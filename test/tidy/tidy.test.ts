@@ -16,7 +16,7 @@ import { PATH_USERS } from './file-access.ts';
 import * as repository from './repository.ts';
 import { SAMPLES, SOURCE_RULES } from './samples.ts';
 import * as sizes from './sizes.ts';
-import { type Finding, parse, type TextFile } from './source.ts';
+import { assertNone, bites, parse, type TextFile } from './source.ts';
 import * as words from './words.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -26,15 +26,6 @@ const SOURCES = await parse(TEXTS.filter(({ path }) => path.endsWith('.ts')));
 
 /** What is written by people as code; documents and locks may be as long as they need. */
 const CODE = /\.(ts|mts|js|mjs|css|html|sql|sh)$|^(bin|scripts|\.ci)\/[^.]+$/;
-
-function assertNone(findings: readonly Finding[], why: string): void {
-  const lines = findings.map(({ path, line, what }) => `  ${path}${line === undefined ? '' : `:${line}`} ${what}`);
-  if (lines.length > 0) assert.fail(`\n${lines.join('\n')}\n  Why: ${why}`);
-}
-
-function bites(findings: readonly Finding[], expected: RegExp): void {
-  assert.match(findings.map(({ path, what }) => `${path} ${what}`).join('\n'), expected);
-}
 
 function fileAt(wanted: string): TextFile {
   return TEXTS.find(({ path }) => path === wanted) ?? assert.fail(`${wanted} is missing.`);
@@ -219,8 +210,14 @@ describe('Names and places', () => {
 });
 
 describe('Words', () => {
-  test('documents and finished folders of src have no banned word', () => {
+  test('documents, source files and tests have no banned word', () => {
     assertNone(TEXTS.filter(({ path }) => words.hasCheckedWords(path)).flatMap(words.bannedWords), words.WORDS_WHY);
+  });
+
+  test('every folder with code or documents is checked, and each exception is needed', () => {
+    for (const path of ['src/a.ts', 'bench/a.ts', 'scripts/a.ts', 'test/a.test.ts', 'test/a/b.sh', 'docs/a/b.md'])
+      assert.ok(words.hasCheckedWords(path), path);
+    for (const path of Object.keys(words.UNCHECKED)) bites(words.bannedWords(fileAt(path)), /says "/);
   });
 
   for (const { banned, bad, good } of words.BANNED_WORDS) {
@@ -231,8 +228,9 @@ describe('Words', () => {
   }
 
   test('inline code of a document may name a word, its prose may not', () => {
-    assert.deepEqual(words.bannedWords({ path: 'docs/a.md', text: 'The account `nobody` runs it.' }), []);
-    bites(words.bannedWords({ path: 'docs/a.md', text: 'The account `x`\nruns it for nobody.' }), /says "nobody"/);
+    const { good, bad } = words.DOCUMENT_SAMPLE;
+    assert.deepEqual(words.bannedWords({ path: 'docs/a.md', text: good }), []);
+    bites(words.bannedWords({ path: 'docs/a.md', text: bad }), /says "nobody"/);
   });
 });
 

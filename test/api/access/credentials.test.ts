@@ -45,7 +45,7 @@ async function coldTokens(program: Program, count: number): Promise<string[]> {
   return tokens;
 }
 
-test('T05: Wrong tokens never reach the slow hash, are 401 with a challenge, and hold up nobody', async (t) => {
+test('T05: Wrong tokens never reach the slow hash, are 401 with a challenge, and hold up no other', async (t) => {
   const program = await startProgram(t);
   assert.equal(await whoami(program, `Bearer ${program.tokens.readonly}`), 200);
   const { kdfRuns } = program.authenticator.load();

@@ -40,7 +40,7 @@ test('T50: What two readers of HTTP could understand differently is 400 and the 
   }
 });
 
-test('T50: Connections with slow headers, a slow body or nothing at all are closed, and hold up nobody', async (t) => {
+test('T50: Connections with slow headers, a slow body or no data are closed, and hold up no other', async (t) => {
   const program = await startProgram(t, { limits: { headersMs: 400, requestMs: 800, checkMs: 50 } });
   await send(program, 'readonly', { method: 'GET', path: '/api/v1/whoami' });
   const silent = await Promise.all(Array.from({ length: 100 }, () => open(program.port)));

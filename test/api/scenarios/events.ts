@@ -118,7 +118,7 @@ const DETAILS: readonly Scenario[] = [
     as: 'readonly',
     send: { method: 'GET', path: `${EVENTS}/$first` },
     expect: { status: 200, kind: 'event.get', text: CHECK_FIELDS },
-    expectNot: ['nobody is shown this'],
+    expectNot: ['this is never shown'],
   },
   {
     operation: 'event.get',

@@ -11,7 +11,7 @@ const KEYS = {
   auth: 'BTBZMqHH6r4Tts7J_aSIgg',
 };
 
-/** Of a token that is nobody's here, `count` times. */
+/** Registers `count` endpoints of another token. */
 async function others(
   program: Program,
   tokenId: string = newId('tok', Date.now()),

@@ -16,7 +16,7 @@ function requestsAbout(id: string): readonly (readonly [words: string, exit: num
     ['job list', 0],
     ['job list --limit 0', 0],
     ['job list --limit 2 --state failed', 0],
-    ['job list --runbook nobody', 0],
+    ['job list --runbook unknown', 0],
     [`job get ${id}`, 0],
     [`job events ${id}`, 0],
     [`job events ${id} --since 3`, 0],

@@ -54,7 +54,7 @@ test('A failed job, and an armed one that succeeds, are each notified once by nt
     new RegExp(`Subject: command:localhost failed[^]*${failed}`),
   );
   assert.equal(mail.mails[0]?.to, 'ops@example.com');
-  assert.equal(ntfy.pages.filter((each) => each.page.message.includes(quiet)).length, 0, 'nobody asked about that one');
+  assert.equal(ntfy.pages.filter((each) => each.page.message.includes(quiet)).length, 0, 'that one was not armed');
 });
 
 test('An approval has buttons with the detail full only, its outcome follows; terse says that one waits', async (t) => {

@@ -95,7 +95,7 @@ async function refused(exit: number, words: RegExp, ...argv: string[]): Promise<
 }
 
 test(
-  'a git source is fetched when it is added and when it is synced, over ssh that asks nobody',
+  'a git source is fetched when it is added and when it is synced, over ssh that never prompts',
   { skip: needs('git'), timeout: 60_000 },
   async () => {
     const repository = new Repository(join(fixture.dir, 'repository'));

@@ -3,7 +3,7 @@ import { writeSync } from 'node:fs';
 /** How long a child program waits for its reader before it gives up: far longer than any test runs. */
 const FULL_LIMIT_MS = 600_000;
 const RETRY_MS = 1;
-/** Nobody wakes its waiter: waiting for it is a pause of the whole thread. */
+/** Nothing wakes its waiter: waiting for it is a pause of the whole thread. */
 const never = new Int32Array(new SharedArrayBuffer(4));
 
 /**
