@@ -7,6 +7,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Bounds, ProgramBounds } from './bounds/bounds.ts';
 import { Recorder } from './output/recorder.ts';
 import type { RecordedChunk } from './output/chunk-queue.ts';
+import { readReport } from './output/report.ts';
 import { childEnvironment } from './process/environment.ts';
 import type { Guard } from './process/guard.ts';
 import { supervise } from './process/supervise.ts';
@@ -92,6 +93,8 @@ export async function runJob<Spec, Materials, Checkpoint, Result>(
         return placeInput(runDir, name, bytes);
       },
       say: (text) => recorder.system(text),
+      progress: (progress) => recorder.event(progress),
+      redact: (text) => recorder.redact(text),
       async checkpoint(value) {
         unkept = true;
         await reports.checkpoint(value);
@@ -183,6 +186,7 @@ async function runProgram(
     policy: job.privileged ? null : policyOf(order, runDir, inputsDirs),
     ...bounds.order,
     child: reports.takeChild(),
+    reports: order.report !== undefined,
     // The child waits for this: a program of a job starts only when its tree can be found again.
     async beforeStart(leader) {
       setup.guard.watch({
@@ -200,6 +204,8 @@ async function runProgram(
   const captured = order.captureBytes === undefined ? null : capture(launched.stdout, order.captureBytes);
   if (captured === null) recorder.attach(launched.stdout, 'stdout', order.sifts?.stdout);
   recorder.attach(launched.stderr, 'stderr', order.sifts?.stderr);
+  if (order.report !== undefined && launched.report !== null)
+    readReport(launched.report, order.report, () => recorder.system('The program reported more than is read of it.'));
   const end = await supervise(launched, {
     ...stop,
     jobId: job.id,

@@ -1,5 +1,6 @@
-import type { JobKind, RunEnd } from '../domain/jobs/job.ts';
+import type { JobKind, JobProgress, RunEnd } from '../domain/jobs/job.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { ReportOrder } from './output/report.ts';
 
 /** The job as a run sees it. A run never sees the store. */
 export interface RunJob<Spec, Materials> {
@@ -32,6 +33,8 @@ export interface ProgramOrder {
   readonly sifts?: { readonly stdout: OutputSift; readonly stderr: OutputSift };
   /** Standard output is handed over, up to this many bytes, in place of being recorded. More ends as `refused`. */
   readonly captureBytes?: number;
+  /** What the program writes to REPORT_FD, a pipe that it has for this alone. */
+  readonly report?: ReportOrder;
 }
 
 /** Sees what a program prints before anybody else, and answers what of it may be recorded. */
@@ -67,6 +70,10 @@ export interface RunTools<Checkpoint> {
   placeInput(name: string, bytes: Uint8Array): Promise<string>;
   /** Adds a line of our own to the job's output. */
   say(text: string): void;
+  /** Says what the job is at. It becomes an event, and the job's `progress`. */
+  progress(progress: JobProgress): void;
+  /** Replaces what the output must not show, for texts that are stored elsewhere. */
+  redact(text: string): string;
   /** Stores what the run has made so far. When this rejects, the run directory stays for the recovery of the kind. */
   checkpoint(value: Checkpoint): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { evaluateOutcome, recordEnd } from '../../reaction/outcome.ts';
 import type { EvaluatedEvent, ReactionDeps } from '../../reaction/types.ts';
 import type { RecordedChunk } from '../../runners/output/chunk-queue.ts';
 import type { Tx } from '../../store/engine/tx.ts';
-import { appendOutput } from '../../store/jobs/chunks.ts';
+import { appendOutput, recordProgress } from '../../store/jobs/chunks.ts';
 import type { Fence } from '../../store/jobs/claims.ts';
 import { getJob } from '../../store/jobs/jobs.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
@@ -55,10 +55,13 @@ async function recordEvents(
   if (job.drift_status === null) await recordEnd(reaction, tx, job, events);
 }
 
-/** Stores output of a run. False when the run has lost its job. */
-export function appendChunk(tx: Tx, fence: Fence, chunk: RecordedChunk, again: boolean): Promise<boolean> {
-  const { firstSeq, lastSeq, rawBytes, data } = chunk;
-  return appendOutput(tx, fence, { first_seq: firstSeq, last_seq: lastSeq, raw_bytes: rawBytes, data }, again);
+/** Stores output of a run, and what the job is at by it. False when the run has lost its job. */
+export async function appendChunk(tx: Tx, fence: Fence, chunk: RecordedChunk, again: boolean): Promise<boolean> {
+  const { firstSeq, lastSeq, rawBytes, data, progress } = chunk;
+  const row = { first_seq: firstSeq, last_seq: lastSeq, raw_bytes: rawBytes, data };
+  if (!(await appendOutput(tx, fence, row, again))) return false;
+  if (progress !== undefined) await recordProgress(tx, fence.jobId, progress);
+  return true;
 }
 
 /** Whether `work` ends, well or not, within SOON_MS. */

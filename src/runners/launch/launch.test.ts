@@ -189,6 +189,30 @@ describe('the launcher', { skip: NO_LINUX }, () => {
     }
   });
 
+  it('gives a tool that reports one more pipe, in the sandbox and without it, and no other tool', async () => {
+    const [writer, lister] = [
+      ['sh', '-c', 'ls /proc/self/fd; echo seen >&9'],
+      ['ls', '/proc/self/fd'],
+    ];
+    for (const policy of [null, order([]).policy]) {
+      const launched = await launcher.launch(order(writer, { policy, reports: true }));
+      const [printed, reported] = await Promise.all([text(launched.stdout), text(launched.report ?? assert.fail())]);
+      assert.deepEqual(printed.trim().split('\n'), ['0', '1', '2', '3', '9']);
+      assert.equal(reported, 'seen\n');
+      const other = await launcher.launch(order(lister, { policy }));
+      assert.equal(other.report, null);
+      assert.deepEqual((await text(other.stdout)).trim().split('\n'), ['0', '1', '2', '3']);
+    }
+  });
+
+  it('starts another process for a tool that reports where one without that pipe waits', async () => {
+    const child = launcher.prepare() ?? assert.fail();
+    const launched = await launcher.launch(order(['sh', '-c', 'echo seen >&9'], { child, reports: true }));
+    assert.notEqual(launched.pid, child.pid);
+    assert.equal(await text(launched.report ?? assert.fail()), 'seen\n');
+    await until('the one that waited is gone', () => !existsSync(`/proc/${child.pid}`));
+  });
+
   it('starts tools while the profiler sends its signal to this process', async () => {
     const session = new Session();
     session.connect();

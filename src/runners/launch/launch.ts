@@ -51,7 +51,10 @@ function prepared(open: () => Machine): Waiting | null {
 async function launch(open: () => Machine, { beforeStart, child, ...order }: LaunchRequest): Promise<Launched> {
   if (order.argv[0] === undefined || order.argv[0] === '')
     throw new CommandNotFound(neverStarted('the command is empty'));
-  const tool = toolFor(open, order, child instanceof Tool && child.isWaiting ? child : null);
+  // A child that waits already has no pipe to report through.
+  const usable = child instanceof Tool && child.isWaiting && order.reports !== true;
+  if (!usable) child?.giveUp();
+  const tool = toolFor(open, order, usable ? child : null);
   try {
     await beforeStart?.(tool);
   } catch (error) {

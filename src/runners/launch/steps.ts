@@ -35,6 +35,8 @@ export interface LaunchOrder {
   readonly limits?: ResourceLimits;
   /** The file that lists the processes of a control group: the child joins that group before it is the tool. */
   readonly group?: string;
+  /** Whether the tool has a pipe besides its outputs, to report to this process: it writes to REPORT_FD. */
+  readonly reports?: boolean;
 }
 
 /** The ends of the child's connections, as descriptors of this process. Each is at least `CHILD_FDS`. */
@@ -44,11 +46,15 @@ export interface ChildEnds {
   readonly stderr: number;
   /** Brings the byte on which the child continues, and ends when the child is the tool, or has ended. */
   readonly control: number;
+  /** Above REPORT_FD. */
+  readonly report?: number;
 }
 
 /** What a child has before it opens its own descriptors: input, output, errors, and its connection. */
 export const CHILD_FDS = 4;
 const CONTROL_FD = 3;
+/** The descriptor of a tool that reports: above the ones that the child opens itself. */
+export const REPORT_FD = 9;
 
 export const WAITING: Step = { name: 'waiting for the order' };
 export const EXECUTING: Step = { name: 'executing' };
@@ -118,7 +124,7 @@ export class LaunchSteps {
     list.call({ name: `changing to the folder ${order.cwd}` }, made.chdir, [list.text(order.cwd)]);
     const uid = account?.uid ?? process.geteuid?.() ?? 0;
     if (policy !== null) this.#confinement.addJob(list, policy, uid);
-    list.call(ARRANGING, made.close_range, [CONTROL_FD, ALL_DESCRIPTORS, CLOSE_RANGE_CLOEXEC]);
+    this.#addCloseFrom(list, CONTROL_FD, order.reports === true, CLOSE_RANGE_CLOEXEC);
     this.#addExecution(list, order);
   }
 
@@ -138,10 +144,18 @@ export class LaunchSteps {
   }
 
   /** The child closes all other descriptors before it waits: listeners, locks and connections of other children. */
-  #addDescriptors(list: CallList, { input, stdout, stderr, control }: ChildEnds): void {
-    const { dup3, close_range } = this.#system.numbers.made;
+  #addDescriptors(list: CallList, { input, stdout, stderr, control, report }: ChildEnds): void {
+    const { dup3 } = this.#system.numbers.made;
     for (const [to, from] of [input, stdout, stderr, control].entries()) list.call(ARRANGING, dup3, [from, to, 0]);
-    list.call(ARRANGING, close_range, [CHILD_FDS, ALL_DESCRIPTORS, 0]);
+    if (report !== undefined) list.call(ARRANGING, dup3, [report, REPORT_FD, 0]);
+    this.#addCloseFrom(list, CHILD_FDS, report !== undefined, 0);
+  }
+
+  /** All descriptors from `first` on, except the report's. */
+  #addCloseFrom(list: CallList, first: number, exceptReport: boolean, flags: number): void {
+    const { close_range } = this.#system.numbers.made;
+    if (exceptReport) list.call(ARRANGING, close_range, [first, REPORT_FD - 1, flags]);
+    list.call(ARRANGING, close_range, [exceptReport ? REPORT_FD + 1 : first, ALL_DESCRIPTORS, flags]);
   }
 
   /**

@@ -39,6 +39,8 @@ export interface Waiting extends Leader {
 export interface Launched extends Leader {
   readonly stdout: Readable;
   readonly stderr: Readable;
+  /** What a tool of an order with `reports` writes to REPORT_FD; null without. Read it at once, too. */
+  readonly report: Readable | null;
   /** Resolves when the process has become the tool; rejects with a LaunchError when it ended before. */
   readonly started: Promise<void>;
   /** The end of the process, also when the tool never started. Its output may end later. */
@@ -73,7 +75,7 @@ export class Tool implements Launched, Waiting {
     this.#slot = machine.takeSlot();
     this.#list = this.#slot.list();
     try {
-      this.#connections = openConnections(machine.system, machine.input);
+      this.#connections = openConnections(machine.system, machine.input, order?.reports);
     } catch (error) {
       this.#slot.free();
       throw error;
@@ -110,6 +112,10 @@ export class Tool implements Launched, Waiting {
 
   get stderr(): Readable {
     return this.#connections.stderr;
+  }
+
+  get report(): Readable | null {
+    return this.#connections.report;
   }
 
   get output(): OutputPipes {
@@ -150,7 +156,7 @@ export class Tool implements Launched, Waiting {
   }
 
   #disconnect(): void {
-    for (const stream of [this.#connections.control, this.stdout, this.stderr]) stream.destroy();
+    for (const stream of [this.#connections.control, this.stdout, this.stderr, this.report]) stream?.destroy();
   }
 
   /** The child has left our memory: it is the tool, or it has ended. */

@@ -1,4 +1,5 @@
 import { CHUNK_RAW_LIMIT_BYTES, ChunkBuilder, type ChunkStream } from '../../lib/chunks/chunk-builder.ts';
+import type { JobProgress } from '../../domain/jobs/job.ts';
 import type { Clock } from '../../lib/clock.ts';
 
 /** An event reaches the store at most this long after it came, if the store takes it. */
@@ -12,6 +13,8 @@ export interface RecordedChunk {
   readonly lastSeq: number;
   readonly data: Buffer;
   readonly rawBytes: number;
+  /** The last one in it. */
+  readonly progress?: JobProgress;
 }
 
 interface ChunkQueueOptions {
@@ -34,6 +37,7 @@ export class ChunkQueue {
   #open: ChunkBuilder | undefined;
   #full: ChunkBuilder[] = [];
   #fullBytes = 0;
+  readonly #progress = new WeakMap<ChunkBuilder, JobProgress>();
   #nextSeq: number;
   #due = false;
   #cancelTimer: (() => void) | undefined;
@@ -69,7 +73,11 @@ export class ChunkQueue {
 
   progress(play: string, task: string): void {
     const atMs = this.#options.clock.now();
-    this.#add((builder) => builder.progress(atMs, play, task));
+    this.#add((builder) => {
+      if (!builder.progress(atMs, play, task)) return false;
+      this.#progress.set(builder, { play, task });
+      return true;
+    });
   }
 
   /**
@@ -83,7 +91,7 @@ export class ChunkQueue {
     this.#spare.length = 0;
     const last = this.#open;
     this.#open = undefined;
-    return last === undefined || last.count === 0 ? null : await recorded(last);
+    return last === undefined || last.count === 0 ? null : await this.#recorded(last);
   }
 
   #add(put: (builder: ChunkBuilder) => boolean): void {
@@ -122,7 +130,7 @@ export class ChunkQueue {
     await Promise.resolve();
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       try {
-        await this.#options.write(await recorded(next));
+        await this.#options.write(await this.#recorded(next));
       } catch (error) {
         this.#reject(error);
         break;
@@ -140,6 +148,13 @@ export class ChunkQueue {
     return this.#full[0];
   }
 
+  async #recorded(chunk: ChunkBuilder): Promise<RecordedChunk> {
+    const { firstSeq, count, rawBytes } = chunk;
+    const progress = this.#progress.get(chunk);
+    const known = { firstSeq, lastSeq: firstSeq + count - 1, data: await chunk.encodeAside(), rawBytes };
+    return progress === undefined ? known : { ...known, progress };
+  }
+
   #reject(error: unknown): void {
     this.#rejected = true;
     this.#cancelTimer?.();
@@ -148,9 +163,4 @@ export class ChunkQueue {
     this.#fullBytes = 0;
     this.#options.onRejected(error);
   }
-}
-
-async function recorded(chunk: ChunkBuilder): Promise<RecordedChunk> {
-  const { firstSeq, count, rawBytes } = chunk;
-  return { firstSeq, lastSeq: firstSeq + count - 1, data: await chunk.encodeAside(), rawBytes };
 }

@@ -45,6 +45,21 @@ void test('I9: events of both streams, system lines and progress are numbered in
   assert.equal(store.events[0]?.at, '2026-01-02T03:04:05.006Z');
 });
 
+void test('a chunk names the last progress in it, and a chunk without progress none', async () => {
+  const { store, clock, recorder, finish } = setUp({ secrets: [Buffer.from('hunter2-hunter2')] });
+  recorder.event({ play: 'Web', task: 'Copy' });
+  recorder.event({ play: 'Web', task: 'Use hunter2-hunter2' });
+  recorder.system('between');
+  await clock.advance(60);
+  await settle();
+  recorder.system('last');
+  await finish();
+  assert.deepEqual(
+    store.chunks.map(({ progress }) => progress),
+    [{ play: 'Web', task: 'Use [redacted · secret]' }, undefined],
+  );
+});
+
 void test('a run without output stores nothing and ends before its first seq', async () => {
   const { store, recorder, finish } = setUp({ firstSeq: 9 });
   recorder.attach(Readable.from([]), 'stdout');

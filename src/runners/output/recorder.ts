@@ -119,9 +119,13 @@ export class Recorder {
     splitter.end();
   }
 
+  redact(text: string): string {
+    return redactText(text, this.#secrets);
+  }
+
   event(progress: JobProgress): void {
-    const play = redactText(progress.play, this.#secrets).slice(0, NAME_LIMIT_CHARACTERS);
-    const task = redactText(progress.task, this.#secrets).slice(0, NAME_LIMIT_CHARACTERS);
+    const play = this.redact(progress.play).slice(0, NAME_LIMIT_CHARACTERS);
+    const task = this.redact(progress.task).slice(0, NAME_LIMIT_CHARACTERS);
     if (!this.#closed && this.#mayNote(play.length + task.length)) this.#queue.progress(play, task);
   }
 

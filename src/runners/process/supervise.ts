@@ -61,7 +61,8 @@ export async function supervise(launched: Launched, options: SuperviseOptions): 
     adopted: () => launched.adopted(),
   });
   const end = await Promise.race([launched.exited, pause(clock, EXIT_AFTER_END_MS).then(() => null)]);
-  await Promise.all([finishOutput(launched.stdout, clock), finishOutput(launched.stderr, clock)]);
+  const streams = [launched.stdout, launched.stderr, launched.report].filter((stream) => stream !== null);
+  await Promise.all(streams.map((stream) => finishOutput(stream, clock)));
   if (reason === 'exited') await launched.started;
   return { exitCode: end === null ? null : exitCodeOf(end), reason, survivors: left };
 }

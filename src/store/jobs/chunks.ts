@@ -1,4 +1,4 @@
-import type { JobEvent, JobState } from '../../domain/jobs/job.ts';
+import type { JobEvent, JobProgress, JobState } from '../../domain/jobs/job.ts';
 import { encodeChunk } from '../../lib/chunks/chunk.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import type { Fence } from './claims.ts';
@@ -79,6 +79,18 @@ export async function appendOutput(tx: Tx, fence: Fence, chunk: NewChunk, again 
   if (!(await isOwned(tx, fence))) return false;
   insertChunk(tx, fence.jobId, chunk);
   return true;
+}
+
+const setProgress = prepared<{ jobId: string; progress: string }, unknown>((db, value) =>
+  db
+    .updateTable('jobs')
+    .set({ progress: value('progress') })
+    .where('id', '=', value('jobId')),
+);
+
+/** Records what a job is at, for a run that owns it. */
+export async function recordProgress(tx: Tx, jobId: string, progress: JobProgress): Promise<void> {
+  await setProgress(tx.db, { jobId, progress: JSON.stringify(progress) });
 }
 
 /** The chunks that hold events after `after`, oldest first, at most `limit`. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { decodeChunk, encodeChunk } from '../../../src/lib/chunks/chunk.ts';
-import { appendOutput, appendState, chunksAfter, lastSeq } from '../../../src/store/jobs/chunks.ts';
+import { appendOutput, appendState, chunksAfter, lastSeq, recordProgress } from '../../../src/store/jobs/chunks.ts';
 import {
   cancelWaiting,
   claimJobs,
@@ -200,6 +200,14 @@ for (const engine of ENGINES) {
       assert.deepEqual(await read(0), [2, 3, 4, 5]);
       assert.deepEqual(await read(3), [4, 5]);
       assert.deepEqual(await read(5), []);
+    });
+
+    test('A job keeps what it was at last', async () => {
+      const id = await enqueue(its.store);
+      for (const task of ['Copy', 'Käse 🧀']) {
+        await its.store.write((tx) => recordProgress(tx, id, { play: 'Web', task }));
+        assert.equal((await findJob(its.store.db, id))?.progress, JSON.stringify({ play: 'Web', task }));
+      }
     });
   });
 }

@@ -101,7 +101,7 @@ function runSetup(runsDir: string, programs: Scene['programs']): RunSetup {
       resolve(end);
     };
     programs.push({ request, exit, print: (text) => void stdout.write(text) });
-    return { ...leader, stdout, stderr, started: Promise.resolve(), exited, adopted: () => [] };
+    return { ...leader, stdout, stderr, report: null, started: Promise.resolve(), exited, adopted: () => [] };
   };
   return {
     clock: hastyClock,

@@ -1,0 +1,35 @@
+import type { Readable } from 'node:stream';
+import { LineSplitter } from './lines.ts';
+
+/** What a program reports besides its output, in lines of at most LINE_LIMIT_BYTES; longer ones are left out. */
+export interface ReportOrder {
+  /** More is not read: the pipe is closed, and the program goes on without it. */
+  readonly bytesMax: number;
+  /** One whole line, without its end. Must not throw. */
+  onLine(line: string): void;
+}
+
+const NEWLINE = 10;
+
+/** Reads a report to its end. `onOver` is called once it is longer than allowed. */
+export function readReport(stream: Readable, { bytesMax, onLine }: ReportOrder, onOver: () => void): void {
+  let bytes = 0;
+  // The rest of a line that was too long would else be taken as a line.
+  let inLongLine = false;
+  const splitter = new LineSplitter((data, ended) => {
+    let start = inLongLine && ended ? data.indexOf(NEWLINE) + 1 : 0;
+    inLongLine = !ended;
+    if (!ended) return;
+    for (let end = data.indexOf(NEWLINE, start); end >= 0; end = data.indexOf(NEWLINE, start)) {
+      onLine(data.toString('utf8', start, end));
+      start = end + 1;
+    }
+  });
+  stream.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= bytesMax) return splitter.push(chunk);
+    stream.destroy();
+    onOver();
+  });
+  stream.on('error', () => {});
+}
