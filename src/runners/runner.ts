@@ -1,6 +1,5 @@
 import type { JobKind, JobProgress, RunEnd } from '../domain/jobs/job.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { ReportOrder } from './output/report.ts';
 
 /** The job as a run sees it. A run never sees the store. */
 export interface RunJob<Spec, Materials> {
@@ -35,6 +34,14 @@ export interface ProgramOrder {
   readonly captureBytes?: number;
   /** What the program writes to REPORT_FD, a pipe that it has for this alone. */
   readonly report?: ReportOrder;
+}
+
+/** What a program reports besides its output, in lines. */
+export interface ReportOrder {
+  /** More is not read: the pipe is closed, and the program continues without it. */
+  readonly bytesMax: number;
+  /** One whole line, without its end. Must not throw. */
+  onLine(line: string): void;
 }
 
 /** Sees what a program prints before anybody else, and answers what of it may be recorded. */

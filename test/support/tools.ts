@@ -34,6 +34,7 @@ const TEST_TOOLS = {
   git: onPath('git'),
   ssh: { ...onPath('ssh'), debianPackage: 'openssh-client' },
   'ansible-inventory': { ...onPath('ansible-inventory'), debianPackage: 'ansible-core' },
+  'ansible-playbook': { ...onPath('ansible-playbook'), debianPackage: 'ansible-core' },
   openssl: onPath('openssl'),
   'x86_64-linux-gnu-as': { ...onPath('x86_64-linux-gnu-as'), debianPackage: 'binutils-x86-64-linux-gnu' },
   'aarch64-linux-gnu-as': { ...onPath('aarch64-linux-gnu-as'), debianPackage: 'binutils-aarch64-linux-gnu' },

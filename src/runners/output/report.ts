@@ -1,17 +1,12 @@
 import type { Readable } from 'node:stream';
+import type { ReportOrder } from '../runner.ts';
 import { LineSplitter } from './lines.ts';
-
-/** What a program reports besides its output, in lines of at most LINE_LIMIT_BYTES; longer ones are left out. */
-export interface ReportOrder {
-  /** More is not read: the pipe is closed, and the program goes on without it. */
-  readonly bytesMax: number;
-  /** One whole line, without its end. Must not throw. */
-  onLine(line: string): void;
-}
 
 const NEWLINE = 10;
 
-/** Reads a report to its end. `onOver` is called once it is longer than allowed. */
+/**
+ * Reads a report to its end; leaves out lines over LINE_LIMIT_BYTES. `onOver` is called once it is longer than allowed.
+ */
 export function readReport(stream: Readable, { bytesMax, onLine }: ReportOrder, onOver: () => void): void {
   let bytes = 0;
   // The rest of a line that was too long would else be taken as a line.

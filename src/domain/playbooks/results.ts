@@ -1,0 +1,186 @@
+import type { JobProgress } from '../jobs/job.ts';
+import { oneLine } from '../one-line.ts';
+import type { HostCounts, ReportEvent, TaskStatus } from './report.ts';
+import { HOST_COUNTS } from './report.ts';
+
+/** Hosts and tasks of a run that are stored with their results; all of them are counted. */
+export const HOSTS_MAX = 10_000;
+export const TASKS_MAX = 2_000;
+
+/** The letters of a host's cells, one for each task; NO_CELL where the task did not reach the host. */
+const CELL_LETTERS = {
+  ok: 'o',
+  changed: 'c',
+  failed: 'f',
+  unreachable: 'u',
+  skipped: 's',
+  ignored: 'i',
+  rescued: 'r',
+} as const satisfies Readonly<Record<TaskStatus, string>>;
+const NO_CELL = '.';
+
+const FIRST_CELLS = 16;
+/** Kept of a name and of a message. */
+const NAME_CHARACTERS_MAX = 300;
+const MESSAGE_CHARACTERS_MAX = 500;
+
+/** One host of a run. */
+interface HostResult extends HostCounts {
+  readonly host: string;
+  /** Its first failure, or the loss of its connection; null without one. `task` counts from 0. */
+  readonly failure: { readonly task: number; readonly message: string } | null;
+  /** One letter for each task up to the last one that reached it. */
+  readonly cells: string;
+}
+
+interface TaskOfRun {
+  readonly play: string;
+  readonly task: string;
+}
+
+/** What a verdict is made of. */
+export interface Recap {
+  /** Whether the run reported its end. */
+  readonly ended: boolean;
+  readonly plays: number;
+  readonly playsWithoutHosts: number;
+  /** Of a run that stopped early: plays that never began, and addressed hosts whose batch never began. */
+  readonly playsLeft: number;
+  readonly hostsLeft: number;
+  readonly hosts: number;
+  /** Hosts that ran something, without a failure and without losing their connection. */
+  readonly good: number;
+  readonly failed: number;
+  readonly unreachable: number;
+}
+
+export interface PlaybookResults {
+  readonly recap: Recap;
+  /** By name, at most HOSTS_MAX. */
+  readonly hosts: readonly HostResult[];
+  /** In the order in which they began, at most TASKS_MAX. */
+  readonly tasks: readonly TaskOfRun[];
+  /** Hosts and tasks that there were besides. */
+  readonly hostsCut: number;
+  readonly tasksCut: number;
+}
+
+interface HostOfRun {
+  cells: Buffer;
+  used: number;
+  failure: HostResult['failure'];
+}
+
+/** Gathers what a run reports. `redact` is applied to every text that is kept. */
+export class ResultsCollector {
+  readonly #redact: (text: string) => string;
+  readonly #hosts = new Map<number, HostOfRun>();
+  readonly #numbers = new Map<string, number>();
+  readonly #tasks: TaskOfRun[] = [];
+  readonly #totals: (HostCounts & { readonly host: string })[] = [];
+  #play = '';
+  #taskCount = 0;
+  readonly #recap = {
+    ended: false,
+    plays: 0,
+    playsWithoutHosts: 0,
+    playsLeft: 0,
+    hostsLeft: 0,
+    hosts: 0,
+    good: 0,
+    failed: 0,
+    unreachable: 0,
+  };
+
+  constructor(redact: (text: string) => string) {
+    this.#redact = redact;
+  }
+
+  /** Adds an event. Answers what the run is at, where the event says so. */
+  add(event: ReportEvent): JobProgress | null {
+    const recap = this.#recap;
+    switch (event.event) {
+      case 'play':
+        recap.plays += 1;
+        this.#play = this.#text(event.name, NAME_CHARACTERS_MAX);
+        return { play: this.#play, task: '' };
+      case 'no_hosts':
+        recap.playsWithoutHosts += 1;
+        return null;
+      case 'task':
+        return this.#addTask(event.task, this.#text(event.name, NAME_CHARACTERS_MAX));
+      case 'host':
+        if (event.host < HOSTS_MAX && !this.#hosts.has(event.host)) {
+          this.#hosts.set(event.host, { cells: Buffer.alloc(FIRST_CELLS, NO_CELL), used: 0, failure: null });
+          this.#numbers.set(event.name, event.host);
+        }
+        return null;
+      case 'result':
+        this.#addResult(event);
+        return null;
+      case 'total':
+        this.#addTotal(event);
+        return null;
+      case 'end':
+        recap.ended = true;
+        recap.playsLeft = event.plays_left;
+        recap.hostsLeft = event.hosts_left;
+        return null;
+    }
+  }
+
+  results(): PlaybookResults {
+    const hosts = this.#totals.map(({ host, ...counts }): HostResult => {
+      const found = this.#hosts.get(this.#numbers.get(host) ?? -1);
+      const failure = found?.failure ?? null;
+      const cells = found?.cells.toString('latin1', 0, found.used) ?? '';
+      return { host: this.#text(host, NAME_CHARACTERS_MAX), ...counts, failure, cells };
+    });
+    return {
+      recap: { ...this.#recap },
+      hosts,
+      tasks: this.#tasks,
+      hostsCut: this.#recap.hosts - hosts.length,
+      tasksCut: this.#taskCount - this.#tasks.length,
+    };
+  }
+
+  /** Redacted before it is shortened: a part of a secret is not recognised. */
+  #text(text: string, charactersMax: number): string {
+    const line = oneLine(this.#redact(text));
+    return line.length <= charactersMax ? line : `${line.slice(0, charactersMax - 1).toWellFormed()}…`;
+  }
+
+  #addTask(number: number, name: string): JobProgress {
+    const task = { play: this.#play, task: name };
+    this.#taskCount = Math.max(this.#taskCount, number + 1);
+    if (number === this.#tasks.length && number < TASKS_MAX) this.#tasks.push(task);
+    return task;
+  }
+
+  #addResult({ host, task, status, message }: Extract<ReportEvent, { event: 'result' }>): void {
+    const found = this.#hosts.get(host);
+    if (found === undefined || task >= this.#tasks.length) return;
+    if (task >= found.cells.length) {
+      const length = Math.min(TASKS_MAX, Math.max(2 * found.cells.length, task + 1));
+      found.cells = Buffer.concat([found.cells, Buffer.alloc(length - found.cells.length, NO_CELL)]);
+    }
+    found.cells.write(CELL_LETTERS[status], task, 'latin1');
+    found.used = Math.max(found.used, task + 1);
+    if (found.failure === null && (status === 'failed' || status === 'unreachable'))
+      found.failure = { task, message: this.#text(message ?? '', MESSAGE_CHARACTERS_MAX) };
+  }
+
+  #addTotal({ host, ...rest }: Extract<ReportEvent, { event: 'total' }>): void {
+    const counts = Object.fromEntries(HOST_COUNTS.map((name) => [name, rest[name]])) as Record<
+      keyof HostCounts,
+      number
+    >;
+    const recap = this.#recap;
+    recap.hosts += 1;
+    if (counts.failures > 0) recap.failed += 1;
+    if (counts.unreachable > 0) recap.unreachable += 1;
+    if (counts.failures === 0 && counts.unreachable === 0 && counts.ok > 0) recap.good += 1;
+    if (this.#totals.length < HOSTS_MAX) this.#totals.push({ host, ...counts });
+  }
+}
