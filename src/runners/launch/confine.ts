@@ -4,6 +4,8 @@ import {
   filesAttribute,
   LANDLOCK_ABI_NEEDED,
   LANDLOCK_ABI_OF_NAMED_SOCKETS,
+  LANDLOCK_ABI_OF_PORTS,
+  LANDLOCK_ABI_OF_TRUNCATION,
   landlockAbi,
   networkAttribute,
   pathRule,
@@ -42,9 +44,10 @@ const FILES_FD = 4;
 const OPENED_FD = 5;
 const NETWORK_FD = 5;
 
-interface Filters {
-  readonly withUnixSockets: bigint;
-  readonly withoutUnixSockets: bigint;
+/** What the filters of two jobs can differ in. */
+interface Sockets {
+  readonly unixSockets: boolean;
+  readonly internet: boolean;
 }
 
 /** The sandbox as calls of a list. The calls that are the same for every job are encoded once. */
@@ -54,29 +57,33 @@ export class Confinement {
   readonly problem: string | null;
   readonly #system: SystemCalls;
   readonly #fixed: { readonly paths: CallList; readonly bounding: CallList; readonly privileges: CallList };
-  readonly #filters: Filters;
+  /** By what `filterKey` makes of the sockets. */
+  readonly #filters = new Map<string, bigint>();
 
-  constructor(system: SystemCalls) {
+  /** A test gives a lower ABI than that of the kernel. */
+  constructor(system: SystemCalls, abi: number = landlockAbi(system)) {
     this.#system = system;
-    this.abi = landlockAbi(system);
-    const has = this.abi === 0 ? 'has none, or it is switched off' : `has ABI ${this.abi}`;
+    this.abi = abi;
     this.problem =
-      this.abi >= LANDLOCK_ABI_NEEDED
+      abi >= LANDLOCK_ABI_NEEDED
         ? null
-        : `the sandbox needs Landlock ABI ${LANDLOCK_ABI_NEEDED} (Linux 6.7); this kernel ${has}`;
+        : 'the sandbox needs Landlock (Linux 5.13); this kernel has none, or it is switched off';
     const list = (): CallList => new CallList(mapMemory(system, LIST_BYTES));
     this.#fixed = { paths: list(), bounding: list(), privileges: list() };
     this.#addSystemPaths(this.#fixed.paths);
     this.#addBounding(this.#fixed.bounding);
     this.#addPrivileges(this.#fixed.privileges);
-    const filter = (unixSockets: boolean): bigint => {
-      const program = seccompProgram(system.numbers, { unixSockets });
-      const header = Buffer.alloc(16);
-      header.writeUInt16LE(program.length / 8, 0);
-      header.writeBigUInt64LE(this.#fixed.privileges.copy(program), 8);
-      return this.#fixed.privileges.copy(header);
-    };
-    this.#filters = { withUnixSockets: filter(true), withoutUnixSockets: filter(false) };
+    for (const unixSockets of [true, false])
+      for (const internet of [true, false]) this.#makeFilter({ unixSockets, internet });
+  }
+
+  #makeFilter(sockets: Sockets): void {
+    const limitsTruncation = this.abi >= LANDLOCK_ABI_OF_TRUNCATION;
+    const program = seccompProgram(this.#system.numbers, { ...sockets, limitsTruncation });
+    const header = Buffer.alloc(16);
+    header.writeUInt16LE(program.length / 8, 0);
+    header.writeBigUInt64LE(this.#fixed.privileges.copy(program), 8);
+    this.#filters.set(filterKey(sockets), this.#fixed.privileges.copy(header));
   }
 
   /** Adds the calls before the wait: they need neither the account nor the paths of the job. */
@@ -94,21 +101,22 @@ export class Confinement {
     list.append(this.#fixed.bounding);
   }
 
-  /** Adds the calls after the change of the account. Throws for a path that does not exist or is a link. */
+  /**
+   * Adds the calls after the change of the account. Throws for a path that does not exist or is a link, and for ports
+   * where the kernel cannot limit TCP to them.
+   */
   addJob(list: CallList, policy: SandboxPolicy, uid: number): void {
     for (const path of policy.readable) this.#addPath(list, path, 'execute', uid);
     for (const path of policy.writable) this.#addPath(list, path, 'full', uid);
-    this.#addNetwork(list, policy.connectPorts);
+    const rulesets = this.#addNetwork(list, policy.connectPorts) ? [FILES_FD, NETWORK_FD] : [FILES_FD];
     list.append(this.#fixed.privileges);
     const unixSockets = policy.unixSockets === true || this.abi >= LANDLOCK_ABI_OF_NAMED_SOCKETS;
-    const { withUnixSockets, withoutUnixSockets } = this.#filters;
+    const filter = this.#filters.get(filterKey({ unixSockets, internet: policy.connectPorts !== 'none' }));
+    if (filter === undefined) throw new Error('there is no filter for these sockets');
     const { seccomp, landlock_restrict_self } = this.#system.numbers.made;
-    for (const fd of [FILES_FD, NETWORK_FD]) list.call({ name: 'entering Landlock' }, landlock_restrict_self, [fd, 0]);
-    list.call({ name: 'installing the filter of system calls' }, seccomp, [
-      SECCOMP_SET_MODE_FILTER,
-      0,
-      unixSockets ? withUnixSockets : withoutUnixSockets,
-    ]);
+    for (const fd of rulesets) list.call({ name: 'entering Landlock' }, landlock_restrict_self, [fd, 0]);
+    const step = { name: 'installing the filter of system calls' };
+    list.call(step, seccomp, [SECCOMP_SET_MODE_FILTER, 0, filter]);
   }
 
   #addSystemPaths(list: CallList): void {
@@ -140,15 +148,22 @@ export class Confinement {
     list.call(step, close, [OPENED_FD]);
   }
 
-  #addNetwork(list: CallList, connectPorts: SandboxPolicy['connectPorts']): void {
+  /** Returns whether there is a ruleset for TCP. On an older kernel there is none. */
+  #addNetwork(list: CallList, connectPorts: SandboxPolicy['connectPorts']): boolean {
+    const ports = typeof connectPorts === 'string' ? [] : connectPorts;
+    if (this.abi < LANDLOCK_ABI_OF_PORTS) {
+      if (typeof connectPorts !== 'string') throw new Error('this kernel cannot limit TCP to ports');
+      return false;
+    }
     const { landlock_create_ruleset, landlock_add_rule } = this.#system.numbers.made;
     const attribute = networkAttribute(this.abi, connectPorts);
     const made = { name: 'creating a ruleset for TCP' };
     list.call(made, landlock_create_ruleset, [list.copy(attribute), attribute.length, 0]);
-    for (const port of connectPorts === 'any' ? [] : connectPorts) {
+    for (const port of ports) {
       const step = { name: `allowing port ${port}` };
       list.call(step, landlock_add_rule, [NETWORK_FD, RULE_NET_PORT, list.copy(portRule(port)), 0]);
     }
+    return true;
   }
 
   #addBounding(list: CallList): void {
@@ -168,4 +183,8 @@ export class Confinement {
     list.call(step, capset, [list.copy(header), list.copy(Buffer.alloc(24))]);
     list.call({ name: 'refusing new privileges' }, prctl, [PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0]);
   }
+}
+
+function filterKey({ unixSockets, internet }: Sockets): string {
+  return `${unixSockets} ${internet}`;
 }

@@ -35,15 +35,18 @@ export class Machine {
   readonly #isDumpable: boolean;
   #changing = 0;
 
-  /** Throws where this system does not have the calls. */
-  constructor() {
+  /**
+   * Throws where this system does not have the calls. Tests give the ABI of an older kernel, and the children of the
+   * machine of this process: only one object may take their ends.
+   */
+  constructor({ abi, children }: { readonly abi?: number; readonly children?: Children } = {}) {
     this.system = openSystemCalls();
     this.code = mapCode(this.system);
-    this.confinement = new Confinement(this.system);
+    this.confinement = new Confinement(this.system, abi);
     this.steps = new LaunchSteps(this.system, this.confinement);
     this.input = aboveThoseOfChild(this.system, openSync('/dev/null', 'r'));
     this.#isDumpable = this.system.call(this.system.numbers.made.prctl, PR_GET_DUMPABLE) === 1;
-    this.children = new Children(this.system);
+    this.children = children ?? new Children(this.system);
   }
 
   takeSlot(): Slot {

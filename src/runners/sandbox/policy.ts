@@ -1,13 +1,29 @@
 import { isWithin } from '../../lib/within.ts';
 
+/**
+ * What a program that is limited to some TCP ports gets where the kernel cannot limit it (Landlock below ABI 4):
+ *
+ * - `refused`: it is not started, unless the operator allows unfiltered egress. Then it reaches every port.
+ * - `offline`: it gets no internet socket. For a program that was not given a port on request.
+ * - `any`: it reaches every port.
+ */
+export type Unfiltered = 'refused' | 'offline' | 'any';
+
 /** What a sandboxed job may reach. Everything else of the file system and of outbound TCP is refused by the kernel. */
 export interface SandboxPolicy {
   /** Absolute paths to read and to execute from, besides the system's own. Each must exist. */
   readonly readable: readonly string[];
   /** Absolute paths with full access. Each must exist. */
   readonly writable: readonly string[];
-  /** TCP ports that may be connected to; binding a TCP port is always refused, UDP always allowed. */
-  readonly connectPorts: readonly number[] | 'any';
+  /**
+   * TCP ports that may be connected to; UDP is allowed, binding a TCP port is refused. `none`: no internet socket at
+   * all, so no UDP and no name resolution either.
+   */
+  readonly connectPorts: readonly number[] | 'any' | 'none';
+  /** What it gets where the kernel cannot limit TCP to these ports; refused by default. */
+  readonly unfiltered?: Unfiltered;
+  /** The program has to share the account of this process, because it needs a file of that account; no by default. */
+  readonly needsOwnAccount?: boolean;
   /**
    * Whether the job may make unix sockets; without it, no by default. Below Landlock ABI 9 the kernel can't restrict
    * which named socket of the machine they connect to, so `socket(AF_UNIX)` is refused as a whole. `socketpair` always

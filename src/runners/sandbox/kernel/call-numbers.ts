@@ -16,7 +16,17 @@ export interface CallNumbers {
 }
 
 type InspectedCall =
-  'socket' | 'socketpair' | 'sendto' | 'sendmsg' | 'sendmmsg' | 'clone' | 'clone3' | 'ioctl' | 'openat2' | 'setrlimit';
+  | 'socket'
+  | 'socketpair'
+  | 'sendto'
+  | 'sendmsg'
+  | 'sendmmsg'
+  | 'clone'
+  | 'clone3'
+  | 'ioctl'
+  | 'openat2'
+  | 'setrlimit'
+  | 'truncate';
 export type ModeCall =
   | 'chmod'
   | 'fchmod'
@@ -81,6 +91,7 @@ const X64: CallNumbers = {
     ioctl: 16,
     openat2: 437,
     setrlimit: 160,
+    truncate: 76,
   },
   modes: {
     open: 2,
@@ -177,6 +188,7 @@ const ARM64: CallNumbers = {
     ioctl: 29,
     openat2: 437,
     setrlimit: 164,
+    truncate: 45,
   },
   modes: { mknodat: 33, mkdirat: 34, fchmod: 52, fchmodat: 53, openat: 56, fchmodat2: 452 },
   targeted: {

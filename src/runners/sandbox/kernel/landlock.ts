@@ -1,8 +1,17 @@
 import type { PathAccess, SandboxPolicy } from '../policy.ts';
 import type { SystemCalls } from './system-call.ts';
 
-/** Below this, the kernel can't restrict outbound TCP: the sandbox would be half of one, so it is refused. */
-export const LANDLOCK_ABI_NEEDED = 4;
+/** The first one, Linux 5.13. It restricts files. */
+export const LANDLOCK_ABI_NEEDED = 1;
+
+/** From this one on (Linux 5.19) files can be moved between folders of the sandbox; before, the kernel refuses it. */
+const LANDLOCK_ABI_OF_MOVES = 2;
+
+/** From this one on (Linux 6.2) Landlock restricts who may cut a file short; before, the filter has to. */
+export const LANDLOCK_ABI_OF_TRUNCATION = 3;
+
+/** From this one on (Linux 6.7) Landlock limits TCP to ports; before, see `../egress.ts`. */
+export const LANDLOCK_ABI_OF_PORTS = 4;
 
 /**
  * From this one on, named unix sockets outside of the writable paths are closed by Landlock (RESOLVE_UNIX, Linux 7.1).
@@ -13,11 +22,12 @@ const EXECUTE = 1n << 0n;
 const WRITE_FILE = 1n << 1n;
 const READ_FILE = 1n << 2n;
 const READ_DIR = 1n << 3n;
+const REFER = 1n << 13n;
 const TRUNCATE = 1n << 14n;
 const IOCTL_DEV = 1n << 15n;
 const RESOLVE_UNIX = 1n << 16n;
-/** Rights 0 to 14, known since ABI 3. */
-const RIGHTS_OF_ABI_3 = (1n << 15n) - 1n;
+/** Rights 0 to 12. */
+const RIGHTS_OF_ABI_1 = (1n << 13n) - 1n;
 /** The rights that make sense for what is no directory; the kernel refuses a rule with others. */
 const RIGHTS_OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV | RESOLVE_UNIX;
 /** MAKE_CHAR and MAKE_BLOCK: no job makes a device file, wherever it may write. */
@@ -38,7 +48,9 @@ export function landlockAbi(system: SystemCalls): number {
 }
 
 function handledRights(abi: number): bigint {
-  let rights = RIGHTS_OF_ABI_3;
+  let rights = RIGHTS_OF_ABI_1;
+  if (abi >= LANDLOCK_ABI_OF_MOVES) rights |= REFER;
+  if (abi >= LANDLOCK_ABI_OF_TRUNCATION) rights |= TRUNCATE;
   if (abi >= 5) rights |= IOCTL_DEV;
   if (abi >= LANDLOCK_ABI_OF_NAMED_SOCKETS) rights |= RESOLVE_UNIX;
   return rights;
@@ -52,10 +64,10 @@ const RIGHTS_OF_ACCESS: Readonly<Record<PathAccess | 'full', bigint>> = {
 };
 
 function rulesetAttribute(abi: number, files: bigint, net: bigint, scope: bigint): Buffer {
-  // The attribute grew with ABI 6; an older kernel refuses the longer form.
-  const attribute = Buffer.alloc(abi >= 6 ? 24 : 16);
+  // The attribute grew with ABI 4 and 6; an older kernel refuses a longer form that says more.
+  const attribute = Buffer.alloc(abi >= 6 ? 24 : abi >= LANDLOCK_ABI_OF_PORTS ? 16 : 8);
   attribute.writeBigUInt64LE(files, 0);
-  attribute.writeBigUInt64LE(net, 8);
+  if (abi >= LANDLOCK_ABI_OF_PORTS) attribute.writeBigUInt64LE(net, 8);
   if (abi >= 6) attribute.writeBigUInt64LE(scope, 16);
   return attribute;
 }
@@ -65,7 +77,7 @@ export function filesAttribute(abi: number): Buffer {
   return rulesetAttribute(abi, handledRights(abi), 0n, SCOPE_ALL);
 }
 
-/** The ruleset of TCP: no port may be bound; only the allowed ones, or any, may be connected to. */
+/** The ruleset of TCP, from ABI 4 on: no port may be bound; only allowed ones, or any, may be connected to. */
 export function networkAttribute(abi: number, connectPorts: SandboxPolicy['connectPorts']): Buffer {
   return rulesetAttribute(abi, 0n, connectPorts === 'any' ? BIND_TCP : BIND_TCP | CONNECT_TCP, 0n);
 }

@@ -6,7 +6,11 @@ import { seccompProgram } from './seccomp.ts';
 const ALLOW = 0x7fff_0000;
 const EPERM = 0x0005_0001;
 const ENOSYS = 0x0005_0026;
+const EAFNOSUPPORT = 0x0005_0061;
 const KILL = 0x8000_0000;
+
+/** The filter of a job on a new kernel, with all sockets. */
+const ALL = { unixSockets: true, internet: true, limitsTruncation: true };
 
 /** What the kernel would do with the filter: the few instructions that it is made of, and nothing else. */
 function judge(program: Buffer, call: { nr: number; arch: number; args?: readonly number[] }): number {
@@ -33,7 +37,7 @@ function judge(program: Buffer, call: { nr: number; arch: number; args?: readonl
 
 for (const [name, numbers] of Object.entries(CALL_NUMBERS)) {
   describe(`the system call filter of ${name}`, () => {
-    const program = seccompProgram(numbers, { unixSockets: true });
+    const program = seccompProgram(numbers, ALL);
     const { inspected } = numbers;
     const verdict = (nr: number, ...args: number[]): number => judge(program, { nr, arch: numbers.auditArch, args });
 
@@ -104,7 +108,7 @@ for (const [name, numbers] of Object.entries(CALL_NUMBERS)) {
     });
 
     it('T67: refuses unix sockets where the job gets none, and still allows the others', () => {
-      const without = seccompProgram(numbers, { unixSockets: false });
+      const without = seccompProgram(numbers, { ...ALL, unixSockets: false });
       const answer = (...args: number[]): number =>
         judge(without, { nr: inspected.socket, arch: numbers.auditArch, args });
       for (const type of [1, 2, 5, 1 | 0o2000000]) assert.equal(answer(1, type, 0), EPERM, String(type));
@@ -112,7 +116,7 @@ for (const [name, numbers] of Object.entries(CALL_NUMBERS)) {
     });
 
     it('T67: makes no pair of datagram sockets where the job gets no unix sockets: each end reaches named ones', () => {
-      const without = seccompProgram(numbers, { unixSockets: false });
+      const without = seccompProgram(numbers, { ...ALL, unixSockets: false });
       const pair = (...args: number[]): number =>
         judge(without, { nr: inspected.socketpair, arch: numbers.auditArch, args });
       const flags = 0o2000000 | 0o4000;
@@ -123,6 +127,43 @@ for (const [name, numbers] of Object.entries(CALL_NUMBERS)) {
       assert.equal(verdict(inspected.socketpair, 1, 2, 0), ALLOW);
       for (const domain of [30, 2, 0])
         assert.deepEqual([pair(domain, 1, 0), verdict(inspected.socketpair, domain, 1, 0)], [EPERM, EPERM]);
+    });
+
+    it('makes no internet socket where the job gets none, and still allows the others', () => {
+      const offline = seccompProgram(numbers, { ...ALL, internet: false });
+      const answer = (...args: number[]): number =>
+        judge(offline, { nr: inspected.socket, arch: numbers.auditArch, args });
+      for (const domain of [2, 10])
+        for (const type of [1, 2, 3, 1 | 0o2000000])
+          for (const protocol of [0, 6, 17, 262])
+            assert.equal(answer(domain, type, protocol), EAFNOSUPPORT, `${domain} ${type} ${protocol}`);
+      assert.deepEqual([answer(1, 1, 0), answer(16, 3, 0), answer(17, 3, 0)], [ALLOW, ALLOW, EPERM]);
+    });
+
+    it('T34: cuts no file short that is not opened for writing, where Landlock has no right for it', () => {
+      const older = seccompProgram(numbers, { ...ALL, limitsTruncation: false });
+      const judged = (on: Buffer, nr: number, ...args: number[]): number =>
+        judge(on, { nr, arch: numbers.auditArch, args });
+      const opens: [number | undefined, number[]][] = [
+        [numbers.modes.open, [9]],
+        [numbers.modes.openat, [3, 9]],
+      ];
+      for (const [nr, before] of opens) {
+        if (nr === undefined) continue;
+        for (const more of [0, 0o100, 0o2000000, 0o20200000]) {
+          // Reading, and the access mode that needs neither right of Landlock.
+          for (const access of [0, 3]) assert.equal(judged(older, nr, ...before, access | 0o1000 | more, 0o644), EPERM);
+          for (const access of [1, 2]) assert.equal(judged(older, nr, ...before, access | 0o1000 | more, 0o644), ALLOW);
+          for (const access of [0, 1, 2, 3]) assert.equal(judged(older, nr, ...before, access | more, 0o644), ALLOW);
+        }
+        assert.equal(judged(older, nr, ...before, 0o1101, 0o4755), EPERM, 'the mode is still looked at');
+        assert.equal(judged(older, nr, ...before, 0o1001, 0o4755), ALLOW);
+        assert.equal(judged(program, nr, ...before, 0o1000, 0), ALLOW);
+      }
+      assert.equal(judged(older, inspected.truncate, 9, 0), EPERM);
+      assert.equal(judged(program, inspected.truncate, 9, 0), ALLOW);
+      assert.equal(judged(older, inspected.openat2, 3, 9, 9), ENOSYS);
+      if (numbers.modes.creat !== undefined) assert.equal(judged(older, numbers.modes.creat, 9, 0o644), ALLOW);
     });
 
     it('T66: refuses the set-user-ID and set-group-ID bits in each call that sets a mode', () => {

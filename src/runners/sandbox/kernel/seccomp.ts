@@ -16,6 +16,7 @@ const RETURN = 0x06;
 const ALLOW = 0x7fff_0000;
 const KILL_PROCESS = 0x8000_0000;
 const EPERM = 0x0005_0000 | 1;
+const EAFNOSUPPORT = 0x0005_0000 | 97;
 const ENOSYS = 0x0005_0000 | 38;
 
 const NUMBER_AT = 0;
@@ -48,6 +49,11 @@ const TIOCLINUX = 0x541c;
  * O_CREAT and the bit of O_TMPFILE that O_DIRECTORY does not share: only with one of them does an open read its mode.
  */
 const CREATING_FLAGS = 0o100 | 0o20000000;
+const O_TRUNC = 0o1000;
+/** Of the flags of an open. Its value 3 opens for neither reading nor writing, although it asks for both permissions. */
+const O_ACCMODE = 0o3;
+const O_WRONLY = 0o1;
+const O_RDWR = 0o2;
 /** Set-user-ID and set-group-ID: such a file runs as its owner for every user. */
 const SET_ID_BITS = 0o6000;
 
@@ -86,6 +92,10 @@ const SELF_ONLY: Readonly<Record<TargetedCall, readonly number[]>> = {
 interface FilterOptions {
   /** Whether `socket(AF_UNIX)` is allowed. Without it, `socketpair` still makes pairs that stay connected. */
   readonly unixSockets: boolean;
+  /** Whether internet sockets are allowed, TCP and UDP. */
+  readonly internet: boolean;
+  /** Whether Landlock restricts who may cut a file short. Without it the filter does, see `truncationRule`. */
+  readonly limitsTruncation: boolean;
 }
 
 type Instruction = readonly [code: number, jumpTrue: number, jumpFalse: number, value: number];
@@ -101,8 +111,8 @@ const whenEqual = (value: number, body: readonly Instruction[]): Instruction[] =
 /**
  * `socket(domain, type, protocol)`: unix sockets where allowed, netlink for routes and addresses, plain TCP and UDP.
  */
-function socketRule({ unixSockets }: FilterOptions): Instruction[] {
-  const internet: Instruction[] = [
+function socketRule({ unixSockets, internet }: FilterOptions): Instruction[] {
+  const plain: Instruction[] = [
     load(argumentAt(1)),
     [AND, 0, 0, SOCK_TYPE_MASK],
     ...whenEqual(SOCK_STREAM, [
@@ -119,11 +129,13 @@ function socketRule({ unixSockets }: FilterOptions): Instruction[] {
     ]),
     give(EPERM),
   ];
+  // As on a kernel without this family, which programs know: they try the next one, or name the reason.
+  const ofInternet = internet ? plain : [give(EAFNOSUPPORT)];
   return [
     load(argumentAt(0)),
     ...(unixSockets ? whenEqual(AF_UNIX, [give(ALLOW)]) : []),
-    ...whenEqual(AF_INET, internet),
-    ...whenEqual(AF_INET6, internet),
+    ...whenEqual(AF_INET, ofInternet),
+    ...whenEqual(AF_INET6, ofInternet),
     ...whenEqual(AF_NETLINK, [load(argumentAt(2)), ...whenEqual(NETLINK_ROUTE, [give(ALLOW)]), give(EPERM)]),
     give(EPERM),
   ];
@@ -156,6 +168,25 @@ function modeRule({ mode, flags }: { readonly mode: number; readonly flags?: num
     : [load(argumentAt(flags)), [JUMP_ANY_BIT, 1, 0, CREATING_FLAGS], give(ALLOW), ...check];
 }
 
+/**
+ * EPERM for an open that cuts a file short and does not open it for writing. Below ABI 3 Landlock has no right for
+ * truncation. It checks what a file is opened for, so O_TRUNC with O_WRONLY or O_RDWR needs the right to write, but
+ * with O_RDONLY, or with the access mode 3, only that to read or none. `truncate` opens nothing, and is refused as a
+ * whole. `ftruncate` and `fallocate` need a descriptor that was opened for writing, `creat` opens for writing, and
+ * `openat2` is refused everywhere because its flags lie in memory.
+ */
+function truncationRule(flags: number, rest: readonly Instruction[]): Instruction[] {
+  return [
+    load(argumentAt(flags)),
+    [JUMP_ANY_BIT, 0, 4, O_TRUNC],
+    [AND, 0, 0, O_ACCMODE],
+    [JUMP_EQUAL, 2, 0, O_WRONLY],
+    [JUMP_EQUAL, 1, 0, O_RDWR],
+    give(EPERM),
+    ...rest,
+  ];
+}
+
 /** EPERM for a new value of the limit that marks a job. A call without one, which only asks, has no address. */
 function keepMark(resource: number, newLimit: number): Instruction[] {
   return [
@@ -179,6 +210,13 @@ function onlyWith(values: readonly number[], rest: readonly Instruction[] = [giv
 
 /** What is looked at besides. */
 const THEN: Readonly<Partial<Record<TargetedCall, readonly Instruction[]>>> = { prlimit64: keepMark(1, 2) };
+
+/** For a call that sets the mode of a file: what is looked at before. */
+function fileRule(name: ModeCall, { limitsTruncation }: FilterOptions): Instruction[] {
+  const call = MODE_CALLS[name];
+  const rule = modeRule(call);
+  return limitsTruncation || call.flags === undefined ? rule : truncationRule(call.flags, rule);
+}
 
 function rules(numbers: CallNumbers, options: FilterOptions): Instruction[] {
   const { inspected } = numbers;
@@ -206,7 +244,8 @@ function rules(numbers: CallNumbers, options: FilterOptions): Instruction[] {
     ]),
     // Its flags and mode lie in memory. ENOSYS makes callers fall back to openat.
     ...whenEqual(inspected.openat2, [give(ENOSYS)]),
-    ...namesOf(numbers.modes).flatMap((name) => whenEqual(numbers.modes[name] ?? 0, modeRule(MODE_CALLS[name]))),
+    ...namesOf(numbers.modes).flatMap((name) => whenEqual(numbers.modes[name] ?? 0, fileRule(name, options))),
+    ...(options.limitsTruncation ? [] : whenEqual(inspected.truncate, [give(EPERM)])),
     // On another process of the same user these take away processor time, memory or files, down to killing it. A thread
     // that names itself by its id is refused too: a filter does not know the id of the caller.
     ...namesOf(numbers.targeted).flatMap((name) =>
