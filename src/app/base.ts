@@ -64,7 +64,7 @@ export async function openBase(settings: Settings, schema: SchemaAccess = 'creat
     seal,
     sources: createSourceFetcher(
       paths.sources,
-      createLauncher(),
+      createLauncher({ allowUnfilteredEgress: settings.allowUnfilteredEgress }),
       () => findGitPlace(settings, paths),
       sharedRunsDirs(settings.runsDir),
     ),

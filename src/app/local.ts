@@ -20,7 +20,7 @@ export async function openLocal(settings: Settings): Promise<LocalRuntime> {
     // The daemon sees the commit itself.
     wake: () => undefined,
     ingressUrl: () => ingressUrlOf(base),
-    sandbox: sandboxSupport,
+    sandbox: () => sandboxSupport(settings),
     listeners: () => [],
   });
   return { runtime: { store: base.store, services }, caller: localCaller(userName()), close: () => base.close() };
@@ -34,7 +34,7 @@ export function withoutStore(settings: Settings, reason: unknown): StorelessLoca
     openedStore: () => {
       throw reason;
     },
-    sandbox: sandboxSupport,
+    sandbox: () => sandboxSupport(settings),
     listeners: () => [],
   });
   const server = { version: VERSION, hostname: null, startedAt: null };

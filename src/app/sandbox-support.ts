@@ -1,11 +1,30 @@
+import { findJobAccount, type JobIdentity } from '../config/job-account.ts';
+import type { Settings } from '../config/settings.ts';
+import type { DoctorParts } from '../doctor/entry.ts';
 import type { Bounds } from '../runners/bounds/bounds.ts';
 import { createLauncher, type Launcher } from '../runners/launch/launch.ts';
 
-/** What the kernel can enforce. The bounds of jobs are those of a daemon; other programs have none. */
+type SandboxSettings = Pick<Settings, 'jobUser' | 'allowUnfilteredEgress'>;
+
+/** The parts of a daemon. Other programs have none, and describe what a daemon with their settings would have. */
+interface DaemonParts {
+  readonly launcher: Launcher;
+  readonly bounds: Pick<Bounds, 'detail'>;
+  readonly jobIdentity: JobIdentity;
+}
+
+const STATUS = { full: 'ok', limited: 'warn', none: 'fail' } as const;
+
+/** What the kernel can enforce, for the doctor. */
 export async function sandboxSupport(
-  launcher: Launcher = createLauncher(),
-  bounds: Pick<Bounds, 'detail'> | null = null,
-): Promise<{ ok: boolean; detail: string }> {
-  const { ok, detail } = await launcher.supported();
-  return { ok, detail: bounds === null ? detail : `${detail}; ${bounds.detail}` };
+  { jobUser, allowUnfilteredEgress }: SandboxSettings,
+  daemon: DaemonParts | null = null,
+): ReturnType<DoctorParts['sandbox']> {
+  const launcher = daemon?.launcher ?? createLauncher({ allowUnfilteredEgress });
+  const { state, detail } = await launcher.supported(async () => {
+    // The account that the first start would create is another one, too.
+    const identity = daemon?.jobIdentity ?? (await findJobAccount(jobUser));
+    return identity?.account !== null;
+  });
+  return { status: STATUS[state], detail: daemon === null ? detail : `${detail}; ${daemon.bounds.detail}` };
 }

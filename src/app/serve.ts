@@ -106,7 +106,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
   const modes = jobIdentity.account === null ? watchModes(opened, () => daemon?.id ?? null) : null;
   const base = modes === null ? opened : withModeWatch(opened, modes);
   const signals = loggedSignals(log);
-  const launcher = createLauncher();
+  const launcher = createLauncher({ allowUnfilteredEgress: settings.allowUnfilteredEgress });
   // Before the first helper process, which then starts in the control group of the daemon.
   const bounds = openBounds(settings, base.clock);
   const guard = createGuard({ clock: base.clock, onProblem: (err) => log.warn({ err }, 'guard') });
@@ -120,7 +120,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
     wake: () => daemon?.wake(),
     claimNow: async (tx) => daemon?.claimNow(tx),
     ingressUrl: () => Promise.resolve(ingressUrl),
-    sandbox: () => sandboxSupport(launcher, bounds),
+    sandbox: () => sandboxSupport(settings, { launcher, bounds, jobIdentity }),
     jobIdentity,
     targets: settings.notify.length,
   });
@@ -180,7 +180,7 @@ async function assembleWeb(settings: Settings, teardown: Teardown): Promise<Runn
     wake: () => undefined,
     // Hooks and decision links are answered by the daemon.
     ingressUrl: () => ingressUrlOf(base),
-    sandbox: () => sandboxSupport(),
+    sandbox: () => sandboxSupport(settings),
   });
   return { webUrl, ingressUrl: null, runtime, daemon: null, signals: loggedSignals(log), stop: () => teardown.run() };
 }

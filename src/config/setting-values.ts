@@ -32,6 +32,12 @@ export function wholeNumber(
   return value >= min && value <= max ? value : refuseSetting(flag, `expected a whole number from ${min} to ${max}`);
 }
 
+/** A flag without a value comes as `true`. */
+export function isOn(flag: string, text: string | undefined): boolean {
+  if (text === undefined || ['0', 'false'].includes(text)) return false;
+  return ['1', 'true'].includes(text) ? true : refuseSetting(flag, 'expected true or false');
+}
+
 /** In bytes. */
 export function size(flag: string, text: string | undefined, min: number): number | null {
   if (text === undefined) return null;

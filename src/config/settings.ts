@@ -10,6 +10,7 @@ import {
   basePath,
   canary,
   databaseUrl,
+  isOn,
   optional,
   optionalPath,
   publicUrl,
@@ -24,6 +25,8 @@ interface Setting<T> {
   readonly flag: string;
   readonly help: string;
   readonly placeholder?: string;
+  /** A flag without a value; in the environment `true` or `false`. */
+  readonly isSwitch?: true;
   /** Repeatable: the texts are joined by a blank, as in the environment variable. */
   readonly repeat?: true;
   /** What a flag must not contain, because the command line is public, and where to put it instead. */
@@ -86,6 +89,15 @@ export const SETTINGS = {
     only: ['serve'],
     help: 'Directory of the runs; default in the data directory, as root /var/lib/gatehouse-runs/<instance>',
     read: optionalPath,
+  }),
+  allowUnfilteredEgress: setting({
+    flag: 'allow-unfiltered-egress',
+    isSwitch: true,
+    only: ['serve'],
+    help:
+      'Where the kernel cannot limit TCP to ports (below Linux 6.7), start programs that need this limit without it. ' +
+      'Other commands read SVC_ALLOW_UNFILTERED_EGRESS',
+    read: (text) => isOn('allow-unfiltered-egress', text),
   }),
   webAddr: setting({
     flag: 'web-addr',

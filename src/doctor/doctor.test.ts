@@ -6,7 +6,7 @@ import { SchemaMismatch } from '../store/engine/migrate.ts';
 import type { Store } from '../store/store.ts';
 import { dataDirPaths } from '../config/data-dir.ts';
 import { createDoctor } from './doctor.ts';
-import type { DoctorEntry, DoctorParts } from './entry.ts';
+import type { DoctorEntry, DoctorParts, Finding } from './entry.ts';
 import { install, type Installation } from '../../test/support/doctor-facts.ts';
 
 const ORDER = [
@@ -167,8 +167,8 @@ describe('the doctor', () => {
 
   test('examinations that are under way are joined, also after a time-out', async () => {
     let asked = 0;
-    let answer = Promise.withResolvers<{ ok: boolean; detail: string }>();
-    const sandbox = (): Promise<{ ok: boolean; detail: string }> => {
+    let answer = Promise.withResolvers<Finding>();
+    const sandbox = (): Promise<Finding> => {
       asked += 1;
       answer = Promise.withResolvers();
       return answer.promise;
@@ -182,22 +182,25 @@ describe('the doctor', () => {
       ['unknown', 'unknown', 'unknown'],
     );
     const late = doctor();
-    answer.resolve({ ok: true, detail: 'At last.' });
+    answer.resolve({ status: 'ok', detail: 'At last.' });
     assert.equal((await late)[5]?.detail, 'At last.');
     assert.equal(asked, 1);
     const next = doctor();
-    answer.resolve({ ok: false, detail: 'Gone again.' });
+    answer.resolve({ status: 'fail', detail: 'Gone again.' });
     assert.equal((await next)[5]?.status, 'fail');
     assert.equal(asked, 2);
   });
 
   test('a detail has an end', async () => {
-    const entries = await demand({ sandbox: () => Promise.resolve({ ok: true, detail: 'x'.repeat(1_000_000) }) }, {});
+    const entries = await demand(
+      { sandbox: () => Promise.resolve({ status: 'ok', detail: 'x'.repeat(1_000_000) }) },
+      {},
+    );
     assert.equal(entries[5]?.detail.length, 2_000);
   });
 
   test('sandbox says what the process says of it', async () => {
-    await demand({ sandbox: () => Promise.resolve({ ok: false, detail: 'no Landlock' }) }, { sandbox: 'fail' });
+    await demand({ sandbox: () => Promise.resolve({ status: 'fail', detail: 'no Landlock' }) }, { sandbox: 'fail' });
   });
 
   test('listeners are connected to, and one that does not accept is named', async (t) => {

@@ -28,7 +28,7 @@ export interface DoctorParts {
   /** The open store of this process. Throws the reason if it is not open. */
   readonly openedStore: () => Store;
   /** Tries the kernel sandbox. `detail` names what works, or what the kernel lacks. */
-  readonly sandbox: () => Promise<{ readonly ok: boolean; readonly detail: string }>;
+  readonly sandbox: () => Promise<Finding>;
   /** The account of the jobs, in a program that runs them; other programs look it up. */
   readonly jobIdentity?: JobIdentity;
   /** The listeners of this process; empty if it serves nothing. */

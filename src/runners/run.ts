@@ -187,6 +187,7 @@ async function runProgram(
     ...bounds.order,
     child: reports.takeChild(),
     reports: order.report !== undefined,
+    say: (text) => recorder.system(text),
     // The child waits for this: a program of a job starts only when its tree can be found again.
     async beforeStart(leader) {
       setup.guard.watch({
@@ -250,11 +251,6 @@ function accountOf({ account }: Pick<RunSetup, 'account'>, job: SomeJob): Accoun
 }
 
 function policyOf(order: ProgramOrder, runDir: string, inputsDirs: readonly string[]): SandboxPolicy {
-  const connectPorts = order.connectPorts === 'any' ? ('any' as const) : [...order.connectPorts];
-  return {
-    readable: [...(order.readable ?? []), ...inputsDirs],
-    writable: [runDir],
-    connectPorts,
-    unixSockets: order.unixSockets ?? false,
-  };
+  const { readable = [], connectPorts, unfiltered = 'refused', unixSockets = false } = order;
+  return { readable: [...readable, ...inputsDirs], writable: [runDir], connectPorts, unfiltered, unixSockets };
 }

@@ -1,5 +1,6 @@
 import type { JobKind, JobProgress, RunEnd } from '../domain/jobs/job.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { SandboxPolicy, Unfiltered } from './sandbox/policy.ts';
 
 /** The job as a run sees it. A run never sees the store. */
 export interface RunJob<Spec, Materials> {
@@ -22,7 +23,9 @@ export interface ProgramOrder {
   readonly argv: readonly string[];
   /** Paths that the program may read beside the system's. */
   readonly readable?: readonly string[];
-  readonly connectPorts: readonly number[] | 'any';
+  readonly connectPorts: SandboxPolicy['connectPorts'];
+  /** What it gets where the kernel cannot limit it to these ports, see SandboxPolicy; it is refused by default. */
+  readonly unfiltered?: Unfiltered;
   /** Whether the program may make unix sockets, see SandboxPolicy; no by default. */
   readonly unixSockets?: boolean;
   readonly environment?: Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@ import { EVENT_FILE_VARIABLE } from '../../domain/commands/event-input.ts';
 import { writeRunFile } from '../run-files/run-files.ts';
 import { outcomeOf, type Runner } from '../runner.ts';
 
-/** Ports that every command may reach: OpenSSH. */
+/** A port that every command may reach: OpenSSH. */
 const SSH_PORT = 22;
 const EVENT_FILE = 'event.json';
 
@@ -19,7 +19,12 @@ export type CommandMaterials = {
 export const commandRunner: Runner<CommandSpec, CommandMaterials, never, never> = {
   clearFiles: [],
   async run({ spec, materials }, tools) {
-    const order = { argv: spec.command, connectPorts: [SSH_PORT, ...spec.egressPorts] };
+    const order = {
+      argv: spec.command,
+      connectPorts: [SSH_PORT, ...spec.egressPorts],
+      // The port of OpenSSH was not asked for. A command that needs the network names its ports.
+      unfiltered: spec.egressPorts.length === 0 ? ('offline' as const) : ('refused' as const),
+    };
     if (materials === null) return outcomeOf(await tools.exec(order));
     await writeRunFile(tools.runDir, EVENT_FILE, materials.file);
     const environment = { ...materials.variables, [EVENT_FILE_VARIABLE]: join(tools.runDir, EVENT_FILE) };

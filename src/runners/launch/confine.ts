@@ -148,7 +148,7 @@ export class Confinement {
     list.call(step, close, [OPENED_FD]);
   }
 
-  /** Returns whether there is a ruleset for TCP. On an older kernel there is none. */
+  /** Returns whether there is a ruleset for TCP. An older kernel has no such ruleset. */
   #addNetwork(list: CallList, connectPorts: SandboxPolicy['connectPorts']): boolean {
     const ports = typeof connectPorts === 'string' ? [] : connectPorts;
     if (this.abi < LANDLOCK_ABI_OF_PORTS) {

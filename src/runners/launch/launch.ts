@@ -1,3 +1,6 @@
+import { egressOf } from '../sandbox/egress.ts';
+import type { SandboxPolicy } from '../sandbox/policy.ts';
+import { type SandboxSupport, supportOf } from '../sandbox/support.ts';
 import { CommandNotFound, neverStarted, SandboxRefused } from './errors.ts';
 import { type Machine, openMachine } from './machine.ts';
 import type { LaunchOrder } from './steps.ts';
@@ -8,15 +11,15 @@ export interface LaunchRequest extends LaunchOrder {
   readonly child?: Waiting | null;
   /** Runs while the child still waits: what it records is recorded before the tool does anything. May reject. */
   readonly beforeStart?: (leader: Waiting) => void | Promise<void>;
+  /** Gets a sentence for the output of the job where this kernel cannot enforce the policy as it is. */
+  readonly say?: (text: string) => void;
 }
 
-/** Whether sandboxed jobs can run here, for the doctor. */
-interface SandboxSupport {
-  readonly ok: boolean;
-  /** The ABI of Landlock, 0 without it. */
-  readonly abi: number;
-  /** A sentence without its full stop. */
-  readonly detail: string;
+interface LauncherOptions {
+  /** Whether the operator accepts, on an older kernel, that programs reach ports that they were not given. */
+  readonly allowUnfilteredEgress?: boolean;
+  /** For tests. */
+  readonly open?: () => Machine;
 }
 
 export interface Launcher {
@@ -27,15 +30,19 @@ export interface Launcher {
   launch(request: LaunchRequest): Promise<Launched>;
   /** Starts a child for a later `launch`; null where there is no process to be had. */
   prepare(): Waiting | null;
-  supported(): Promise<SandboxSupport>;
+  /** What sandboxed jobs get here. `isOtherAccount` says whether they run as another account than this process. */
+  supported(isOtherAccount: () => Promise<boolean>): Promise<SandboxSupport>;
 }
 
-/** Starts tools as children of this process. `open` is for tests. */
-export function createLauncher(open: () => Machine = openMachine): Launcher {
+type Options = Required<LauncherOptions>;
+
+/** Starts tools as children of this process. */
+export function createLauncher({ open = openMachine, allowUnfilteredEgress = false }: LauncherOptions = {}): Launcher {
+  const options = { open, allowUnfilteredEgress };
   return {
-    launch: (request) => launch(open, request),
+    launch: (request) => launch(options, request),
     prepare: () => prepared(open),
-    supported: () => Promise.resolve(support(open)),
+    supported: (isOtherAccount) => support(options, isOtherAccount),
   };
 }
 
@@ -48,13 +55,14 @@ function prepared(open: () => Machine): Waiting | null {
   }
 }
 
-async function launch(open: () => Machine, { beforeStart, child, ...order }: LaunchRequest): Promise<Launched> {
+async function launch(options: Options, { beforeStart, child, say, ...order }: LaunchRequest): Promise<Launched> {
   if (order.argv[0] === undefined || order.argv[0] === '')
     throw new CommandNotFound(neverStarted('the command is empty'));
   // A child that waits already has no pipe to report through.
   const usable = child instanceof Tool && child.isWaiting && order.reports !== true;
   if (!usable) child?.giveUp();
-  const tool = toolFor(open, order, usable ? child : null);
+  const { tool, note } = toolFor(options, order, usable ? child : null);
+  if (note !== null) say?.(note);
   try {
     await beforeStart?.(tool);
   } catch (error) {
@@ -65,35 +73,44 @@ async function launch(open: () => Machine, { beforeStart, child, ...order }: Lau
   return tool;
 }
 
-function toolFor(open: () => Machine, order: LaunchOrder, child: Tool | null): Tool {
+function toolFor(options: Options, order: LaunchOrder, child: Tool | null): { tool: Tool; note: string | null } {
   try {
-    if (child === null) return new Tool(open(), order);
-    child.prepare(order);
-    return child;
+    const machine = options.open();
+    const { policy, note } = enforceable(options, machine, order);
+    const enforced = { ...order, policy };
+    if (child === null) return { tool: new Tool(machine, enforced), note };
+    child.prepare(enforced);
+    return { tool: child, note };
   } catch (error) {
     child?.giveUp();
     throw new SandboxRefused(neverStarted(error instanceof Error ? error.message : String(error)), { cause: error });
   }
 }
 
-function support(open: () => Machine): SandboxSupport {
-  try {
-    const { abi, problem } = open().confinement;
-    const detail = `Landlock ABI ${abi}, seccomp on ${process.arch}${openGaps(abi)}`;
-    return { ok: problem === null, abi, detail: problem ?? detail };
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { ok: false, abi: 0, detail: `the sandbox cannot be set up: ${why}` };
-  }
+/** The policy as this kernel enforces it. Throws the reason why it must not be started here. */
+function enforceable(
+  { allowUnfilteredEgress }: Options,
+  { confinement: { abi, problem } }: Machine,
+  { policy, account }: LaunchOrder,
+): { policy: SandboxPolicy | null; note: string | null } {
+  if (policy === null) return { policy, note: null };
+  if (problem !== null) throw new Error(problem);
+  const isOtherAccount = (account ?? null) !== null && account?.uid !== process.geteuid?.();
+  const egress = egressOf(policy, { abi, isOtherAccount, allowUnfilteredEgress });
+  if (egress.refusal !== null) throw new Error(egress.refusal);
+  return { policy: { ...policy, connectPorts: egress.connectPorts }, note: egress.note };
 }
 
-/** What an older kernel leaves open, for the doctor. */
-function openGaps(abi: number): string {
-  if (abi < 6) return '; signals and sockets to other processes of the same user are not restricted below ABI 6';
-  if (abi < 9)
-    return (
-      '; below ABI 9 commands get no unix sockets, and plan, apply, destroy and drift reach every named one that ' +
-      'their account may open (Docker, PostgreSQL with peer, systemd --user)'
-    );
-  return '';
+async function support(
+  { open, allowUnfilteredEgress }: Options,
+  isOtherAccount: () => Promise<boolean>,
+): Promise<SandboxSupport> {
+  try {
+    const { abi, problem } = open().confinement;
+    if (problem !== null) return { state: 'none', detail: problem };
+    return supportOf({ abi, isOtherAccount: await isOtherAccount(), allowUnfilteredEgress });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { state: 'none', detail: `the sandbox cannot be set up: ${why}` };
+  }
 }

@@ -1,21 +1,10 @@
 /** What holds a job in, as its tool sees it, and what happens where it cannot be held in. */
 import assert from 'node:assert/strict';
-import {
-  appendFileSync,
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, test, type TestContext } from 'node:test';
+import { describe, test } from 'node:test';
 import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
-
-const ROOT = join(import.meta.dirname, '..', '..', '..');
+import { copyOfTheProgram, replace } from '../../support/faults/program-copy.ts';
 
 /** All that a job may know of, and what a shell adds by itself. */
 const ALLOWED = ['HOME', 'LANG', 'LOGNAME', 'PATH', 'PWD', 'SVC_JOB_ID', 'TERM', 'TMPDIR', 'USER'];
@@ -33,16 +22,6 @@ const HOSTILE_NAMES = [
   'AWS_SECRET_ACCESS_KEY', 'VAULT_TOKEN', 'SVC_TOKEN', 'SVC_OUTPUT', 'DATABASE_URL', 'EDITOR', 'DOCKER_HOST',
 ]; // prettier-ignore
 
-/** A copy of the program in another folder, so that it can be damaged. */
-function copyOfTheProgram(t: TestContext): string {
-  const copy = mkdtempSync(join(tmpdir(), 'gatehouse-copy-'));
-  t.after(() => rmSync(copy, { recursive: true, force: true }));
-  for (const part of ['src', 'migrations', 'package.json'])
-    cpSync(join(ROOT, part), join(copy, part), { recursive: true });
-  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
-  return copy;
-}
-
 async function linesOf(fixture: Fixture, id: string, stream: string): Promise<string[]> {
   return (await fixture.events(id)).flatMap((event) =>
     event.type === 'log' && event.stream === stream ? [event.text] : [],
@@ -54,13 +33,6 @@ interface Damage {
   readonly damage: (copy: string) => void;
   /** Only the start of a job shows it. */
   readonly healthy?: true;
-}
-
-function replace(file: string, what: string | RegExp, by: string): void {
-  const before = readFileSync(file, 'utf8');
-  const after = before.replace(what, by);
-  assert.notEqual(after, before);
-  writeFileSync(file, after);
 }
 
 const BROKEN: readonly Damage[] = [

@@ -36,15 +36,23 @@ function nounOf(verb: Verb): string {
   return verb.path.split(' ')[0] ?? '';
 }
 
+interface SettingRow {
+  readonly flag: string;
+  readonly help: string;
+  readonly placeholder?: string;
+  readonly isSwitch?: true;
+  readonly only?: readonly string[];
+  readonly repeat?: true;
+}
+
 /** The flags of the settings that only `program` takes, or for null those that every program takes. */
 function settingFlags(program: string | null): Flag[] {
-  const rows: readonly { flag: string; help: string; placeholder?: string; only?: readonly string[]; repeat?: true }[] =
-    Object.values(SETTINGS);
+  const rows: readonly SettingRow[] = Object.values(SETTINGS);
   return rows
     .filter((row) => (program === null ? row.only === undefined : row.only?.includes(program) === true))
     .map((row) => ({
       name: row.flag,
-      type: 'string' as const,
+      type: row.isSwitch === true ? ('boolean' as const) : ('string' as const),
       help: row.help,
       ...(row.placeholder === undefined ? {} : { placeholder: row.placeholder }),
       ...(row.repeat === undefined ? {} : { repeat: true as const }),

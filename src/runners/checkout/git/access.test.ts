@@ -12,6 +12,7 @@ import { systemClock } from '../../../lib/clock.ts';
 import { DEFAULT_PATH } from '../../process/environment.ts';
 import { SandboxRefused } from '../../launch/errors.ts';
 import { createLauncher, type Launcher } from '../../launch/launch.ts';
+import type { SandboxPolicy } from '../../sandbox/policy.ts';
 import { needs } from '../../../../test/support/tools.ts';
 import { fetchGit } from './git.ts';
 import { reachOf } from './access.ts';
@@ -34,7 +35,8 @@ function empty(): string {
   return path;
 }
 
-const portsOf = async (url: string): Promise<readonly number[]> => (await reachOf(url, DEFAULT_PATH)).connectPorts;
+const portsOf = async (url: string): Promise<SandboxPolicy['connectPorts']> =>
+  (await reachOf(url, DEFAULT_PATH)).connectPorts;
 
 /** An ssh that only prints its configuration. */
 function sshThatSays(...lines: string[]): string {
@@ -52,7 +54,7 @@ describe('what git may reach for a URL', () => {
     assert.deepEqual(await portsOf('ssh://git@h.invalid/x'), [22]);
     assert.deepEqual(await portsOf('ssh://git@h.invalid:2222/x'), [2222]);
     assert.deepEqual(await portsOf('git@h.invalid:x'), [22]);
-    assert.deepEqual(await portsOf('file:///x'), []);
+    assert.deepEqual(await portsOf('file:///x'), 'none');
   });
 
   it('T70: for ssh is what the configuration of the account says, and the files that ssh needs', async () => {
@@ -76,6 +78,11 @@ describe('what git may reach for a URL', () => {
       (await reachOf('ssh://u@infra:22/x', sshThatSays('port 22', 'proxyjump u@jump:2022,jump2'))).connectPorts,
       [22, 2022],
     );
+  });
+
+  it('T70: is asked of the operator for ssh where the kernel cannot limit it to the port', async () => {
+    assert.equal((await reachOf('https://h/x', DEFAULT_PATH)).unfiltered, 'any');
+    assert.equal((await reachOf('git@h.invalid:x', DEFAULT_PATH)).unfiltered, 'refused');
   });
 
   it('T70: for https is no file of an account', async () => {

@@ -30,11 +30,12 @@ export async function reachOf(url: string, searchPath: string): Promise<GitReach
     return sshReach({ user: scp['user'] ?? '', host: scp['host'] ?? '', port: null }, searchPath, git);
   const { protocol, username, hostname, port, pathname } = new URL(url);
   if (protocol === 'file:')
-    return { readable: [...git, ...existing([decodeURIComponent(pathname)])], connectPorts: [] };
+    return { readable: [...git, ...existing([decodeURIComponent(pathname)])], connectPorts: 'none' };
   if (protocol === 'ssh:')
     return sshReach({ user: username, host: hostname, port: port === '' ? null : Number(port) }, searchPath, git);
   const connectPort = port === '' ? PORTS[protocol] : Number(port);
-  return { readable: git, connectPorts: connectPort === undefined ? [] : [connectPort] };
+  // As another account git may reach any port where the kernel cannot limit it: a plan of this source may, too.
+  return { readable: git, connectPorts: connectPort === undefined ? 'none' : [connectPort], unfiltered: 'any' };
 }
 
 interface SshTarget {
@@ -59,7 +60,12 @@ async function sshReach(target: SshTarget, searchPath: string, git: readonly str
   ];
   const [configured] = settings.get('port') ?? [];
   const port = target.port ?? Number(configured ?? PORTS['ssh:']);
-  return { readable: [...git, ...ssh, ...existing(files)], connectPorts: [...new Set([port, ...jumpPorts(settings)])] };
+  return {
+    readable: [...git, ...ssh, ...existing(files)],
+    connectPorts: [...new Set([port, ...jumpPorts(settings)])],
+    // With the account and the keys of this process only the operator can allow more than these ports.
+    unfiltered: 'refused',
+  };
 }
 
 /** With a jump host, it is that one that is connected to. */

@@ -71,7 +71,8 @@ export async function fetchGit(options: FetchGitOptions): Promise<{ readonly com
   let folders: GitFolders | null = null;
   try {
     // The keys of ssh belong to the account of this process, and another one cannot read them.
-    const place = isSsh(url) ? null : (options.place ?? null);
+    const jobs = options.place ?? null;
+    const place = isSsh(url) ? null : jobs;
     folders = await makeGitFolders(into, place, clock);
     const git: Git = {
       ...folders,
@@ -80,6 +81,7 @@ export async function fetchGit(options: FetchGitOptions): Promise<{ readonly com
       searchPath,
       protocols,
       account: place?.account ?? null,
+      needsOwnAccount: jobs !== null && place === null,
       guard: options.guard ?? null,
       signal: over.signal,
     };

@@ -8,6 +8,7 @@ import { supervise } from '../../process/supervise.ts';
 import { CommandNotExecutable, CommandNotFound, SandboxRefused } from '../../launch/errors.ts';
 import type { Launcher } from '../../launch/launch.ts';
 import { JOB_ID_VARIABLE } from '../../sandbox/mark.ts';
+import type { SandboxPolicy } from '../../sandbox/policy.ts';
 
 /** How git is started for one fetch. */
 export interface Git {
@@ -23,6 +24,8 @@ export interface Git {
   readonly protocols: readonly string[];
   /** What git runs as; null is the account of this process. */
   readonly account: AccountIds | null;
+  /** Whether git runs as the account of this process although jobs run as another one: ssh needs its keys. */
+  readonly needsOwnAccount?: boolean;
   /** Ends git, which does not limit its own time and disk space, when this process is killed; null leaves it alone. */
   readonly guard: Guard | null;
   /** Aborted to end what runs, with all of its processes. */
@@ -30,13 +33,10 @@ export interface Git {
 }
 
 /** What one git process may reach besides its folder and the system's programs. */
-export interface GitReach {
-  readonly readable: readonly string[];
-  readonly connectPorts: readonly number[];
-}
+export type GitReach = Pick<SandboxPolicy, 'readable' | 'connectPorts' | 'unfiltered'>;
 
 /** For git processes that only work on what was fetched. */
-export const NO_REACH: GitReach = { readable: [], connectPorts: [] };
+export const NO_REACH: GitReach = { readable: [], connectPorts: 'none' };
 
 /**
  * Of each git process. A pack of 60 MiB with one file of that size needs 135 MiB; the largest delta that fits is about
@@ -158,7 +158,7 @@ export async function runGit<T>(
       argv: ['git', '--no-pager', ...options, ...words],
       env: environmentOf(git, runId),
       cwd: git.home,
-      policy: { readable: reach.readable, writable: [git.work], connectPorts: reach.connectPorts },
+      policy: { ...reach, writable: [git.work], needsOwnAccount: git.needsOwnAccount ?? false },
       account: git.account,
       limits: { addressSpaceBytes: ADDRESS_SPACE_BYTES },
       beforeStart: ({ pid, startTicks }) => git.guard?.watch({ ...NOTHING_HELD, jobId: runId, pid, startTicks }),

@@ -50,7 +50,7 @@ const TIOCLINUX = 0x541c;
  */
 const CREATING_FLAGS = 0o100 | 0o20000000;
 const O_TRUNC = 0o1000;
-/** Of the flags of an open. Its value 3 opens for neither reading nor writing, although it asks for both permissions. */
+/** Of the flags of an open. The value 3 opens for neither reading nor writing. */
 const O_ACCMODE = 0o3;
 const O_WRONLY = 0o1;
 const O_RDWR = 0o2;
