@@ -50,7 +50,8 @@ export interface RecorderOptions {
 
 interface Source {
   readonly stream: Readable;
-  readonly redactor: Redactor;
+  /** Made for its first bytes. */
+  redactor: Redactor | undefined;
   readonly splitter: LineSplitter;
   readonly sift: OutputSift | undefined;
 }
@@ -58,7 +59,7 @@ interface Source {
 /** Records the output of one run: redacts, splits into lines, numbers, compresses, and hands on to the store. */
 export class Recorder {
   readonly #options: RecorderOptions;
-  readonly #secrets: SecretPatterns;
+  #compiled: SecretPatterns | undefined;
   readonly #capBytes: number;
   readonly #queue: ChunkQueue;
   readonly #sources = new Set<Source>();
@@ -79,7 +80,6 @@ export class Recorder {
 
   constructor(options: RecorderOptions) {
     this.#options = options;
-    this.#secrets = compileSecrets(options.secrets, options.folders === undefined ? [] : pathForms(options.folders));
     this.#capBytes = options.capBytes ?? OUTPUT_CAP_BYTES;
     this.#queue = new ChunkQueue({
       firstSeq: options.firstSeq,
@@ -93,7 +93,7 @@ export class Recorder {
   /** Reads the stream to its end. Several may be attached, also one after another. `sift` sees the bytes first. */
   attach(stream: Readable, name: 'stdout' | 'stderr', sift?: OutputSift): void {
     const splitter = new LineSplitter((data, ended) => this.#take(name, data, ended));
-    const source: Source = { stream, splitter, sift, redactor: createRedactor(this.#secrets) };
+    const source: Source = { stream, splitter, sift, redactor: undefined };
     this.#sources.add(source);
     stream.on('data', (chunk: Buffer | string) =>
       this.#read(source, typeof chunk === 'string' ? Buffer.from(chunk) : chunk),
@@ -156,10 +156,20 @@ export class Recorder {
     this.#turnBytes += chunk.length;
     // It also receives output that is not kept: it may search for something else.
     const shown = source.sift?.push(chunk) ?? chunk;
-    if (!this.#dropping) source.splitter.push(source.redactor.push(shown));
+    if (!this.#dropping) source.splitter.push(this.#redactorOf(source).push(shown));
     if (isOwnRead(source.stream, chunk)) (chunk.buffer as ArrayBuffer).transfer(0);
     this.#endTurn();
     this.#flow();
+  }
+
+  /** Not before there is output: a program that is about to start does not wait for it. */
+  get #secrets(): SecretPatterns {
+    const { secrets, folders } = this.#options;
+    return (this.#compiled ??= compileSecrets(secrets, folders === undefined ? [] : pathForms(folders)));
+  }
+
+  #redactorOf(source: Source): Redactor {
+    return (source.redactor ??= createRedactor(this.#secrets));
   }
 
   #endTurn(): void {
@@ -212,8 +222,8 @@ export class Recorder {
   /** Takes what the redactor and the splitter still hold. False when the source had ended before. */
   #ended(source: Source): boolean {
     if (!this.#sources.delete(source)) return false;
-    if (source.sift !== undefined) source.splitter.push(source.redactor.push(source.sift.end()));
-    source.splitter.push(source.redactor.end());
+    if (source.sift !== undefined) source.splitter.push(this.#redactorOf(source).push(source.sift.end()));
+    if (source.redactor !== undefined) source.splitter.push(source.redactor.end());
     source.splitter.end();
     if (this.#sources.size === 0) {
       this.#cancelIdle?.();
