@@ -56,6 +56,8 @@ class GuardKeeper implements Guard {
   #process: GuardProcess | null = null;
   #ready: Promise<void> | null = null;
   #stopped = false;
+  /** Messages that may wait for the end of this turn, and are then one. */
+  #unsent = '';
 
   constructor(options: GuardOptions) {
     this.#clock = options.clock;
@@ -81,7 +83,10 @@ class GuardKeeper implements Guard {
   }
 
   unwatch(jobId: string): void {
-    if (this.#jobs.delete(jobId)) this.#tell({ unwatch: jobId });
+    if (!this.#jobs.delete(jobId)) return;
+    // Late, it ends a tree that has no process. Each message of its own would wake the guard.
+    if (this.#unsent === '') setImmediate(() => this.#send(''));
+    this.#unsent += lineOf({ unwatch: jobId });
   }
 
   renew(limits: LeaseLimits): void {
@@ -104,7 +109,13 @@ class GuardKeeper implements Guard {
   }
 
   #tell(message: GuardMessage): void {
-    this.#process?.control.write(`${JSON.stringify(message)}\n`);
+    this.#send(lineOf(message));
+  }
+
+  #send(lines: string): void {
+    const all = this.#unsent + lines;
+    this.#unsent = '';
+    if (all !== '') this.#process?.control.write(all);
   }
 
   async #start(): Promise<void> {
@@ -155,6 +166,10 @@ class GuardKeeper implements Guard {
   #isStopped(): boolean {
     return this.#stopped;
   }
+}
+
+function lineOf(message: GuardMessage): string {
+  return `${JSON.stringify(message)}\n`;
 }
 
 /** In its own session, so that what ends the daemon's group does not end it too; with nothing of its environment. */
