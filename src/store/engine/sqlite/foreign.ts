@@ -8,6 +8,11 @@ import type { SqliteConnection } from './driver.ts';
  * of these, so that a single check would be too early: checks follow after these pauses, in milliseconds.
  */
 const LOOK_AGAIN_MS = [1, 1, 2, 4, 8, 16, 32];
+/**
+ * The same for the event of a commit of this process, whose event may be that of another one, too: the kernel merges
+ * events. Two commits of a job in an idle daemon cost 16 checks otherwise.
+ */
+const LOOK_AFTER_OWN_MS = [4, 16, 44];
 
 /** Reports the commits of other processes. One file watcher serves all listeners; it runs while there are listeners. */
 export class ForeignCommits {
@@ -21,6 +26,8 @@ export class ForeignCommits {
   #cancel: (() => void) | null = null;
   /** The number of the next check; null without one. */
   #due: number | null = null;
+  #pauses: readonly number[] = LOOK_AGAIN_MS;
+  #committed = false;
 
   constructor(file: string, writer: SqliteConnection, clock: Clock) {
     this.#file = file;
@@ -40,6 +47,11 @@ export class ForeignCommits {
     };
   }
 
+  /** This process has committed: the next event is of that. */
+  committed(): void {
+    this.#committed = true;
+  }
+
   close(): void {
     this.#watcher?.close();
     this.#watcher = null;
@@ -53,8 +65,7 @@ export class ForeignCommits {
     this.#seen = this.#version();
     try {
       const watcher = watch(dirname(this.#file), { persistent: false }, (_kind, name) => {
-        // A commit writes several blocks with an event for each: the check that is due in 1 ms sees them all.
-        if (name === log && this.#due !== 1) this.#look(0);
+        if (name === log) this.#changed();
       });
       watcher.on('error', () => watcher.close());
       return watcher;
@@ -65,16 +76,29 @@ export class ForeignCommits {
     }
   }
 
-  #look(turn: number): void {
+  #changed(): void {
+    const isOwn = this.#committed;
+    this.#committed = false;
+    if (isOwn && this.#due === null) return this.#lookLater(LOOK_AFTER_OWN_MS, 0);
+    // A commit writes several blocks with an event for each: the check that is due in 1 ms sees them all.
+    if (isOwn || (this.#pauses === LOOK_AGAIN_MS && this.#due === 1)) return;
     this.#cancel?.();
-    this.#cancel = null;
+    this.#look(LOOK_AGAIN_MS, 0);
+  }
+
+  #look(pauses: readonly number[], turn: number): void {
     const current = this.#busy() ? this.#seen : this.#version();
     if (current !== this.#seen) {
       this.#seen = current;
       for (const listener of this.#listeners) listener();
     }
-    const next = LOOK_AGAIN_MS[turn];
-    this.#due = next === undefined ? null : turn + 1;
-    if (next !== undefined) this.#cancel = this.#clock.after(next, () => this.#look(turn + 1));
+    this.#lookLater(pauses, turn);
+  }
+
+  #lookLater(pauses: readonly number[], turn: number): void {
+    this.#pauses = pauses;
+    const pauseMs = pauses[turn];
+    this.#due = pauseMs === undefined ? null : turn + 1;
+    this.#cancel = pauseMs === undefined ? null : this.#clock.after(pauseMs, () => this.#look(pauses, turn + 1));
   }
 }

@@ -83,7 +83,11 @@ export async function openSqlite(file: string, clock: Clock): Promise<Engine> {
   return {
     dialect: facts,
     reader: readerDb,
-    transaction: (body) => immediate(writer, writerDb, clock, body).finally(() => (version = null)),
+    transaction: (body) =>
+      immediate(writer, writerDb, clock, body).finally(() => {
+        version = null;
+        foreign.committed();
+      }),
     announce: () => Promise.resolve(),
     version: askVersion,
     onForeignCommit: (listener) => foreign.listen(listener),
