@@ -76,6 +76,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const work = new Work({
     ...parts,
     isOverdue: () => trust.isOver(),
+    onWithoutEvent: () => wakeUp('job-ended'),
     onFree: () => wakeUp('slot-free'),
     beforeRun: async () => modes?.check().catch(failed('modes')),
   });
@@ -97,8 +98,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       wake();
     },
   });
-  for (const name of ['job:finished', 'job:rescued'] as const) signals.on(name, () => wakeUp('job-ended'));
-  signals.on('job:rescued', wake);
+  signals.on('job:rescued', () => {
+    wakeUp('job-ended');
+    wake();
+  });
   const forget = store.onForeignCommit(wake);
   const running = loops;
   return {

@@ -78,8 +78,12 @@ export function newJob(tx: Tx, asker: Asker, runbook: string) {
 
 export async function queueJob(tx: Tx, deps: QueueDeps, job: NewJob, ungated: boolean): Promise<Queued> {
   await insertJob(tx, job);
-  if (deps.claimNow !== undefined) tx.follow(deps.claimNow);
-  tx.afterCommit(() => deps.wake());
+  const wake = (): void => deps.wake();
+  if (deps.claimNow === undefined) tx.afterCommit(wake);
+  else {
+    tx.follow(deps.claimNow, wake);
+    tx.announce();
+  }
   return { state: 'queued', jobId: job.id, ungated };
 }
 

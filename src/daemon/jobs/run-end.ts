@@ -14,6 +14,9 @@ import type { WriteResult } from './run-support.ts';
 /** The last output of a run waits this long for the end of the job, so that both are one commit, in milliseconds. */
 const SOON_MS = 50;
 
+/** `lost`: the run has lost its job, and nothing was written. `without event`: the loop of the outcomes makes it. */
+type Ended = 'ended' | 'without event' | 'lost';
+
 interface Ending {
   readonly fence: Fence;
   readonly final: { readonly state: FinalState; readonly exitCode: number | null };
@@ -24,23 +27,21 @@ interface Ending {
 
 /**
  * Prepares the one commit of a run's end: the last output, the end, the result of its kind, and the event of the end.
- * The answer writes them; `again` after an attempt that may have been committed. It answers false, and has written
- * nothing, when the run has lost its job.
+ * The answer writes them; `again` after an attempt that may have been committed.
  */
 export async function prepareEnd(
   reaction: ReactionDeps,
   row: JobRow,
   { fence, final, lastChunk, result }: Ending,
-): Promise<(tx: Tx, again: boolean) => Promise<boolean>> {
+): Promise<(tx: Tx, again: boolean) => Promise<Ended>> {
   // Without the events the job ends all the same, and the loop of the outcomes records them.
   const events = await evaluateOutcome(reaction, { ...row, state: final.state }).catch(() => null);
   return async (tx, again) => {
-    if (lastChunk !== null && !(await appendChunk(tx, fence, lastChunk, again))) return false;
-    if (!(await endJob(tx, fence, final, 'run'))) return false;
+    if (lastChunk !== null && !(await appendChunk(tx, fence, lastChunk, again))) return 'lost';
+    if (!(await endJob(tx, fence, final, 'run'))) return 'lost';
     await result(tx);
     // What failed may have been the event: it must not keep the job from ending.
-    if (events !== null && !again) await recordEvents(reaction, tx, row.id, events);
-    return true;
+    return events !== null && !again && (await recordEvents(reaction, tx, row.id, events)) ? 'ended' : 'without event';
   };
 }
 
@@ -49,10 +50,12 @@ async function recordEvents(
   tx: Tx,
   jobId: string,
   events: readonly EvaluatedEvent[],
-): Promise<void> {
+): Promise<boolean> {
   const job = await getJob(tx.db, jobId);
   // A drift that the result has just written makes a second event, which was not evaluated.
-  if (job.drift_status === null) await recordEnd(reaction, tx, job, events);
+  if (job.drift_status !== null) return false;
+  await recordEnd(reaction, tx, job, events);
+  return true;
 }
 
 /** Stores output of a run, and what the job is at by it. False when the run has lost its job. */

@@ -30,7 +30,7 @@ describe('the work of a daemon', () => {
     const on = await scene(t);
     const queue = (): Promise<string> =>
       on.store.write(async (tx) => {
-        tx.follow((following) => on.work.claimIn(following));
+        tx.follow((following) => on.work.claimIn(following), assert.fail);
         return insertCommand(tx, null, {});
       });
     const [first, second] = [await queue(), await queue()];
@@ -161,6 +161,7 @@ describe('the work of a daemon', () => {
     const { state, outcome_event_id: eventId } = await on.row(id);
     assert.equal(state, 'succeeded');
     assert.equal((await getEvent(on.store.db, eventId ?? '')).source, 'job-outcome');
+    assert.equal(on.withoutEvent, 0);
   });
 
   test('a fault of its event does not keep a job from ending, and the event is left to the loop', async (t) => {
@@ -174,7 +175,7 @@ describe('the work of a daemon', () => {
     end(on, 0);
     await until(() => on.freed.length > 0);
     const { state, outcome_event_id: eventId } = await on.row(id);
-    assert.deepEqual([state, eventId], ['succeeded', null]);
+    assert.deepEqual([state, eventId, on.withoutEvent], ['succeeded', null, 1]);
   });
 
   test('an end that cannot be stored is reported, and its slot becomes free', async (t) => {

@@ -32,6 +32,8 @@ interface WorkDeps extends RunDeps {
   readonly isOverdue: () => boolean;
   /** Called before each run: restores modes that an earlier one may have changed. */
   readonly beforeRun?: () => Promise<void>;
+  /** The end of a job is recorded, but not its event. */
+  readonly onWithoutEvent: () => void;
   /** A run has ended, and its slot is free. */
   readonly onFree: () => void;
 }
@@ -262,11 +264,12 @@ export class Work {
     }
     const write = await prepareEnd(this.#deps.reaction, row, { fence, final, lastChunk, result });
     const ended = await this.#persist(async (tx, again) => {
-      const moved = await write(tx, again);
-      if (moved) tx.afterCommit(() => this.#deps.announceJob(fence.jobId));
-      return moved;
+      const written = await write(tx, again);
+      if (written !== 'lost') tx.afterCommit(() => this.#deps.announceJob(fence.jobId));
+      return written;
     });
-    if (!ended) this.#deps.signals.emit('job:fenced', { jobId: fence.jobId });
+    if (ended === 'without event') this.#deps.onWithoutEvent();
+    if (ended === 'lost') this.#deps.signals.emit('job:fenced', { jobId: fence.jobId });
     else this.#deps.signals.emit('job:finished', { jobId: fence.jobId, state: final.state, exitCode: final.exitCode });
   }
 }

@@ -7,6 +7,8 @@ import type { Engine, Later, Savepoint, StoreFault } from './dialect.ts';
 import {
   answer,
   causeIn,
+  failed,
+  type Follower,
   followersOf,
   type Member,
   MemberFailed,
@@ -168,8 +170,8 @@ export class WriteGate {
             : await this.#run(member, db, ring, laterOfMember).catch(rethrowAsMember),
         );
       }
-      const followers = alone ? [] : followersOf(settled);
-      for (const follower of followers) settled.push(await this.#runApart(follower, db, ring, savepoint));
+      for (const follower of followersOf(settled))
+        settled.push(alone ? failed(follower, null) : await this.#runApart(follower, db, ring, savepoint));
       const entries = settled.flatMap((each) => each.entries);
       if (entries.length > 0) {
         if (ring !== this.#known) await holdSameKey(db, ring, this.#clock.now());
@@ -209,7 +211,7 @@ export class WriteGate {
     const entries: LedgerEntry[] = [];
     const notify: (() => void)[] = [];
     const counted: Counter[] = [];
-    const followers: Work<void>[] = [];
+    const followers: Follower[] = [];
     const value = await member.work({
       db,
       dialect: this.#engine.dialect,
@@ -217,7 +219,7 @@ export class WriteGate {
       ring,
       record: (entry) => void entries.push(entry),
       count: (counter) => void counted.push(counter),
-      follow: (work) => void followers.push(work),
+      follow: (work, orElse) => void followers.push({ work, orElse }),
       afterCommit: (callback) => void notify.push(callback),
       announce: () => void notify.push(() => undefined),
       later,
@@ -240,7 +242,7 @@ export class WriteGate {
     } catch (thrown) {
       const error = await this.#causeOf(thrown, sent);
       if (this.#endsAll(error) || this.#faultOf(error) === 'busy') throw new MemberFailed(error);
-      return { member, error, entries: [], counted: [], followers: [], notify: [] };
+      return failed(member, error);
     }
   }
 

@@ -9,14 +9,25 @@ export interface Member extends WriteOptions {
   readonly reject: (reason: unknown) => void;
 }
 
+/** Work that a member wants to be tried after it. */
+export interface Follower {
+  readonly work: Work<void>;
+  readonly orElse: () => void;
+}
+
 export interface Settled {
   readonly member: Member;
   readonly notify: readonly (() => void)[];
   readonly entries: readonly LedgerEntry[];
   readonly counted: readonly Counter[];
-  readonly followers: readonly Work<void>[];
+  readonly followers: readonly Follower[];
   readonly value?: unknown;
   readonly error?: unknown;
+}
+
+/** A member that wrote nothing, because of `error`. */
+export function failed(member: Member, error: unknown): Settled {
+  return { member, error, entries: [], counted: [], followers: [], notify: [] };
 }
 
 /** Marks what a member threw, apart from what beginning, keeping the ledger or committing threw. */
@@ -34,8 +45,8 @@ export function sums(counted: readonly Counter[]): [Counter, number][] {
 
 /** The work that was asked for, as writes that no caller waits for. */
 export function followersOf(settled: readonly Settled[]): Member[] {
-  const works = new Set(settled.flatMap((each) => each.followers));
-  return [...works].map((work) => ({ work, resolve: () => undefined, reject: () => undefined }));
+  const followers = new Map(settled.flatMap((each) => each.followers).map((each) => [each.work, each]));
+  return [...followers.values()].map(({ work, orElse }) => ({ work, resolve: () => undefined, reject: orElse }));
 }
 
 export function causeIn(error: unknown): unknown {

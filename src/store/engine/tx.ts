@@ -17,9 +17,9 @@ export interface Tx {
   count(counter: Counter): void;
   /**
    * Tries `work` in the same transaction after all writes of the group, once however many of them ask for it. It is
-   * compared by identity. It may fail or be left out without a report: the caller must not depend on it.
+   * compared by identity. It may fail or be left out: then `orElse` is called once the write is durable. Must not throw.
    */
-  follow(work: Work<void>): void;
+  follow(work: Work<void>, orElse: () => void): void;
   /** Calls back once the write is durable. Must not throw. */
   afterCommit(notify: () => void): void;
   /** Announces this write to other processes. A write with an `afterCommit` callback is announced anyway. */

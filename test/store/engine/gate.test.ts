@@ -124,20 +124,22 @@ for (const engine of ENGINES) {
         await insertJob(tx, makeJob({ id: 'job_9' }));
         tx.afterCommit(() => commits.push(1));
       };
-      const following = (tx: Tx): Promise<void> => Promise.resolve(tx.follow(follower));
+      const following = (tx: Tx): Promise<void> => Promise.resolve(tx.follow(follower, assert.fail));
       await Promise.all(['job_1', 'job_2'].map((id) => record(store, id, following)));
       assert.deepEqual([seen, commits], [[['job_2', 'job_1']], [1]]);
       assert.deepEqual(await idsOf(store), ['job_1', 'job_2', 'job_9']);
     });
 
-    test('A follower that fails undoes nothing but its own writes', async () => {
+    test('A follower that fails undoes nothing but its own writes, and the caller hears of it', async () => {
       const refusal = new Error('no');
+      const heard: Promise<string[]>[] = [];
       const fails = async (tx: Tx): Promise<void> => {
         await insertJob(tx, makeJob({ id: 'job_9' }));
         throw refusal;
       };
-      await record(store, 'job_1', (tx) => Promise.resolve(tx.follow(fails)));
-      assert.deepEqual(await idsOf(store), ['job_1']);
+      const orElse = (): void => void heard.push(idsOf(other));
+      await record(store, 'job_1', (tx) => Promise.resolve(tx.follow(fails, orElse)));
+      assert.deepEqual([await idsOf(store), await Promise.all(heard)], [['job_1'], [['job_1']]]);
     });
 
     test('A single write that fails leaves nothing', async () => {

@@ -42,6 +42,8 @@ export interface Scene extends TestStore {
   lostAnswers: number;
   /** Writes since the last program was launched. */
   writes: number;
+  /** Ends that were recorded without their event. */
+  withoutEvent: number;
   row(id: string): Promise<JobRow>;
 }
 
@@ -69,7 +71,7 @@ export async function scene(
   };
   const reaction = reactionOf(setup.store);
   const on: Scene = {
-    ...setup, self, reaction, signals, programs, freed, refusals, lostAnswers: 0, overdue: false, writes: 0,
+    ...setup, self, reaction, signals, programs, freed, refusals, lostAnswers: 0, overdue: false, writes: 0, withoutEvent: 0,
     row: (id) => getJob(setup.store.db, id),
     work: new Work({
       ...setup,
@@ -81,6 +83,7 @@ export async function scene(
       signals,
       self: () => self,
       isOverdue: () => on.overdue,
+      onWithoutEvent: () => void (on.withoutEvent += 1),
       onFree: () => void freed.push(on.work.running),
     }),
   }; // prettier-ignore
