@@ -84,7 +84,7 @@ class GuardKeeper implements Guard {
 
   unwatch(jobId: string): void {
     if (!this.#jobs.delete(jobId)) return;
-    // Late, it ends a tree that has no process. Each message of its own would wake the guard.
+    // Late, it ends a tree that has no process. Each separate message would wake the guard.
     if (this.#unsent === '') setImmediate(() => this.#send(''));
     this.#unsent += lineOf({ unwatch: jobId });
   }

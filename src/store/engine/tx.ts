@@ -17,7 +17,8 @@ export interface Tx {
   count(counter: Counter): void;
   /**
    * Tries `work` in the same transaction after all writes of the group, once however many of them ask for it. It is
-   * compared by identity. It may fail or be left out: then `orElse` is called once the write is durable. Must not throw.
+   * compared by identity. It may fail or be left out: then `orElse`, which must not throw, is called once the write is
+   * durable.
    */
   follow(work: Work<void>, orElse: () => void): void;
   /** Calls back once the write is durable. Must not throw. */

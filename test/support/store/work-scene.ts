@@ -71,7 +71,8 @@ export async function scene(
   };
   const reaction = reactionOf(setup.store);
   const on: Scene = {
-    ...setup, self, reaction, signals, programs, freed, refusals, lostAnswers: 0, overdue: false, writes: 0, withoutEvent: 0,
+    ...setup, self, reaction, signals, programs, freed, refusals, lostAnswers: 0, overdue: false, writes: 0,
+    withoutEvent: 0,
     row: (id) => getJob(setup.store.db, id),
     work: new Work({
       ...setup,
