@@ -72,7 +72,7 @@ describe('The page of a decision link in a browser', { skip: needs('chromium') }
     });
   }
 
-  test('T57: left open with scripts on, it decides nothing; one click decides, the next visit tells', async (t) => {
+  test('T57: left open with scripts on, it decides nothing; one click decides, the next visit shows it', async (t) => {
     const { fixture, gated, page, approve, requests, faults } = await open(t, 'light', [
       'terraform_data.a',
       'terraform_data.b',

@@ -32,7 +32,7 @@ const PENDING: Projected<'approval.get'> = {
   summary: '1 to destroy, 0 to change, 0 to create',
 };
 
-test('a request that waits says until when, who can decide, and how to see, watch and follow it', () => {
+test('a pending request shows its deadline, who can decide, and how to see, watch and follow it', () => {
   const data = {
     approval_id: APPROVAL,
     job_id: JOB,
@@ -54,7 +54,7 @@ test('a request that waits says until when, who can decide, and how to see, watc
   );
 });
 
-test('commands that are proposed ask the same place', () => {
+test('proposed commands use the same server', () => {
   const display = { ...PAGE, place: ' --remote http://h' };
   assert.ok(
     render('approval.get', PENDING, display).includes(`svc approval approve ${APPROVAL} --remote http://h, or `),
@@ -79,7 +79,7 @@ test('a pending approval says how to see its plan and how to decide', () => {
   );
 });
 
-test('a stale approval says in words who moved the state and what to do, and does not propose to approve', () => {
+test('a stale approval says who moved the state and what to do, and does not propose to approve', () => {
   const stale = {
     plan_serial: 42,
     current_serial: 43,

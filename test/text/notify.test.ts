@@ -14,7 +14,7 @@ const stateOf = (state: 'heard' | 'silent' | 'waiting', heardAt: string | null):
   return /^State +(.*)$/m.exec(text)?.[1] ?? '';
 };
 
-test('A watch whose webhook was not heard since it was added says from when its silence counts', () => {
+test('A watch whose webhook was never heard says since when its silence counts', () => {
   const adding = /; the silence counts from the creation of the watch$/;
   assert.match(stateOf('waiting', null), adding);
   assert.match(stateOf('heard', '2026-11-21T11:59:00.000Z'), adding);

@@ -22,7 +22,7 @@ const RULE = {
 };
 const SILENCED = { silenced_until: '2026-11-21T14:00:00.000Z', silence_id: 'sil_1' };
 
-test('a rule that a silence stops says until when and which one, in the list and alone', () => {
+test('a silenced rule shows its silence and the end of it, in the list and alone', () => {
   assert.match(
     render('rule.get', { ...RULE, ...SILENCED }, PAGE),
     /^State +enabled\nSilenced +until 2026-11-21T14:00:00\.000Z \(in 2 h\), by sil_1\n/m,
@@ -39,11 +39,11 @@ test('a rule that a silence stops says until when and which one, in the list and
   );
 });
 
-test('a rule that was removed has no state any more', () => {
+test('a removed rule has no state', () => {
   assert.match(render('rule.get', { ...RULE, ended_silences: [] }, PAGE), /^Rule +disk\nWhen /);
 });
 
-test('a rule that was removed names the silences that ended with it', () => {
+test('a removed rule names the silences that ended with it', () => {
   assert.match(render('rule.get', { ...RULE, ended_silences: ['sil_1'] }, PAGE), /^Also ended +its silence sil_1\n/m);
   assert.match(
     render('rule.get', { ...RULE, ended_silences: ['sil_1', 'sil_2'] }, PAGE),

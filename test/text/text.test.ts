@@ -70,7 +70,7 @@ test('T44: text output of any view has no control or invisible characters', () =
   }
 });
 
-test('T44: lines of output and messages have nothing in them that a terminal obeys', () => {
+test('T44: lines of output and messages contain no control sequence of a terminal', () => {
   for (const text of payloads()) {
     assert.ok(!FORBIDDEN.test(line(text)) && !FORBIDDEN.test(block(text)), JSON.stringify(text));
     assert.doesNotMatch(inline(text), /[\n\t]/);
@@ -100,7 +100,7 @@ test('without a terminal no cell is cut, and rows are aligned under their header
   assert.deepEqual(ends, [ends[0], ends[0], ends[0]]);
 });
 
-test('on a narrow terminal a list of events leaves out what its other columns say, and fits', () => {
+test('on a narrow terminal a list of events leaves out redundant columns, and fits', () => {
   const reason = 'Rule clean could not be evaluated: the event has no "mount"; its labels are alertname, instance.';
   const row = {
     id: 'evt_01m7ze6hxre008h2e35em64mcp',
@@ -137,7 +137,7 @@ test('on a narrow terminal long cells are cut in the middle, ids never', () => {
   assert.match(row, new RegExp(`^${id}  begin.*….*end$`));
 });
 
-test('a name of a sheet is one line too: a label may be called anything', () => {
+test('a name of a field is one line too, because labels have any name', () => {
   const data = {
     id: 'e',
     source: 's',

@@ -12,7 +12,7 @@ interface Row {
 
 for (const postgres of [false, true]) {
   describe(`GET /audit on ${postgres ? 'PostgreSQL' : 'SQLite'}`, () => {
-    test('lists newest first, filters, and shows of a detail only what is listed for its operation', async (t) => {
+    test('lists newest first, filters, and shows only the details that are listed for the operation', async (t) => {
       const program = await startProgram(t, { postgres });
       const who = { principal: 'ana', owner: 'ana', via: 'cli' };
       const detail = {

@@ -238,7 +238,7 @@ test('T12: A token in the query, in the body or in another header is ignored', a
   assert.equal((await send(program, 'nobody', { method: 'GET', path: '/api/v1/whoami', headers: other })).status, 401);
 });
 
-test('T12: A bearer token wins over a cookie, and a bad one is not made good by it', async (t) => {
+test('T12: A bearer token wins over a cookie, also an invalid one over a valid cookie', async (t) => {
   const program = await startProgram(t);
   const cookie = await program.session(program.tokens.operator);
   const both = await send(program, 'readonly', { method: 'GET', path: '/api/v1/whoami', headers: { cookie } });

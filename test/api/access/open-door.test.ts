@@ -32,7 +32,7 @@ async function createToken(settings: Settings, name: string, expiresAt: number |
   await local.close();
 }
 
-test('T10: Without an active token every address that others reach is refused, and what to do is said', async (t) => {
+test('T10: Without an active token an address that others reach is refused, with a way out', async (t) => {
   const settings = fresh(t);
   for (const addr of [
     '0.0.0.0:0',

@@ -174,7 +174,7 @@ test('T08: A form without the token of its session is refused, whatever the brow
   assert.equal(await statusWith(program, cookie), 200);
 });
 
-test('T08: A form of our own page is taken, whether the browser tells by Sec-Fetch-Site or by Origin', async (t) => {
+test('T08: A form of our own page is accepted, by Sec-Fetch-Site or by Origin', async (t) => {
   const program = await startProgram(t);
   for (const headers of [
     { 'sec-fetch-site': 'same-origin' },

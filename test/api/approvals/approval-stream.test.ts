@@ -61,7 +61,7 @@ function dataIn(text: string): string[] {
 
 for (const postgres of [false, true]) {
   const on = postgres ? 'PostgreSQL' : 'SQLite';
-  test(`The stream begins with what waits, even nothing, and tells each change as the list does (${on})`, async (t) => {
+  test(`The stream begins with the pending approvals, also with none, and sends each change (${on})`, async (t) => {
     const program = await startProgram(t, { postgres, clock: hasty(100) });
     const { readonly: token } = program.tokens;
     const socket = await open(program.port);
@@ -114,7 +114,7 @@ test('T54: One token may open all eight streams; the ninth is refused for 30 s f
   await until('all places are free', () => program.face.load().places === 0);
 });
 
-test('T54: Eight readers that stopped hold their places for 30 s; an identity that has one keeps it', async (t) => {
+test('T54: Eight stopped readers hold their places for 30 s; an identity with a place keeps it', async (t) => {
   let laterMs = 0;
   const program = await startProgram(t, {
     clock: { ...systemClock, monotonic: () => systemClock.monotonic() + laterMs },

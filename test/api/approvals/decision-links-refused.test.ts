@@ -1,4 +1,4 @@
-/** What decision links are not for: other forms than the page's own, and people who asked themselves. */
+/** Decision links refuse every form but that of their page, and people who requested the job. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Failure } from '../../../src/domain/failure.ts';
@@ -36,7 +36,7 @@ describe('The form of a decision link', () => {
 });
 
 describe('Four eyes and decision links', () => {
-  test('T28: who asked can neither get nor make a link', async (t) => {
+  test('T28: the requester can neither get nor make a link', async (t) => {
     const fixture = await openDecisionFixture(t);
     const { approvalId } = await fixture.gate();
     await assert.rejects(fixture.links(approvalId, ASKER), { code: 'forbidden' });
@@ -50,7 +50,7 @@ describe('Four eyes and decision links', () => {
     assert.deepEqual(await fixture.program.store.db.selectFrom('decision_links').selectAll().execute(), []);
   });
 
-  test('T28: a link of one of those who asked decides nothing, and the attempt is audited', async (t) => {
+  test('T28: a link of a requester decides nothing, and the attempt is audited', async (t) => {
     const fixture = await openDecisionFixture(t);
     const gated = await fixture.gate();
     const tokens = await fixture.program.store.write((tx) =>
@@ -74,7 +74,7 @@ describe('Four eyes and decision links', () => {
     );
   });
 
-  test('a link is made for what waits only, and the audit row names who gets it', async (t) => {
+  test('a link is made for a pending approval only, and the audit row names its recipient', async (t) => {
     const fixture = await openDecisionFixture(t);
     const { approvalId } = await fixture.gate();
     const { approve } = await fixture.links(approvalId);

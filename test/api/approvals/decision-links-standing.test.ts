@@ -151,7 +151,7 @@ for (const postgres of [false, true]) {
       await assertPending(fixture, gated);
     });
 
-    test('T72: acts while any token of its owner may approve, and never for an owner who has none', async (t) => {
+    test('T72: works while any token of its owner may approve, and never for an owner without one', async (t) => {
       const fixture = await openDecisionFixture(t, { postgres });
       const gated = await fixture.gate();
       const { approve } = await fixture.links(gated.approvalId);
@@ -165,7 +165,7 @@ for (const postgres of [false, true]) {
       assert.equal((await ask(approve, 'POST')).status, 200);
     });
 
-    test('T72: of a revocation and a decision at the same time, what is answered is what happened', async (t) => {
+    test('T72: of a revocation and a decision at the same time, the answer matches the outcome', async (t) => {
       const fixture = await openDecisionFixture(t, { postgres });
       for (let round = 0; round < 10; round += 1) {
         const owner = `racer-${round}`;

@@ -13,7 +13,7 @@ function tokenOf(url: string): string {
 
 for (const postgres of [false, true]) {
   const on = postgres ? 'PostgreSQL' : 'SQLite';
-  test(`T57: On ${on} a link that was looked at a hundred times decides once, then tells the outcome`, async (t) => {
+  test(`T57: On ${on} a link that was opened a hundred times decides once, then shows the outcome`, async (t) => {
     const fixture = await openDecisionFixture(t, { postgres });
     const gated = await fixture.gate({ destroys: ['terraform_data.a', 'terraform_data.b'] });
     const { approve } = await fixture.links(gated.approvalId);
@@ -163,7 +163,7 @@ describe('A decision link', () => {
     assert.equal((await fixture.program.store.db.selectFrom('decision_links').select('hash').execute()).length, 4);
   });
 
-  test('tells a decision that somebody else made elsewhere', async (t) => {
+  test('shows a decision that another person made elsewhere', async (t) => {
     const fixture = await openDecisionFixture(t);
     const { approvalId } = await fixture.gate();
     const { approve } = await fixture.links(approvalId);

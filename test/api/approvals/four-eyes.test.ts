@@ -1,4 +1,4 @@
-/** Who asked does not decide, whatever way round they take (T28). */
+/** The requester cannot decide, by any detour (T28). */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { localCaller } from '../../../src/domain/access/caller.ts';
@@ -138,7 +138,7 @@ async function sceneOf(t: TestContext, asked: MadeApproval = {}): Promise<Scene>
 
 for (const detour of DETOURS) {
   const { asked, isAudited } = detour;
-  test(`T28: Who asked does not decide by way of ${detour.way}; a third person may`, async (t) => {
+  test(`T28: The requester cannot decide by ${detour.way}; a third person can`, async (t) => {
     const scene = await sceneOf(t, asked);
     const { program, apr, job } = scene;
     const result = await detour.try(scene);
@@ -180,7 +180,7 @@ test('T28: A redrive runs an interrupted plan run again, but no interrupted appl
     ['job_00000000000000000000000002'],
   );
   const made = await getJob(program.store.db, result[0]?.new_job_id ?? '');
-  assert.deepEqual(JSON.parse(made.owners), [ME, 'local:zoe'], 'the chain keeps who asked first');
+  assert.deepEqual(JSON.parse(made.owners), [ME, 'local:zoe'], 'the chain keeps the first requester');
 });
 
 test('T29: A redrive bypasses no switch: an apply or destroy that is now refused stays ended', async (t) => {
@@ -221,7 +221,7 @@ test('T29: A redrive bypasses no switch: an apply or destroy that is now refused
   assert.deepEqual(await redriven(), []);
 });
 
-test('T26: a decision about one approval is no repeat of one about another, whatever key it carries', async (t) => {
+test('T26: decisions about two approvals with one key are two requests', async (t) => {
   const program = await startProgram(t);
   const [first, second] = [await gated(program, { workspace: 'one' }), await gated(program, { workspace: 'two' })];
   const decide = async (apr: string, decision: string): Promise<{ approval_id: string; state: string }> => {

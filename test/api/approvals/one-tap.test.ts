@@ -45,7 +45,7 @@ const ALLOWED: readonly (readonly [string, GateOptions])[] = [
 ];
 
 describe('T75: One tap', () => {
-  test('never approves what may destroy something: it opens the page, and the page decides', async (t) => {
+  test('never approves a job that may destroy resources: it opens the page, and the page decides', async (t) => {
     const fixture = await openDecisionFixture(t);
     for (const [what, options] of NEVER) {
       const gated = await fixture.gate(options);
@@ -90,7 +90,7 @@ describe('T75: One tap', () => {
     await assertPending(fixture, gated);
   });
 
-  test('counts in the sealed plan: no altered row is believed, no link approves what does not open', async (t) => {
+  test('reads the sealed plan: an altered row has no effect, and a plan that does not open is refused', async (t) => {
     const fixture = await openDecisionFixture(t);
     const gated = await fixture.gate({ destroys: ['terraform_data.a'] });
     const { approve } = await buttons(fixture, gated);
@@ -112,7 +112,7 @@ describe('T75: One tap', () => {
 const gatedRule = (more: string): string =>
   `when: event.source == "generic"\napproval: required\n${more}action:\n  command: ["true"]\n  inventory: localhost\n`;
 
-test('T75: A request remembers whether its rule allowed one tap when it asked', async (t) => {
+test('T75: A request keeps whether its rule allowed one tap at its creation', async (t) => {
   const fixture = await openHookFixture(t);
   const hook = await fixture.hook('generic');
   for (const [more, fingerprint] of [

@@ -17,7 +17,7 @@ const states = async (program: Program) =>
 
 for (const postgres of [false, true]) {
   const on = postgres ? 'PostgreSQL' : 'SQLite';
-  test(`A watch says what it hears, and what it was when removed; a silence has 10 s at least, on ${on}`, async (t) => {
+  test(`A watch shows its last message, also when removed; its silence is at least 10 s, on ${on}`, async (t) => {
     const program = await startProgram(t, { postgres });
     const { store } = program;
     await assert.rejects(

@@ -43,7 +43,7 @@ async function isQuickOnce(call: () => Promise<unknown>): Promise<boolean> {
   return false;
 }
 
-test('F21: While enough events wait, further ones are 503 unread at once, and what was taken is kept', async (t) => {
+test('F21: While the queue of events is full, further ones are 503 unread, and accepted ones are kept', async (t) => {
   const held = heldStore();
   const fixture = await openHookFixture(t, { wrapStore: held.wrap, hookLimits: { ...HOOK_LIMITS, events: 3 } });
   const url = await fixture.hook('generic');
@@ -100,7 +100,7 @@ test('T64: One webhook takes half of the room for events at most, also by one me
   assert.deepEqual([(await taken).status, (await waits).status], [202, 202]);
 });
 
-test('Bodies that are under way have a bound, and a message for an unknown token takes none of it', async (t) => {
+test('Bodies in transfer have a bound, and a message for an unknown token does not count', async (t) => {
   const fixture = await openHookFixture(t, { hookLimits: { ...HOOK_LIMITS, bodyBytes: 1_000 } });
   const path = new URL(await fixture.hook('generic')).pathname;
   const begin = async (target: string, length: string) => {

@@ -124,7 +124,7 @@ for (const postgres of [false, true]) {
   });
 }
 
-test('A payload whose sender left alerts out is taken, with one more event that says so', async (t) => {
+test('A payload whose sender left alerts out is accepted, with one more event that says so', async (t) => {
   const fixture = await openHookFixture(t);
   for (const source of ['alertmanager', 'grafana'] as const) {
     const answer = await tell(await fixture.hook(source), { ...alerts(2), truncatedAlerts: 5 });

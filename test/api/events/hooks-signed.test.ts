@@ -80,7 +80,7 @@ for (const postgres of [false, true]) {
       assert.equal((await fixture.events()).length, 2);
     });
 
-    test('takes a message that is sent again after the store failed, and has heard nothing until then', async (t) => {
+    test('accepts a message that is sent again after the store failed, and counts as silent until then', async (t) => {
       let refuses = true;
       // Only the write that answers with what became of events.
       const wrapStore = (store: Store): Store => ({
@@ -120,7 +120,7 @@ for (const postgres of [false, true]) {
       assert.equal((await fixture.events()).length, 1);
     });
 
-    test('forgets signatures that are too old, keeps a bounded number, and takes all of them with it', async (t) => {
+    test('drops old signatures, keeps a bounded number, and deletes all of them when it is removed', async (t) => {
       const fixture = await openHookFixture(t, { postgres });
       const { store } = fixture.program;
       await signedHook(fixture);
@@ -146,7 +146,7 @@ for (const postgres of [false, true]) {
 }
 
 describe('T58: A webhook of signed messages', () => {
-  test('refuses every message of another signature, time or body with 401, and nothing of it is kept', async (t) => {
+  test('refuses a message with another signature, time or body with 401, and stores nothing of it', async (t) => {
     const fixture = await openHookFixture(t);
     const { url, secret } = await signedHook(fixture);
     const at = seconds(fixture);
@@ -206,7 +206,7 @@ describe('T58: A webhook of signed messages', () => {
     assert.ok(!JSON.stringify(await fixture.events()).includes('canary'));
   });
 
-  test('has what is signed and cannot be read on the ledger once', async (t) => {
+  test('records a signed message that cannot be read in the ledger once', async (t) => {
     const fixture = await openHookFixture(t);
     const { url, secret } = await signedHook(fixture);
     const headers = sign(secret, seconds(fixture), '{');
@@ -232,7 +232,7 @@ describe('T58: A webhook of signed messages', () => {
     assert.deepEqual([(await tell(url, body, { headers })).status, looks()], [409, 1]);
   });
 
-  test('takes what Grafana signs, and only with a time in it', async (t) => {
+  test('accepts a signature of Grafana, and only with a time in it', async (t) => {
     const fixture = await openHookFixture(t);
     const { url, secret } = await signedHook(fixture, 'grafana');
     const body = JSON.stringify({ orgId: 1, version: '1', alerts: [{ status: 'firing', labels: { alertname: 'A' } }] });
@@ -249,7 +249,7 @@ describe('T58: A webhook of signed messages', () => {
     assert.equal((await fixture.events()).length, 1);
   });
 
-  test('shows its secret once, keeps it sealed, and a new seal key takes it over', async (t) => {
+  test('shows its secret once, keeps it sealed, and a rotation seals it again', async (t) => {
     const fixture = await openHookFixture(t);
     const { store, services } = fixture.program;
     const { url, secret } = await signedHook(fixture);
@@ -272,7 +272,7 @@ describe('T58: A webhook of signed messages', () => {
     assert.equal((await tell(url, BODY, { headers: sign(secret, seconds(fixture), BODY) })).status, 202);
   });
 
-  test('is 503 while its secret cannot be opened, so that its sender tries again', async (t) => {
+  test('is 503 while its secret cannot be opened, so that its sender retries', async (t) => {
     const fixture = await openHookFixture(t);
     const { url, secret } = await signedHook(fixture);
     await fixture.program.store.write((tx) =>

@@ -5,8 +5,8 @@ import { describe, test } from 'node:test';
 import { openHookFixture, tell, INGRESS } from '../../support/fixtures/hooks.ts';
 import { exchange, request, split } from '../../support/raw-http.ts';
 
-describe('What cannot be read', () => {
-  test('is 400 with the field, and is on the ledger as an error that holds nothing of it', async (t) => {
+describe('A message that cannot be read', () => {
+  test('is 400 with the field, and is in the ledger as an error without its content', async (t) => {
     const fixture = await openHookFixture(t);
     const url = await fixture.hook('generic');
     const cases = [
@@ -69,7 +69,7 @@ describe('What cannot be read', () => {
   });
 });
 
-describe('Who sends', () => {
+describe('The sender', () => {
   test('without a known token gets the same answer to every message, and nothing is stored', async (t) => {
     const fixture = await openHookFixture(t);
     const url = await fixture.hook('generic');
@@ -90,7 +90,7 @@ describe('Who sends', () => {
     assert.deepEqual(await fixture.events(), []);
   });
 
-  test('T11: is who the socket says: no header and no label changes the peer, and no Host comes back', async (t) => {
+  test('T11: is the peer of the socket: no header or label changes it, and no Host is in the answer', async (t) => {
     const fixture = await openHookFixture(t);
     const path = new URL(await fixture.hook('generic')).pathname;
     const spoofed = {

@@ -77,7 +77,7 @@ for (const postgres of [false, true]) {
 }
 
 describe('A webhook', () => {
-  test('shows its URL once, and the store holds nothing that opens it', async (t) => {
+  test('shows its URL once, and the store keeps no token of it', async (t) => {
     const fixture = await openHookFixture(t);
     const url = await fixture.hook('generic', 'backups');
     const token = url.split('/').at(-1) ?? '';
@@ -137,8 +137,8 @@ describe('A webhook', () => {
   });
 });
 
-describe('An event says by which webhook it came', () => {
-  test('whatever the sender calls so, also one that cannot be read', async (t) => {
+describe('An event names its webhook', () => {
+  test('over any annotation of that name, also for a message that cannot be read', async (t) => {
     const fixture = await openHookFixture(t);
     const [east, west] = [await fixture.hook('alertmanager', 'east'), await fixture.hook('alertmanager', 'west')];
     const alert = { labels: { alertname: 'A' }, annotations: { webhook: 'west', summary: 's' }, fingerprint: 'f' };
@@ -156,7 +156,7 @@ describe('An event says by which webhook it came', () => {
     );
   });
 
-  test('and rules may ask for it, while the fingerprint that is made of what was sent stays the same', async (t) => {
+  test('so that rules can use it, and its fingerprint does not depend on the webhook', async (t) => {
     const fixture = await openHookFixture(t);
     await fixture.call('rule.add', {
       text: "name: of-east\nwhen: event.annotations.webhook == 'east'\naction:\n  notify: true\n",

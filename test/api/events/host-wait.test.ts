@@ -44,7 +44,7 @@ async function disconnects(program: Program): Promise<(string | null)[]> {
   return (await noted.orderBy('target').execute()).map(({ target }) => target);
 }
 
-test('A wait ends with the job, and tells its state and exit code', async (t) => {
+test('A wait ends with the job, and answers its state and exit code', async (t) => {
   const program = await startProgram(t);
   await rule(program);
   const answer = waitFor(program, 'clean');
@@ -56,7 +56,7 @@ test('A wait ends with the job, and tells its state and exit code', async (t) =>
   assert.deepEqual([status, id, state, code], [200, job, 'degraded', 4]);
 });
 
-test('A request whose rule was changed unheard by this process meets the rule as it is now', async (t) => {
+test('A request meets the current rule, also if another process has just changed it', async (t) => {
   const program = await startProgram(t);
   await rule(program);
   const { rules } = program.services.reaction;
@@ -69,7 +69,7 @@ test('A request whose rule was changed unheard by this process meets the rule as
   assert.deepEqual([answer.status, dataOf(answer).outcome], [200, 'ignored']);
 });
 
-test('A wait ends with a job that was cancelled before it ran, and has no exit code then', async (t) => {
+test('A wait ends with a job that was cancelled before it ran, without an exit code', async (t) => {
   const program = await startProgram(t);
   await rule(program, { approval: 'required' });
   const answer = waitFor(program, 'clean');
@@ -151,7 +151,7 @@ test('F30: a listener that closes answers each wait with the current state and l
   assert.deepEqual(await disconnects(program), []);
 });
 
-test('One token may wait 16 times, and who is refused has asked for nothing', async (t) => {
+test('One token may wait 16 times, and a refused request has no effect', async (t) => {
   const program = await startProgram(t);
   await rule(program, ANY_REQUEST);
   const waits = Array.from({ length: 16 }, (_each, n) => waitFor(program, `r${n}`));
@@ -270,7 +270,7 @@ test(`F30: of ${ROUNDS * AT_A_TIME} clients that vanish only a note in the ledge
 
 for (const postgres of [false, true]) {
   describe(postgres ? 'On PostgreSQL' : 'On SQLite', () => {
-    test('F30: who comes back with the key waits on the original job, and ten at once make one', async (t) => {
+    test('F30: a repeat with the key waits for the original job, and ten at once make one job', async (t) => {
       const program = await startProgram(t, { postgres });
       await rule(program);
       const waits = Array.from({ length: 10 }, () => waitFor(program, 'clean', { key: 'k' }));

@@ -41,7 +41,7 @@ for (const postgres of [false, true]) {
   });
 }
 
-test('The steps of an evaluation name the term that was false, while the rule is what it was', async (t) => {
+test('The steps of an evaluation name the false term, as long as the rule has not changed', async (t) => {
   const program = await startProgram(t);
   const { reaction } = program.services;
   await addRule(reaction, 'a-night', {

@@ -113,7 +113,7 @@ const BOMBS: readonly Bomb[] = [
   },
 ];
 
-test('T49: Each of the bombs is 400 that says what was expected, quickly, and queues nothing', async (t) => {
+test('T49: Each hostile body is quickly answered with 400 and the expectation, and queues nothing', async (t) => {
   const program = await startProgram(t);
   await send(program, 'operator', { method: 'GET', path: '/api/v1/whoami' });
   for (const { name, body, headers, message } of BOMBS) {
@@ -183,7 +183,7 @@ test('A refused small body leaves the connection usable', async (t) => {
   assert.equal(answers?.length, 3);
 });
 
-test('A GET with a body is refused: what it asks for would silently be left out', async (t) => {
+test('A GET with a body is refused, because the body would be ignored silently', async (t) => {
   const program = await startProgram(t);
   const headers = { Authorization: `Bearer ${program.tokens.readonly}`, 'Content-Length': '11' };
   const { status, body } = split(await exchange(program.port, request('GET', '/api/v1/jobs', headers, '{"limit":1}')));

@@ -83,7 +83,7 @@ test('What is no HTTP at all gets an envelope too, and the end of the connection
   }
 });
 
-test('An unexpected error is an envelope that tells nothing, and a line in the log with the same id', async (t) => {
+test('An unexpected error is an envelope without details, and a line in the log with the same id', async (t) => {
   const program = await startProgram(t, {
     wrapStore: (store) =>
       new Proxy(store, {
@@ -125,7 +125,7 @@ test('An answer that has not changed is 304 for the tag it had, and a new one af
   assert.ok(changed.text.includes(job));
 });
 
-test('A kept answer is for who may see it only: the credential is looked at before', async (t) => {
+test('A cached answer is given only after the credential was checked', async (t) => {
   const program = await startProgram(t);
   const token = await program.token('readonly');
   const path = `${program.url}/api/v1/jobs`;
@@ -139,7 +139,7 @@ test('A kept answer is for who may see it only: the credential is looked at befo
   assert.equal(await ask(token), 401);
 });
 
-test('A change by another process ends what was kept', async (t) => {
+test('A change by another process drops the cached answers', async (t) => {
   const program = await startProgram(t);
   const other = await startProgram(t, { beside: program });
   const list = async (): Promise<string> =>

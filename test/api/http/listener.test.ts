@@ -72,7 +72,7 @@ test('T50: Connections with slow headers, a slow body or no data are closed, and
   assert.ok(quickest < 300, `the quickest of ${others.length} others took ${quickest.toFixed(0)} ms`);
 });
 
-test('T50: More connections than may be are turned away; when some end there is room again', async (t) => {
+test('T50: Connections above the limit are refused, until others end', async (t) => {
   const program = await startProgram(t, { limits: { connections: 10 } });
   const held = await Promise.all(Array.from({ length: 10 }, () => open(program.port)));
   const extra = connect(program.port, '127.0.0.1');
@@ -124,7 +124,7 @@ test(
   },
 );
 
-test('The ingress listener answers what it does not know with an envelope of 404, under the same limits', async (t) => {
+test('The ingress listener answers an unknown path with an envelope of 404, under the same limits', async (t) => {
   const program = await startProgram(t);
   const ingress = createIngressFace({
     runtime: program,

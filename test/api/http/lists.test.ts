@@ -61,7 +61,7 @@ test(`T53: All of ${ROWS} rows come, newest first and once, while others are ans
   assert.deepEqual(ids, ids.toSorted().toReversed());
 });
 
-test('T53: A reader that stops reading stops the list, and loses it after its time', async (t) => {
+test('T53: A reader that stops reading pauses the list, and is cut off after its time', async (t) => {
   const program = await startProgram(t, { limits: { drainMs: 300 } });
   await fill(program.store);
   const socket = await open(program.port);

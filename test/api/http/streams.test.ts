@@ -141,7 +141,7 @@ test('T07: A stream ends soon after its token was revoked, has expired, or its s
   await until('no stream is open', () => program.face.load().streams === 0);
 });
 
-test('T07: A stream of a token that stays valid stays open over many looks at it', async (t) => {
+test('T07: A stream of a token that stays valid stays open over many checks', async (t) => {
   const program = await startProgram(t, { limits: { revalidateMs: 5, heartbeatMs: 40 } });
   const socket = await follow(program, await program.queue(), program.tokens.readonly);
   for (let i = 0; i < 3; i += 1) await untilHas(socket, ': still here\n\n');

@@ -80,7 +80,7 @@ describe('A rule that is exported', () => {
     await assert.rejects(add(program, text.replace('name: x', 'name: y'), { replace: true }), refused);
   });
 
-  test('of an earlier build is checked like a new one, also in what is kept', async (t) => {
+  test('of an earlier build is checked like a new one, also in its kept parts', async (t) => {
     const program = await startProgram(t);
     await add(program, rule('command: ["get", "https://host/"], inventory: localhost'));
     const action = {

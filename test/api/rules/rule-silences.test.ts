@@ -22,7 +22,7 @@ const got = (program: Program, name: string): Promise<Rule> => callLocally<Rule>
 const toldBy = ({ silenced_until: until, silence_id: id }: Partial<Rule>): unknown => ({ until, id });
 
 describe('A rule', () => {
-  test('tells the silence that stops it whatever the event is; of several, the one that lasts longest', async (t) => {
+  test('shows the silence that stops it for all events; of several, the one that lasts longest', async (t) => {
     const program = await startProgram(t);
     for (const name of ['a', 'b']) await add(program, name);
     const nothing = { until: undefined, id: undefined };
@@ -39,7 +39,7 @@ describe('A rule', () => {
       assert.deepEqual(toldBy(await callLocally<Rule>(program, `rule.${verb}`, { name: 'a' })), answer, verb);
   });
 
-  test('tells it no longer once its time is over, though nothing in the store says so yet', async (t) => {
+  test('hides a silence whose time is over, also before the store has ended it', async (t) => {
     let aheadMs = 0;
     const program = await startProgram(t, { clock: { ...systemClock, now: () => systemClock.now() + aheadMs } });
     await add(program, 'a');
@@ -80,7 +80,7 @@ describe('A rule', () => {
     assert.deepEqual(await audited(program), { operation: 'rule.remove', target: 'a', detail: {} });
   });
 
-  test('tells the silence when it is added, where one was left for its name', async (t) => {
+  test('shows the silence when it is added, if one was left for its name', async (t) => {
     const program = await startProgram(t);
     await add(program, 'a');
     const { id } = await silence(program, { rule: 'a' });

@@ -35,7 +35,7 @@ describe('Testing a rule on a past event', () => {
     assert.equal(program.wakes(), wakes);
   });
 
-  test('says that it would ask for approval, or tell people', async (t) => {
+  test('says that it would ask for approval, or send a notification', async (t) => {
     const program = await startProgram(t);
     const event = await heard(program);
     await add(program, `name: disk\n${WHEN}approval: required\n${COMMAND}`);
@@ -91,7 +91,7 @@ describe('Testing a rule on a past event', () => {
     assert.match(await why(event), /^suppressed: Silence sil_\w+ stops rule disk until .*: new disks$/);
   });
 
-  test('tells its steps as those of an event that came in: the false term, the silence, the cooldown', async (t) => {
+  test('shows the same steps as for a received event: the false term, the silence, the cooldown', async (t) => {
     const program = await startProgram(t);
     await add(program, FILE);
     const text = async (id: string): Promise<string[]> => {

@@ -51,7 +51,7 @@ describe('Adding a rule', () => {
     await assert.rejects(add(program, FILE, { name: '-x' }), refusal('invalid_argument', /^name: /));
   });
 
-  test('refuses what could never work, and leaves nothing behind', async (t) => {
+  test('refuses a rule that could never work, and writes nothing', async (t) => {
     const program = await startProgram(t);
     await assert.rejects(
       add(program, `name: x\nwhen: event.nmae == "x"\n${COMMAND}`),
@@ -89,7 +89,7 @@ describe('Adding a rule', () => {
     }
   });
 
-  test('may leave it disabled: no event is tried on it, and a trial shows what it would do', async (t) => {
+  test('can leave it disabled: it is not evaluated for events, and a trial shows its effect', async (t) => {
     const program = await startProgram(t);
     assert.equal((await add(program, FILE, { disabled: true })).enabled, false);
     assert.deepEqual(await audited(program), {
@@ -121,7 +121,7 @@ describe('Adding a rule', () => {
   });
 });
 
-test('A rule acts from the moment on in which it is added, and not after it is disabled or removed', async (t) => {
+test('A rule acts from its addition on, and not after it is disabled or removed', async (t) => {
   const program = await startProgram(t);
   const outcome = async (fingerprint: string): Promise<string | undefined> => {
     const id = await heard(program, { fingerprint });

@@ -140,7 +140,7 @@ describe('Adding a schedule', () => {
 });
 
 describe('Switching a schedule', () => {
-  test('Off it has no next slot; on it has the next one from then on, not those that passed', async (t) => {
+  test('A disabled schedule has no next slot; an enabled one has the next slot, not missed ones', async (t) => {
     const { program, time } = await programWith(t);
     await call(program, 'add', COMMAND);
     const off = await call(program, 'disable', { name: 'nightly' });

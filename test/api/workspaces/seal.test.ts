@@ -10,7 +10,7 @@ const commands = secretCommands();
 const { call, status, ledger } = commands;
 
 describe('the seal', () => {
-  test('its status tells the key, since when, how much is sealed, and whether all is under that key', async () => {
+  test('its status shows the key, its age, the number of sealed values, and whether all use that key', async () => {
     const before = await call<Status>('seal.init');
     assert.deepEqual(Object.keys(before), ['key_id', 'algorithm', 'created_at', 'sealed_items', 'state']);
     assert.deepEqual(
@@ -78,7 +78,7 @@ describe('the seal', () => {
     assert.notEqual((await call<Status>('seal.rotate')).key_id, ring.activeId);
   });
 
-  test('T19: what was altered is named by a rotation, which does the rest', async () => {
+  test('T19: a rotation names altered values and reseals the others', async () => {
     for (const name of ['a', 'b', 'c']) await call('secret.set', { secret: `net/${name}`, value: CANARY });
     await commands.program.store.write(({ db }) =>
       db

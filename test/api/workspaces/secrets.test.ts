@@ -14,7 +14,7 @@ const commands = secretCommands();
 const { call, ledger } = commands;
 
 describe('a secret', () => {
-  test('is set, set again and removed; the ledger tells who and which version, never what', async () => {
+  test('is set, set again and removed; the ledger has the person and version, never the value', async () => {
     const set = await call<{ version: number }>('secret.set', { secret: 'net/token', value: CANARY });
     assert.deepEqual(Object.keys(set), ['project', 'name', 'version', 'created_at', 'updated_at']);
     assert.equal((await call<{ version: number }>('secret.set', { secret: 'net/token', value: 'x' })).version, 2);

@@ -45,7 +45,7 @@ describe('Adding a workspace', () => {
     }
   });
 
-  test('T24: No run gets a copy of the data directory, of what is in it or of what holds it', async (t) => {
+  test('T24: No run gets a copy of the data directory, of a part of it or of a folder that contains it', async (t) => {
     const program = await start(t);
     const data = directory(program, 'data');
     symlinkSync(data, join(dirname(data), 'innocent'));

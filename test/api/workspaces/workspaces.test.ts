@@ -46,7 +46,7 @@ describe('Changing a workspace', () => {
     );
   });
 
-  test('It moves to another place whole: a path alone moves within the source that it has', async (t) => {
+  test('A new source or directory replaces the place; a path alone moves within the source', async (t) => {
     const program = await start(t);
     await addSource(program);
     const dir = directory(program, 'net');
@@ -68,7 +68,7 @@ describe('Changing a workspace', () => {
 });
 
 describe('Removing a workspace', () => {
-  test('A job that has not ended keeps it', async (t) => {
+  test('A job that has not ended prevents its removal', async (t) => {
     const program = await start(t);
     await makeWorkspace(program, 'net');
     const { json } = await send(program, 'operator', { method: 'POST', path: '/api/v1/workspaces/net/plan' });
@@ -82,7 +82,7 @@ describe('Removing a workspace', () => {
     assert.equal((await jobsOf(program)).length, 1);
   });
 
-  test('A state that holds resources keeps it, until it is forced', async (t) => {
+  test('A state with resources prevents its removal, unless it is forced', async (t) => {
     const program = await start(t);
     await makeWorkspace(program, 'net');
     const keep = (resources: number, aside = false) =>
@@ -118,7 +118,7 @@ describe('Removing a workspace', () => {
   });
 });
 
-test('A drift run is queued like the others, and nothing of what only the command line asks has a route', async (t) => {
+test('A drift run is queued like the others, and verbs of the command line only have no route', async (t) => {
   const program = await start(t);
   await makeWorkspace(program, 'net');
   await call(program, 'drift', { name: 'net' });

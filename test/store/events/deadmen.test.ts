@@ -58,7 +58,7 @@ for (const engine of ENGINES) {
       return recorded(its.store);
     }
 
-    test('page once when their webhook is silent for too long, and once when it is heard again', async () => {
+    test('notify once when their webhook is silent for too long, and once when it is heard again', async () => {
       assert.equal(DEADMAN_EVERY_MS, 1_000);
       const { store } = its;
       const deps = daemon(store);
@@ -77,7 +77,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await look(deps), ['silent', 'heard', 'silent']);
     });
 
-    test('are not prolonged by restarts: a daemon that starts again within each silence tells of it', async () => {
+    test('are not prolonged by restarts: a daemon that restarts within each silence still reports it', async () => {
       const { store } = its;
       await addWatch(store);
       await hear(store);
@@ -100,7 +100,7 @@ for (const engine of ENGINES) {
       ['before', apartMs],
       ['behind', -apartMs],
     ] as const) {
-      test(`go by one clock where the daemon that hears is ${who} the one that watches`, async () => {
+      test(`use one clock where the clock of the receiving daemon is ${who} that of the watching one`, async () => {
         const ingress = await its.database.open({ daemonId: 'dmn_in', clock: shifted(offsetMs) });
         const clock = shifted(-offsetMs);
         const deps = daemon(await its.database.open({ daemonId: 'dmn_watch', clock }), { clock });
@@ -116,7 +116,7 @@ for (const engine of ENGINES) {
       });
     }
 
-    test('page nothing of what is heard after they were looked at', async () => {
+    test('do not notify if a message arrives between the check and the write', async () => {
       const { store } = its;
       await addWatch(store);
       for (const known of ['never', 'once']) {
@@ -127,7 +127,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    test('are heard again by what was heard before they tripped and committed after it', async () => {
+    test('are heard again by a message that was received before they tripped and committed after it', async () => {
       const { store } = its;
       await addWatch(store);
       await pass(store, EVERY_MS);
@@ -142,7 +142,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await look(daemon(store)), ['silent', 'heard']);
     });
 
-    test('page once, whichever of two daemons sees the silence first', async () => {
+    test('notify once, whichever of two daemons sees the silence first', async () => {
       const { store } = its;
       const other = await its.database.open({ daemonId: 'dmn_other' });
       await addWatch(store);

@@ -49,7 +49,7 @@ for (const engine of ENGINES) {
       assert.deepEqual({ ...(await its.store.db.selectFrom('events').selectAll().executeTakeFirst()) }, row);
     });
 
-    test('come back as they were put in, by their id', async () => {
+    test('are read by id as they were inserted', async () => {
       const [row] = await putEvents(its.store, [
         {
           job_id: 'job_1',
@@ -115,7 +115,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    test('that were undone are not counted', async () => {
+    test('of a failed transaction are not counted', async () => {
       await assert.rejects(
         its.store.write((tx) => {
           insertEvent(tx, eventRow());
@@ -126,13 +126,13 @@ for (const engine of ENGINES) {
       assert.equal((await countEvents(its.store.db)).ignored, 0);
     });
 
-    test('tell how many jobs stood before a job that one of them made', async () => {
+    test('give the depth of the chain of jobs for a job that one of them made', async () => {
       const [row] = await putEvents(its.store, [{ job_id: 'job_1', depth: 2 }]);
       assert.deepEqual({ ...(await findEventOfJob(its.store.db, 'job_1')) }, { id: row?.id, depth: 2 });
       assert.equal(await findEventOfJob(its.store.db, 'job_2'), undefined);
     });
 
-    test('leave behind when a rule last acted for a thing, by status, and what became of the job', async () => {
+    test('record when a rule last acted for a fingerprint, by status, with the state of the job', async () => {
       const jobId = await enqueue(its.store);
       const key = { rule: 'clean-up', fingerprint: 'disk-1' };
       await its.store.write((tx) => {

@@ -106,7 +106,7 @@ function tell(
 
 for (const engine of ENGINES) {
   describe(`Mutes on ${engine.name}`, () => {
-    test('are listed newest first, and those that hold nothing any more only when asked for', async (t) => {
+    test('are listed newest first, and expired ones only when requested', async (t) => {
       const { store } = await openStoreOf(t, engine);
       const [open, gone, ended] = [
         await put(store),
@@ -133,7 +133,7 @@ for (const engine of ENGINES) {
       assert.equal(await store.write((tx) => endMute(tx, id)), false);
     });
 
-    test('make one event where what they held still fires, however many look for it at once', async (t) => {
+    test('make one event if a muted alert still fires, also for concurrent passes', async (t) => {
       const { store, deps } = await openStoreOf(t, engine);
       await tell(store);
       const mute = await put(store, { ...GONE, reason: 'new disks' });

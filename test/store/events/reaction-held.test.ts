@@ -83,7 +83,7 @@ for (const engine of ENGINES) {
       assert.equal((await one(deps, { source: 'gatus' })).event.outcome, 'ignored');
     });
 
-    test('is stopped by no silence that this version refuses, or that fails for it, and its steps say so', async () => {
+    test('ignores a silence that this version refuses or that fails for it, and its steps say so', async () => {
       await addRule(deps, 'clean-up');
       const silence = {
         rule: 'clean-up',
@@ -124,7 +124,7 @@ for (const engine of ENGINES) {
       assert.match(event.reason, new RegExp(`^Silence ${id} stops rule clean-up until .*: the move$`));
     });
 
-    test('is matched where a mute holds what a rule tells: the page is held, and the steps name the mute', async () => {
+    test('is matched if a mute covers the notification of its rule, and the steps name the mute', async () => {
       await addRule(deps, 'a-tell', { action: { kind: 'notify', message: 'The disk is full' } });
       const mute = {
         id: 'mute_1',

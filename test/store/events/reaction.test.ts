@@ -41,7 +41,7 @@ for (const engine of ENGINES) {
       deps = reactionOf(store);
     });
 
-    test('fires the job of its rule, in the name of its sender and with the owners of the rule behind it', async () => {
+    test('fires the job of its rule, requested by its sender, with the owners of the rule', async () => {
       await addRule(deps, 'clean-up');
       const { event, jobId } = await one(deps);
       assert.equal(event.outcome, 'fired');
@@ -76,7 +76,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('keeps who asked in the chain of what it fires, once each', async () => {
+    test('keeps each requester of the chain once in the owners of the job', async () => {
       await addRule(deps, 'clean-up', { owners: ['rolf', 'ana'] });
       const [outcome] = await receive(deps, [alert()], { ...WEBHOOK, owners: ['mia', 'rolf'], trigger: 'host' });
       const job = await getJob(store.db, outcome?.jobId ?? '');
@@ -136,7 +136,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('is matched where a rule only tells people: it asks for one page, also beside a rule that acts', async () => {
+    test('is matched if a rule only notifies: it requests one notification, also beside a rule that acts', async () => {
       await addRule(deps, 'a-tell', { action: { kind: 'notify', message: 'The disk is full' } });
       const { event } = await one(deps);
       assert.deepEqual([event.outcome, event.rule], ['matched', 'a-tell']);
@@ -147,7 +147,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(pages[0]?.topic, `rule:${event.id}:a-tell`);
     });
 
-    test('does not wake the daemon where nothing came of it', async () => {
+    test('does not wake the daemon if it has no effect', async () => {
       await one(deps);
       assert.equal(deps.wakes(), 0);
     });
@@ -202,7 +202,7 @@ for (const engine of ENGINES) {
       assert.equal(await jobCount(store), 99);
     });
 
-    test('a disabled or changed rule does not act as what it was, also where a process has not heard', async () => {
+    test('a disabled or changed rule does not act in its old form, also before the change is announced', async () => {
       await addRule(deps, 'clean-up');
       const rules = new StaleRules(store, systemClock);
       const late = { ...deps, rules };
@@ -242,7 +242,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('with characters that no database takes is kept without them', async () => {
+    test('with characters that a database refuses is stored without them', async () => {
       const { event } = await one(deps, {
         name: 'Disk\0Full',
         fingerprint: 'a\0b',

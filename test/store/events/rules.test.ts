@@ -58,7 +58,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('are another version after each change, and the same after a fire', async () => {
+    test('get a new version with each change, and none with a fire', async () => {
       const marks = [await rulesMark(its.store.db)];
       const mark = async (): Promise<void> => void marks.push(await rulesMark(its.store.db));
       await add(its.store, 'disk');
@@ -79,7 +79,7 @@ for (const engine of ENGINES) {
       assert.notEqual((await getRule(its.store.db, 'disk')).last_fired_at, null);
     });
 
-    test('are enabled or not as they are added; in place of another they stay as it was, or disabled', async () => {
+    test('are enabled or disabled as requested; a replacement keeps the state, or is disabled', async () => {
       const enabled = async (name: string): Promise<number> => (await getRule(its.store.db, name)).enabled;
       await add(its.store, 'disk');
       await add(its.store, 'held', { disabled: true });
@@ -90,7 +90,7 @@ for (const engine of ENGINES) {
       assert.equal(await enabled('disk'), 0);
     });
 
-    test('note no fire of a version that is not any more, of a disabled one, or of one that is gone', async () => {
+    test('record no fire of an old version, of a disabled rule, or of a removed rule', async () => {
       await add(its.store, 'disk');
       assert.equal(await its.store.write((tx) => noteFired(tx, { name: 'disk', version: 2 })), false);
       const { version } = await its.store.write((tx) => switchRule(tx, 'disk', { enabled: false }));
@@ -99,7 +99,7 @@ for (const engine of ENGINES) {
       assert.equal(await its.store.write((tx) => noteFired(tx, { name: 'disk', version })), false);
     });
 
-    test('belong to who added them last, and also to who enabled them', async () => {
+    test('belong to the user who added them last and to the users who enabled them', async () => {
       await add(its.store, 'disk');
       await its.store.write((tx) => replaceRule(tx, rule('disk', { owners: ['ben'], addedBy: 'ben' })));
       await its.store.write((tx) => switchRule(tx, 'disk', { enabled: true, owner: 'cleo' }));
@@ -114,7 +114,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('remember their fires when they are replaced, and forget them when they are removed', async () => {
+    test('keep their fires when they are replaced, and lose them when they are removed', async () => {
       await add(its.store, 'disk');
       await its.store.write((tx) => {
         recordFire(tx, { rule: 'disk', fingerprint: 'f', status: 'firing', firedAt: 1, jobId: null });

@@ -74,7 +74,7 @@ for (const engine of ENGINES) {
       return silence;
     };
 
-    test('are listed newest first, and those that have ended only when asked for', async () => {
+    test('are listed newest first, and ended ones only when requested', async () => {
       const now = Date.now();
       const [first, gone, last] = [await put(store), await put(store, { expires_at: now - 1 }), await put(store)];
       assert.deepEqual(ids(await listSilences(store.db, { openAt: null }, 10)), [last.id, gone.id, first.id]);
@@ -106,7 +106,7 @@ for (const engine of ENGINES) {
       });
     }
 
-    test('end when they are cut, once', async () => {
+    test('end once when they are removed', async () => {
       const { id } = await put(store);
       const before = await silencesMark(store.db);
       const row = await store.write((tx) => cutSilence(tx, id, Date.now()));
@@ -150,7 +150,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('that are cut with their rule stop nothing more, though the clock of the store is ahead of ours', async () => {
+    test('that end with their rule stop nothing more, also if the clock of the store is ahead', async () => {
       const ahead = Date.now() + 30_000;
       await put(store, { created_at: ahead - 1_000, expires_at: ahead + 600_000 });
       await addRule(deps, 'disk');
@@ -163,7 +163,7 @@ for (const engine of ENGINES) {
       assert.equal((await dueSilences(store.db, ahead, 10)).length, 1);
     });
 
-    test('make one event when they end while what they stopped still fires, however many look at once', async () => {
+    test('make one event if a silenced alert still fires at their end, also for concurrent passes', async () => {
       const { id } = await stoppedAndOver();
       await Promise.all([endSilences(deps), endSilences(deps), endSilences(deps)]);
       await endSilences(deps);

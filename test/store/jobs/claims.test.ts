@@ -107,7 +107,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await drain(its.store), [last]);
     });
 
-    test('A job that awaits approval holds no key, and queues behind who is ahead once it is approved', async () => {
+    test('A job that awaits approval holds no key, and queues behind earlier jobs once it is approved', async () => {
       const [gated, head, last] = await enqueueKeyed(its.store, 'k', ['awaiting_approval', 'queued', 'queued']);
       assert.equal(await its.store.write((tx) => queueApproved(tx, gated!)), true);
       assert.deepEqual(idsOf(await claim(its.store, 10)), [head]);
@@ -123,7 +123,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(idsOf(await claim(its.store, 10)), [keyed, plain]);
     });
 
-    test('A job that enters the queue with an older id than the one ahead is never claimable beside it', async () => {
+    test('A job that is queued later with an older id is never claimable beside the one ahead', async () => {
       const [gated, head, last] = await enqueueKeyed(its.store, 'k', ['awaiting_approval', 'queued', 'queued']);
       await its.store.write((tx) => queueApproved(tx, gated!));
       // A cancel releases the key: the oldest waiting one is now the approved one, but the head is ahead of it.
@@ -165,7 +165,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await chunksAfter(its.store.db, fence.jobId, 0, 10), []);
     });
 
-    test('F03: after the end of a run nothing of it is written any more', async () => {
+    test('F03: after the end of a run nothing more of it is written', async () => {
       await enqueue(its.store);
       const fence = await claimOne(its.store);
       assert.equal(await its.store.write((tx) => recordLeader(tx, fence, { pid: 7, startTicks: 70 })), true);

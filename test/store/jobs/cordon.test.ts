@@ -37,7 +37,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await daemon.write((tx) => claim(tx, 'dmn_a', 1)), []);
     });
 
-    test('of claims and a cordon that race, nothing is claimed behind the answer; uncordoning ends that', async (t) => {
+    test('of claims and a cordon that race, nothing is claimed after the answer, until the uncordon', async (t) => {
       const database = await engine.create();
       t.after(() => database.remove());
       const [operator, daemon] = [await database.open(), await database.open()];

@@ -169,7 +169,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('A cancel is asked for once, and only of a running job', async () => {
+    test('A cancel is requested once, and only of a running job', async () => {
       const queued = await enqueue(its.store);
       assert.equal(await its.store.write((tx) => requestCancel(tx, queued)), false);
       await claim(its.store, 1);

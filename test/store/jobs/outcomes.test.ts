@@ -45,7 +45,7 @@ for (const engine of ENGINES) {
       deps = reactionOf(store);
     });
 
-    test('says in its steps which mute holds its page, where it would have had one', async () => {
+    test('names in its steps the mute that covers its notification, if there would be one', async () => {
       const mute = {
         id: 'mute_1',
         scope_kind: 'global',
@@ -239,7 +239,7 @@ for (const engine of ENGINES) {
       assert.deepEqual({ ...last }, { owners: '["mia","rolf"]', requested_by: 'mia', runbook: 'rule:again' });
     });
 
-    test('of a drift run has a second event beside it, where there is something to tell', async () => {
+    test('of a drift run has a second event, if its drift was recorded', async () => {
       const job = makeJob({ kind: 'drift', runbook: 'drift:net', workspace: 'net' });
       await enqueue(store, job);
       const fence = await claimOne(store, SELF);
@@ -256,7 +256,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('is looked for without reading the jobs whose end is known', { skip: engine.name !== 'SQLite' }, async (t) => {
+    test('is found without reading the jobs whose end is recorded', { skip: engine.name !== 'SQLite' }, async (t) => {
       const { statements } = noteWork(t);
       await tell(deps);
       const looks = statements.filter((text) => text.includes('outcome_event_id is null'));

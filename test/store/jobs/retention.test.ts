@@ -88,7 +88,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    test('are pages that are done or held, with their deliveries, after 30 days and not before', async () => {
+    test('are notifications that are done or muted, with their deliveries, after 30 days and not before', async () => {
       await add('sent', 'done', 3);
       await add('held', 'held');
       await add('new', 'new');
@@ -139,7 +139,7 @@ for (const engine of ENGINES) {
       assert.equal(await notificationCount(store), 1, 'neither is its outcome');
     });
 
-    test('is no page of an approval that waits, also where another one speaks for it', async () => {
+    test('is no notification of a pending approval, also if it was sent with another one', async () => {
       const { approval, jobId } = await gate(store, { planned: false, ttlMs: 100 * 86_400_000 });
       const facts = { kind: 'approval', approvalId: approval.id, jobId } as NotificationFacts;
       await store.write((tx) =>
@@ -173,7 +173,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('is removed in small writes, also of a page of many deliveries; the rest stays at a stop', async () => {
+    test('is removed in small writes, also with many deliveries of one; a stop leaves the rest', async () => {
       for (let n = 0; n < 4; n += 1) await add(`many:${n}`, 'done', 400);
       await store.write(async (tx) => {
         for (let n = 0; n < 700; n += 1)
@@ -204,7 +204,7 @@ for (const engine of ENGINES) {
       assert.ok(Math.max(...sizes) <= 1_000, `${Math.max(...sizes)} rows in one write`);
     });
 
-    test('is what a rule did, once no cooldown and no open job asks for it', async () => {
+    test('is a fire of a rule, once no cooldown and no open job needs it', async () => {
       const [open, ended] = [await enqueue(store), await enqueue(store)];
       await markNotified(ended);
       await fire('alone', now);
@@ -220,7 +220,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await fires(), ['acts again', 'open job']);
     });
 
-    test('is what many rules did, looked through piece by piece', async () => {
+    test('are the fires of many rules, read in batches', async () => {
       await store.write(async (tx) => {
         for (let n = 0; n < 1_700; n += 1)
           recordFire(tx, {
@@ -236,7 +236,7 @@ for (const engine of ENGINES) {
       assert.equal((await fires()).length, Math.ceil(1_700 / 3));
     });
 
-    test('is forgotten by two daemons at the same time as by one', async () => {
+    test('is the same for two daemons at the same time', async () => {
       for (let n = 0; n < 20; n += 1) await add(`both:${n}`, 'done', 60);
       for (let n = 0; n < 20; n += 1) await fire(`f${n}`, now);
       now += FIRES_KEPT_MS + 1;

@@ -31,7 +31,7 @@ for (const engine of ENGINES) {
     after(() => database.remove());
     afterEach(() => wipe(store));
 
-    test('T32: while the cordon is up a slot queues all the same, once', async () => {
+    test('T32: during a cordon a slot still queues its job, once', async () => {
       const time = timeFrom('2026-11-21T03:00:00Z');
       await addSchedule(store, { next_at: Date.parse('2026-11-21T03:00:00Z') });
       await store.write((tx) => setCordon(tx, 'ana'));
@@ -96,7 +96,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('A slot whose action is refused is over, its reason is in row and ledger, and others run', async () => {
+    test('A slot whose action is refused is over, with its reason in row and ledger, and others run', async () => {
       const time = timeFrom('2026-11-21T03:00:00Z');
       const due = Date.parse('2026-11-21T03:00:00Z');
       const base = {
@@ -159,7 +159,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('A schedule looks for drift as one does by hand', async () => {
+    test('A schedule queues the same drift run as the command does', async () => {
       const time = timeFrom('2026-11-21T03:00:00Z');
       await store.write((tx) =>
         insertWorkspace(tx, {

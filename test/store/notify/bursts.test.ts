@@ -85,7 +85,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    test('30 jobs that fail within a minute are five pages and one that counts 25 and keeps them', async () => {
+    test('30 jobs that fail within a minute are five notifications and one that counts 25', async () => {
       await many(20, () => end());
       await sweep();
       assert.deepEqual(await kinds(store), { job: 5 });
@@ -111,7 +111,7 @@ for (const engine of ENGINES) {
       assert.equal(pages.filter(({ state }) => state === 'new').length, 0);
     });
 
-    test('in a storm there is one page in a minute, and single ones again a minute after the last', async () => {
+    test('in a storm there is one notification a minute, and single ones again a minute after the last', async () => {
       for (let second = 0; second < 180; second += 10) {
         await many(10, () => end());
         await sweep();
@@ -132,7 +132,7 @@ for (const engine of ENGINES) {
       assert.equal((await kinds(store))['job'], 6);
     });
 
-    test('a job that somebody armed is shown on its own, once, also in the middle of a burst', async () => {
+    test('an armed job is notified separately, once, also in the middle of a burst', async () => {
       await many(10, () => end());
       const armed = [await end('failed', true), await end('succeeded', true), await end('degraded', true)];
       await sweep();
@@ -146,7 +146,7 @@ for (const engine of ENGINES) {
       assert.ok(fold?.count === 5 && fold.first.every(({ jobId }) => !armed.includes(jobId)));
     });
 
-    test('F22: 1,000 events that match one rule are six pages; another rule is counted on its own', async () => {
+    test('F22: 1,000 events of one rule are six notifications; another rule is counted separately', async () => {
       await many(1_000, () => match('disk'));
       await match('fan');
       await sweep();
@@ -161,7 +161,7 @@ for (const engine of ENGINES) {
       assert.equal(answer.filter((each) => each.kind === 'rule' && each.rule === 'fan').length, 1);
     });
 
-    test('a burst that waits holds up neither requests for approval nor the pages of others', async () => {
+    test('a burst that waits delays neither requests for approval nor other notifications', async () => {
       await many(300, () => end());
       await sweep();
       await gate(store, { planned: false });
@@ -180,7 +180,7 @@ for (const engine of ENGINES) {
       assert.equal(deliveries.length, 6);
     });
 
-    test('two daemons that look at once tell requests for approval once: single or together, never both', async () => {
+    test('two daemons that look at once notify each request once: single or together, never both', async () => {
       for (const [asked, answer] of [
         [4, { approval: 4 }],
         [9, { approvals: 1 }],
@@ -193,7 +193,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    test('a request behind a page which counts waits for the next 10 s at most, near its deadline 2 s', async () => {
+    test('a request after a counting notification waits at most 10 s, near its deadline 2 s', async () => {
       const ask = (ttlMs?: number) => () => gate(store, { planned: false, ...(ttlMs === undefined ? {} : { ttlMs }) });
       await many(5, ask());
       await sweep();
@@ -224,7 +224,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(untold, []);
     });
 
-    test('F20: what a transaction that failed had folded waits as before', async () => {
+    test('F20: notifications that a failed transaction had combined wait as before', async () => {
       await many(12, () => end());
       await sweep();
       now += 10_000;
@@ -242,7 +242,7 @@ for (const engine of ENGINES) {
       assert.deepEqual((await shown(store)).find((each) => each.kind === 'jobs')?.count, 7);
     });
 
-    test('F10: pages of a clock that was set back since hold up no others', async () => {
+    test('F10: notifications from before a clock was set back delay no others', async () => {
       await many(30, () => end());
       await sweep();
       now += 10_000;

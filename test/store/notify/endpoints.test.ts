@@ -36,7 +36,7 @@ for (const engine of ENGINES) {
   describe(engine.name, () => {
     const its = freshStore(engine);
 
-    test('A URL that is registered again keeps its row, with new keys and label, as one that works', async () => {
+    test('A URL that is registered again keeps its row, with new keys and label, without failures', async () => {
       const first = await register(its.store, { token_id: 'tok_again', label: 'phone', p256dh: 'old', auth: 'old' });
       await its.store.write((tx) => recordAttempt(tx, first.id, 'answered 500'));
       const again = await register(its.store, { token_id: 'tok_again', p256dh: 'new', auth: 'new' });
@@ -66,7 +66,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('Twenty that register one URL at a time, by four daemons, are answered the same row', async () => {
+    test('Twenty registrations of one URL at once, by four daemons, get the same row', async () => {
       const daemons = [its.store, await its.database.open(), await its.database.open(), await its.database.open()];
       for (let round = 0; round < ROUNDS; round += 1) {
         const token_id = `tok_race${round}`;
@@ -90,7 +90,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('A URL of 12,000 bytes, as one with letters that are escaped becomes, is registered once too', async () => {
+    test('A URL of 12,000 bytes, such as one with escaped letters, is registered once too', async () => {
       const endpoint =
         'https://push.example.com/' +
         Array.from({ length: 2_000 }, (_, i) => `%C3%${((i % 64) + 128).toString(16).toUpperCase()}`).join('');

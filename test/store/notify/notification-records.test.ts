@@ -58,7 +58,7 @@ for (const engine of ENGINES) {
       assert.ok(errors.every((error) => error === UNAVAILABLE));
     });
 
-    test('a daemon that stops while its record cannot be written does not wait for that', async (t) => {
+    test('a daemon that stops does not wait for a record that cannot be written', async (t) => {
       let refuses = false;
       const send = async (): Promise<void> => void (refuses = true);
       const { endpoint, page, errors, start } = await openNotifyFixture(t, engine, {
@@ -73,7 +73,7 @@ for (const engine of ENGINES) {
       await daemon.stop();
     });
 
-    test('a page whose links cannot be made for now is tried again', async (t) => {
+    test('a notification whose links cannot be made yet is retried', async (t) => {
       const sent: NotificationMessage[] = [];
       let links = 0;
       // The links are the one write in which ids of decision links are made.
@@ -115,7 +115,7 @@ for (const engine of ENGINES) {
       assert.equal(sent[0]?.actions.length, 3);
     });
 
-    test('what failed together is tried again a fifth earlier or later', async (t) => {
+    test('sends that failed together are retried up to a fifth earlier or later', async (t) => {
       const { store, endpoint, page, start } = await openNotifyFixture(t, engine, {
         send: () => Promise.reject(new DialFailed('answered 500')),
       });
@@ -139,7 +139,7 @@ for (const engine of ENGINES) {
       assert.ok(waits.some((ms) => ms < 5_000) && waits.some((ms) => ms > 5_000), String(waits));
     });
 
-    test('a target that is no more is removed once, with its reason; what else waited is given up', async (t) => {
+    test('a target that is gone is removed once, with its reason, and its other deliveries are given up', async (t) => {
       const { store, endpoint, page, delivery, stateOfNotification, start } = await openNotifyFixture(t, engine, {
         send: () => Promise.reject(new DialFailed('answered 410', 'gone')),
       });
@@ -190,7 +190,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('a page whose last two deliveries end at the same time, by two daemons, is done', async (t) => {
+    test('a notification whose last two deliveries end at the same time, by two daemons, is done', async (t) => {
       const database = await engine.create();
       t.after(() => database.remove());
       const [one, other] = [await database.open(), await database.open()];

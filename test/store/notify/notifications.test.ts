@@ -94,7 +94,7 @@ for (const engine of ENGINES) {
       assert.equal((await store.db.selectFrom('endpoints').select('id').execute()).length, 100 - pruned.length);
     });
 
-    test('What is never taken is tried five times, each later than the last, and then given up', async (t) => {
+    test('A refused notification is tried five times, with growing pauses, and then given up', async (t) => {
       const { store, endpoint, page, stateOfNotification, start } = await openNotifyFixture(t, engine, {
         send: () => Promise.reject(new DialFailed('answered 500')),
       });
@@ -128,7 +128,7 @@ for (const engine of ENGINES) {
       assert.equal(await stateOfNotification(id), 'done');
     });
 
-    test('A removed endpoint gets nothing that was on its way; others do, and its pages are done', async (t) => {
+    test('A removed endpoint gets no pending notification; others do, and the notification is done', async (t) => {
       const sent: string[] = [];
       const send = async ({ endpoint: url }: EndpointTarget): Promise<void> => {
         sent.push(url);
@@ -191,7 +191,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('what a daemon that stopped had still to send is sent by the other, once', async (t) => {
+    test('the unsent notifications of a stopped daemon are sent by the other, once', async (t) => {
       let taken = 0;
       const { store, endpoint, page, start } = await openNotifyFixture(t, engine, {
         send: () => (taken === 0 ? Promise.reject(new DialFailed('answered 503')) : Promise.resolve()),

@@ -64,7 +64,7 @@ for (const engine of ENGINES) {
       assert.equal((await listLiveTargets(store)).length, 2);
     });
 
-    test('what only one daemon could send waits for one with that target, and is given up in an hour', async (t) => {
+    test('a delivery to a target of one daemon waits for a daemon with that target, for an hour', async (t) => {
       const database = await engine.create();
       t.after(() => database.remove());
       const store = await database.open();

@@ -19,7 +19,7 @@ import { services, database, ask, sweep, codeOf, ids, statesOf } from '../../sup
 
 for (const engine of ENGINES) {
   describe(`Approvals on ${engine.name}`, () => {
-    test('What is approved is queued, what is rejected is cancelled, and who decided, how and why stays', async (t) => {
+    test('An approved job is queued, a rejected one is cancelled, and the decision is recorded', async (t) => {
       const store = await (await database(t, engine)).open();
       const yes = await gate(store);
       const { approval, jobState } = await ask(store, yes, 'approve');
@@ -57,7 +57,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('T30: A decision about what is decided is a conflict with the outcome, and changes nothing', async (t) => {
+    test('T30: A second decision is a conflict that shows the outcome, and changes nothing', async (t) => {
       const store = await (await database(t, engine)).open();
       const gated = await gate(store);
       await ask(store, gated, 'reject');
@@ -79,7 +79,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('T21: A plan of a moved state, of another lineage or that was replaced is stale for yes and no', async (t) => {
+    test('T21: A plan of a moved state or another lineage, or a replaced one, is stale for yes and no', async (t) => {
       const store = await (await database(t, engine)).open();
       const moved = await gate(store);
       await moveState(store, SERIAL + 1, { byJob: 'job_mover', via: 'api' });
@@ -110,7 +110,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await statesOf(store, replaced), ['pending', 'awaiting_approval']);
     });
 
-    test('F29: The first pass ends what expired while no daemon ran, and its job cannot be claimed', async (t) => {
+    test('F29: The first pass ends what expired without a daemon, and its job cannot be claimed', async (t) => {
       const store = await (await database(t, engine)).open();
       const gated = await gate(store, { ttlMs: -1 });
       const open = await gate(store, { workspace: 'dns' });
@@ -128,7 +128,7 @@ for (const engine of ENGINES) {
       await assert.rejects(ask(store, gated, 'approve'), /is expired already at 20/);
     });
 
-    test('More approvals than one piece expire in one pass, which says when the next deadline comes', async (t) => {
+    test('More approvals than one batch expire in one pass, which returns the next deadline', async (t) => {
       const store = await (await database(t, engine)).open();
       await Promise.all(Array.from({ length: 130 }, () => gate(store, { planned: false, ttlMs: -1 })));
       await gate(store, { ttlMs: 20_000 });
@@ -141,7 +141,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('Lists are newest first, in pages, and of what is pending only unless all are asked for', async (t) => {
+    test('Lists are newest first, in batches, and of pending approvals unless all are requested', async (t) => {
       const store = await (await database(t, engine)).open();
       const [a, b, c] = [
         await gate(store, { workspace: 'a' }),

@@ -42,7 +42,7 @@ for (const engine of ENGINES) {
       assert.notEqual(tokens.approve, tokens.reject);
     });
 
-    test('however many make a pair for one person at a time, one pair is left', async () => {
+    test('of concurrent pairs for one person, one pair is left', async () => {
       const approvalId = newId('apr', Date.now());
       const other = await database.open();
       const made = await Promise.all(
@@ -59,7 +59,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('links are removed after 30 days, twenty at a time and the oldest first, by who makes new ones', async () => {
+    test('links are removed after 30 days when new ones are made, the oldest first, twenty at a time', async () => {
       offsetMs = -31 * DAY_MS;
       const old = Array.from({ length: 15 }, (_, n) => newId('apr', Date.now() + offsetMs + n));
       for (const id of old) await mint(id, 'ana');

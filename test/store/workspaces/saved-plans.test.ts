@@ -79,7 +79,7 @@ for (const engine of ENGINES) {
       assert.equal(await its.store.write((tx) => consume(tx, 'art_none', 'job_x')), false);
     });
 
-    test('Of saved plans the newest stay, and older ones that an approval or an open job is about', async () => {
+    test('The newest saved plans stay, and older ones that an approval or an open job needs', async () => {
       const ids = Array.from({ length: ARTIFACTS_KEPT + 5 }, () => newId('art', Date.now()));
       for (const id of ids.slice(0, 3)) await its.store.write((tx) => insertArtifact(tx, artifact({ id })));
       await its.store.write(async ({ db }) => {
@@ -127,7 +127,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(Buffer.from((await newestState(its.store.db, 'net'))!.sealed), Buffer.from([4, 0]));
     });
 
-    test('Of states the newest stay', async () => {
+    test('The newest states stay', async () => {
       for (let serial = 1; serial <= STATES_KEPT + 3; serial += 1)
         await its.store.write((tx) => keepState(tx, state({ serial })));
       const versions = (await its.store.db.selectFrom('states').select('version').orderBy('version').execute()).map(
@@ -136,7 +136,7 @@ for (const engine of ENGINES) {
       assert.deepEqual([versions[0], versions.length], [4, STATES_KEPT]);
     });
 
-    test('No run starts from a state that is set aside: it is counted downwards, and stays', async () => {
+    test('No run starts from a state that was set aside: its version is negative, and it stays', async () => {
       const keep = (some: Partial<NewState>) => its.store.write((tx) => keepState(tx, state(some)));
       assert.equal(await keep({ serial: 99, jobId: 'job_a', aside: true }), -1);
       assert.equal(await newestState(its.store.db, 'net'), undefined);

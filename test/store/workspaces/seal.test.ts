@@ -100,10 +100,10 @@ async function addPlan(store: Store, ring: Keyring, content: string): Promise<Ar
 }
 
 for (const engine of ENGINES) {
-  describe(`What is sealed on ${engine.name}`, () => {
+  describe(`Sealed values on ${engine.name}`, () => {
     const its = sealedStore(engine);
 
-    test('what is sealed is counted by whether its key is here and seals', async () => {
+    test('values are counted by their key: active, old or unknown', async () => {
       assert.equal(await holdsSealed(its.store.db), false);
       await set(its.store, its.ring, 'x');
       await addState(its.store, its.ring, 1, 's');
@@ -115,7 +115,7 @@ for (const engine of ENGINES) {
       assert.equal((await countSealed(its.store.db, null)).foreign, 4);
     });
 
-    test('the first process notes its key; one without that key is refused, one that has rotated is not', async () => {
+    test('the first process records its key; one without it is refused, one that has rotated is not', async () => {
       await assertSameKey(its.store, its.ring);
       await assertSameKey(its.store, its.ring);
       await assert.rejects(
@@ -184,7 +184,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await resealAll(its.store, its.rotated, BY), { count: 0, broken: [] });
     });
 
-    test('a plan that is asked about while the key is rotated is pinned as it is afterwards', async () => {
+    test('an approval that is requested during a rotation pins the resealed plan', async () => {
       const plan = await addPlan(its.store, its.ring, 'the plan');
       await its.store.write(async (tx) => {
         await tx.db.deleteFrom('approvals').execute();
@@ -210,7 +210,7 @@ for (const engine of ENGINES) {
       assert.equal(asked.plan_digest, digest);
     });
 
-    test('T19: a rotation leaves alone and names what was altered, or is under a key that is not here', async () => {
+    test('T19: a rotation leaves and names values that were altered or have an unknown key', async () => {
       for (let n = 0; n < 70; n += 1) await set(its.store, its.ring, `value ${n}`, { project: 'p', name: `s${n}` });
       await its.store.write(({ db }) =>
         db

@@ -41,7 +41,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('of thirty that set one secret at once in two processes each makes a version; the last stays', async () => {
+    test('thirty concurrent writes of one secret in two processes make thirty versions; the last stays', async () => {
       const other = await its.database.open();
       const done = await Promise.all(
         Array.from({ length: 30 }, (_, n) => set(n % 2 === 0 ? its.store : other, its.ring, `value ${n}`)),

@@ -46,7 +46,7 @@ for (const engine of ENGINES) {
       await assert.rejects(getSource(its.store.db, 'none'), refusal('not_found'));
     });
 
-    test('A name is taken once, also when two processes ask for it at once', async () => {
+    test('A name is unique, also when two processes add it at once', async () => {
       const other = await its.database.open();
       const results = await Promise.allSettled(
         [its.store, other, its.store, other].map((each) => each.write((tx) => insertSource(tx, source('ops')))),
@@ -56,7 +56,7 @@ for (const engine of ENGINES) {
         if (each.status === 'rejected') assert.ok(refusal('duplicate')(each.reason), String(each.reason));
     });
 
-    test('What a fetch brought is noted, unless the source is another one of that name by now', async () => {
+    test('The result of a fetch is recorded, unless the source was replaced by another one of its name', async () => {
       await insert(source('ops'));
       const row = await its.store.write((tx) => moveSource(tx, source('ops'), 'b'.repeat(40)));
       assert.deepEqual([row.commit_id, row.ref, row.created_at], ['b'.repeat(40), 'main', 1]);
@@ -72,7 +72,7 @@ for (const engine of ENGINES) {
       assert.equal((await getSource(its.store.db, 'ops')).commit_id, 'b'.repeat(40));
     });
 
-    test('A source that a workspace uses stays, and the refusal names the workspace', async () => {
+    test('A source that a workspace uses cannot be removed, and the refusal names the workspace', async () => {
       await insert(source('ops'), source('free'));
       await its.store.write((tx) => insertWorkspace(tx, workspaceRow('net', { source: 'ops', path: '' })));
       await assert.rejects(
@@ -90,7 +90,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('Of a removal and a workspace that takes the source at the same moment, one is refused', async () => {
+    test('Of a removal and a new workspace of the source at the same moment, one is refused', async () => {
       const other = await its.database.open();
       for (let round = 0; round < 20; round += 1) {
         await insert(source(`s${round}`));

@@ -43,7 +43,7 @@ for (const engine of ENGINES) {
       assert.deepEqual([row.require_saved_plan, row.protect_destroy, row.serial, row.drift], [0, 1, null, 'unknown']);
     });
 
-    test('A name is given once, also when two ask for it at once', async () => {
+    test('A name is unique, also when two processes add it at once', async () => {
       const both = await Promise.allSettled(
         [1, 2].map((each) =>
           its.store.write((tx) => insertWorkspace(tx, workspaceRow('net', { path: `/srv/${each}` }))),
@@ -60,7 +60,7 @@ for (const engine of ENGINES) {
       assert.equal((await getWorkspace(its.store.db, 'net')).path, '/srv/1');
     });
 
-    test('What does not exist is not_found to get, change or delete, and undefined for who looks', async () => {
+    test('An unknown name is not_found to get, change or delete, and undefined to find', async () => {
       assert.equal(await findWorkspace(its.store.db, 'net'), undefined);
       await assert.rejects(getWorkspace(its.store.db, 'net'), refusal('not_found'));
       await assert.rejects(
@@ -86,7 +86,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('An update changes what is given and nothing else', async () => {
+    test('An update changes the given fields and no other', async () => {
       const before = await its.store.write((tx) =>
         insertWorkspace(tx, workspaceRow('net', { approve_when: 'true', deny_when: 'false' })),
       );

@@ -56,7 +56,7 @@ function headerOf(mail: string, name: string): string {
   return head.split('\r\n').find((line) => line.toLowerCase().startsWith(`${name}:`)) ?? '';
 }
 
-test('T73: one line stays one line, whatever a text holds, and what is one line stays as it is', () => {
+test('T73: any text becomes one line, and a text of one line stays unchanged', () => {
   for (const each of BREAKS)
     assert.equal(oneLine(`a${each}${each}b`).replace('[2J [2J', ''), 'a b', JSON.stringify(each));
   assert.doesNotMatch(oneLine(hostile('x')), FORBIDDEN);
@@ -64,7 +64,7 @@ test('T73: one line stays one line, whatever a text holds, and what is one line 
   assert.equal(oneLine(`a\ud800b`), 'a\ufffdb');
 });
 
-test('T73: no kind of page at any rung has more than a line in its title, its text and its buttons', () => {
+test('T73: no notification has more than one line in its title, its text or its buttons', () => {
   const asked = {
     approvalId: 'apr_1',
     jobId: 'job_1',

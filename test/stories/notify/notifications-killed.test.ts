@@ -11,7 +11,7 @@ const KILLS = 20;
 
 test(
   `F20: over ${KILLS} kills at send points no page is lost, each kill repeats one at most, under the same id, ` +
-    'and one end is one page',
+    'and one end is one notification',
   { timeout: 240_000 },
   async (t) => {
     const seed = chosenSeed();

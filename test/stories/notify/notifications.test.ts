@@ -87,7 +87,7 @@ test('An approval has buttons with the detail full only, its outcome follows; te
   }
 });
 
-test('A Reject button of a page decides, as the target that it was sent to', async (t) => {
+test('A Reject button of a notification decides, as the target that it was sent to', async (t) => {
   const receiver = await openReceiver(t);
   const fixture = await openFixture(t);
   const daemon = await fixture.start(flagsOf(receiver, { SVC_PUSH_DETAIL: 'full' }));
@@ -141,7 +141,7 @@ test('T72: A link of a target decides only while the daemon was started with tha
   assert.equal(state, 'pending');
 });
 
-test('Approving what destroys something opens the page that lists it; rejecting it is one tap', async (t) => {
+test('Approving a plan that destroys opens the page that lists it; rejecting it is one tap', async (t) => {
   const receiver = await openReceiver(t);
   const fixture = await openFixture(t);
   await fixture.start(flagsOf(receiver, { SVC_PUSH_DETAIL: 'full' }));

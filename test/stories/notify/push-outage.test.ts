@@ -77,7 +77,7 @@ async function servePhones(t: TestContext, authority: ReturnType<typeof createAu
 
 describe('An outage of the name servers', { skip: needs('openssl') }, () => {
   for (const outage of ['silent', 'servfail'] as const) {
-    test(`F11: while name servers are ${outage}, pages to names wait, others arrive, the API answers`, async (t) => {
+    test(`F11: while name servers are ${outage}, sends to names wait, others arrive, the API answers`, async (t) => {
       const [fixture, names, target, named, authority] = [
         await openFixture(t),
         await openNameServer(t),

@@ -52,7 +52,7 @@ async function applyUntilUp(fixture: Fixture, name: string, raw: object): Promis
   return id;
 }
 
-describe('An apply with helpers that will not go', { skip: needs('terraform or tofu') }, () => {
+describe('An apply with helpers that do not end', { skip: needs('terraform or tofu') }, () => {
   test(
     'F12: after a cancel and after a time-out no process of it is left within 15 s, and the state has what was made',
     { timeout: 120_000 },
