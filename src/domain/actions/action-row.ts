@@ -2,13 +2,16 @@ import { need, textOf } from '../yaml/fields.ts';
 import type { YamlMap, YamlValue } from '../yaml/file.ts';
 import type { Fill } from './field.ts';
 
-/** How a rule file describes one kind of action. Each kind has a row in `rules/actions.ts`. */
+/** How a file describes one kind of action. Each kind has a row in `rules/actions.ts`. */
 export interface RuleActionRow<Fields> {
   /** The fields beside the one that names the kind. */
   readonly others: readonly string[];
-  /** Reads them; `value` is that of the field that names the kind. Throws invalid_argument. */
-  read(map: YamlMap, value: YamlValue): Fields;
-  /** The fields of a rule file that are read as these. */
+  /**
+   * Reads them; `value` is that of the field that names the kind. Throws invalid_argument, which names a field with
+   * `prefix`.
+   */
+  read(map: YamlMap, value: YamlValue, prefix: string): Fields;
+  /** The fields of a file that are read as these. */
   write(fields: Fields): Readonly<Record<string, unknown>>;
   /**
    * Checks the fields and their expressions; `isEarlier` marks a rule that an earlier build stored. The returned
@@ -19,18 +22,19 @@ export interface RuleActionRow<Fields> {
   mayRefuse?(fields: Fields): Promise<string | null>;
 }
 
+/** Before the fields of the action of a rule. */
 export const ACTION_PREFIX = 'action.';
 
-/** An optional text of a rule file. */
+/** An optional text of a file. */
 export function given(field: string, text: string | null): Readonly<Record<string, string>> {
   return text === null ? {} : { [field]: text };
 }
 
-export function requiredText(map: YamlMap, field: string): string {
-  return textOf(`${ACTION_PREFIX}${field}`, need(map, field, ACTION_PREFIX));
+export function requiredText(map: YamlMap, field: string, prefix = ACTION_PREFIX): string {
+  return textOf(`${prefix}${field}`, need(map, field, prefix));
 }
 
-export function optionalText(map: YamlMap, field: string): string | null {
+export function optionalText(map: YamlMap, field: string, prefix = ACTION_PREFIX): string | null {
   const value = map.fields.get(field);
-  return value === undefined ? null : textOf(`${ACTION_PREFIX}${field}`, value);
+  return value === undefined ? null : textOf(`${prefix}${field}`, value);
 }

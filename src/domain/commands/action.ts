@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { ACTION_PREFIX, given, optionalText, requiredText, type RuleActionRow } from '../actions/action-row.ts';
+import { given, optionalText, requiredText, type RuleActionRow } from '../actions/action-row.ts';
 import { ActionRefused } from '../actions/action-refused.ts';
 import {
   type Check,
@@ -30,11 +30,11 @@ export interface CommandAction {
 
 export const commandRuleAction: RuleActionRow<CommandAction> = {
   others: ['inventory', 'limit', 'timeout'],
-  read: (map, value) => ({
-    command: readWords(value),
-    inventory: requiredText(map, 'inventory'),
-    limit: optionalText(map, 'limit'),
-    timeout: optionalText(map, 'timeout'),
+  read: (map, value, prefix) => ({
+    command: readWords(value, prefix),
+    inventory: requiredText(map, 'inventory', prefix),
+    limit: optionalText(map, 'limit', prefix),
+    timeout: optionalText(map, 'timeout', prefix),
   }),
   write: ({ command, inventory, limit: hosts, timeout: time }) => ({
     command,
@@ -85,8 +85,8 @@ const limit: Check = (text) =>
     ? { text }
     : { fault: 'expected hosts of the inventory' };
 
-function readWords(value: YamlValue): string[] {
-  const named = `${ACTION_PREFIX}command`;
+function readWords(value: YamlValue, prefix: string): string[] {
+  const named = `${prefix}command`;
   if (value.kind !== 'list')
     throw refused(named, value, 'expected a list of words, as in ["df", "-h"]; no shell reads it');
   return value.items.map((item) => textOf(named, item));

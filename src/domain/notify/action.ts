@@ -1,4 +1,4 @@
-import { ACTION_PREFIX, type RuleActionRow } from '../actions/action-row.ts';
+import type { RuleActionRow } from '../actions/action-row.ts';
 import { type Check, optional } from '../actions/field.ts';
 import { refused } from '../yaml/fields.ts';
 import type { YamlValue } from '../yaml/file.ts';
@@ -17,7 +17,7 @@ export function isNotify<A extends { readonly kind: string }>(
 
 export const notifyRuleAction: RuleActionRow<NotifyAction> = {
   others: [],
-  read: (_map, value) => ({ message: messageOf(value) }),
+  read: (_map, value, prefix) => ({ message: messageOf(value, prefix) }),
   write: ({ message: text }) => ({ notify: text ?? true }),
   async compile(action) {
     const text = await optional('notify', action.message, message, fixedMessage);
@@ -33,8 +33,8 @@ const fixedMessage: Check = (text) =>
     ? { text }
     : { fault: `expected true or a text of 1 to ${MESSAGE_CHARACTERS_MAX} characters` };
 
-function messageOf(value: YamlValue): string | null {
+function messageOf(value: YamlValue, prefix: string): string | null {
   if (value.kind === 'text' && value.type === 'boolean' && value.text.toLowerCase() === 'true') return null;
   if (value.kind === 'text' && value.type === 'string') return value.text;
-  throw refused(`${ACTION_PREFIX}notify`, value, 'expected true or the text of the message');
+  throw refused(`${prefix}notify`, value, 'expected true or the text of the message');
 }

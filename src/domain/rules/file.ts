@@ -167,7 +167,7 @@ function actionOf(value: YamlValue): RuleAction {
 function readAs<K extends RuleActionKind>(kind: K, map: YamlMap): Action<K> {
   const row = RULE_ACTIONS[kind];
   refuseOthers(map, [kind, ...row.others], ACTION_PREFIX);
-  return { kind, ...row.read(map, need(map, kind, ACTION_PREFIX)) };
+  return { kind, ...row.read(map, need(map, kind, ACTION_PREFIX), ACTION_PREFIX) };
 }
 
 /** The refusal of a `when`, with the line of the fault if the expression has several lines. */

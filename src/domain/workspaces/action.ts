@@ -1,4 +1,4 @@
-import { ACTION_PREFIX, given, optionalText, type RuleActionRow } from '../actions/action-row.ts';
+import { given, optionalText, type RuleActionRow } from '../actions/action-row.ts';
 import { field, name, optional, timeout } from '../actions/field.ts';
 import { textOf } from '../yaml/fields.ts';
 import type { WorkspaceKind } from './workspace.ts';
@@ -12,9 +12,9 @@ export interface WorkspaceAction {
 export function workspaceRuleAction(kind: WorkspaceKind): RuleActionRow<WorkspaceAction> {
   return {
     others: ['timeout'],
-    read: (map, value) => ({
-      workspace: textOf(`${ACTION_PREFIX}${kind}`, value),
-      timeout: optionalText(map, 'timeout'),
+    read: (map, value, prefix) => ({
+      workspace: textOf(`${prefix}${kind}`, value),
+      timeout: optionalText(map, 'timeout', prefix),
     }),
     write: ({ workspace, timeout: time }) => ({ [kind]: workspace, ...given('timeout', time) }),
     async compile(action) {
