@@ -4,6 +4,8 @@ import type { Fill } from './field.ts';
 
 /** How a file describes one kind of action. Each kind has a row in `rules/actions.ts`. */
 export interface RuleActionRow<Fields> {
+  /** False for one that no step of a workflow has: it makes no job. */
+  readonly isStep?: false;
   /** The fields beside the one that names the kind. */
   readonly others: readonly string[];
   /**

@@ -11,6 +11,10 @@ const APPROVAL_MOVES = {
 export type ApprovalState = keyof typeof APPROVAL_MOVES;
 export const APPROVAL_STATES = Object.keys(APPROVAL_MOVES) as ApprovalState[];
 
+/** Whether a rule, a schedule or a step waits for an approval before its job is queued. */
+export const APPROVAL_CHOICES = ['none', 'required'] as const;
+export type ApprovalChoice = (typeof APPROVAL_CHOICES)[number];
+
 export const DECISIONS = ['approve', 'reject'] as const;
 export type Decision = (typeof DECISIONS)[number];
 

@@ -1,3 +1,16 @@
+const WORDS = /privileged|writable|\\u/;
+
+/** The same of a stored workflow: one of its steps does. */
+export function workflowNeedsTag(stored: string): boolean {
+  if (!WORDS.test(stored)) return false;
+  try {
+    const { steps } = JSON.parse(stored) as { readonly steps: readonly { readonly action: unknown }[] };
+    return steps.some(({ action }) => needsTag(false, JSON.stringify(action)));
+  } catch {
+    return true;
+  }
+}
+
 /**
  * Whether an order reaches beyond the sandbox of its run: it is privileged, or may write paths outside its run.
  * `stored` is the JSON of a job's spec or of an action. An order that cannot be parsed counts as such an order.
@@ -5,7 +18,7 @@
 export function needsTag(privileged: boolean, stored: string): boolean {
   if (privileged) return true;
   // Most orders contain neither word and are not parsed.
-  if (!/privileged|writable|\\u/.test(stored)) return false;
+  if (!WORDS.test(stored)) return false;
   try {
     const order = JSON.parse(stored) as { readonly privileged?: unknown; readonly writable?: unknown } | null;
     const writable = order?.writable ?? [];

@@ -17,6 +17,7 @@ export function isNotify<A extends { readonly kind: string }>(
 
 export const notifyRuleAction: RuleActionRow<NotifyAction> = {
   others: [],
+  isStep: false,
   read: (_map, value, prefix) => ({ message: messageOf(value, prefix) }),
   write: ({ message: text }) => ({ notify: text ?? true }),
   async compile(action) {

@@ -1,9 +1,10 @@
+import { APPROVAL_CHOICES, type ApprovalChoice } from '../approvals/approval.ts';
 import type { RuleAction } from './actions.ts';
 
 /** Words of rules. */
 
-export const RULE_APPROVALS = ['none', 'required'] as const;
-export type RuleApproval = (typeof RULE_APPROVALS)[number];
+export const RULE_APPROVALS = APPROVAL_CHOICES;
+export type RuleApproval = ApprovalChoice;
 
 /** A rule as its row has it, parsed. */
 export interface Rule {

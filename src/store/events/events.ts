@@ -111,10 +111,23 @@ const eventOfJob = prepared<{ jobId: string }, Pick<EventRow, 'id' | 'depth'>>((
     .select(['id', 'depth'])
     .where('job_id', '=', value('jobId'))
     .where('job_id', 'is not', null)
+    .unionAll(
+      db
+        .selectFrom('workflow_steps as step')
+        .innerJoin('workflow_runs as run', 'run.id', 'step.run_id')
+        .innerJoin('events', 'events.id', 'run.event_id')
+        .select(['events.id', 'events.depth'])
+        .where('step.job_id', '=', value('jobId'))
+        .where('step.job_id', 'is not', null)
+        .where('step.taken_from', 'is', null),
+    )
     .limit(1),
 );
 
-/** The event that made a job, and how many jobs stood before it; undefined for a job that somebody asked for. */
+/**
+ * The event that made a job, or the run of a workflow that the job is a step of, and how many jobs stood before it;
+ * undefined for a job that somebody asked for.
+ */
 export async function findEventOfJob(db: Db, jobId: string): Promise<Pick<EventRow, 'id' | 'depth'> | undefined> {
   return (await eventOfJob(db, { jobId })).rows[0];
 }
@@ -138,11 +151,16 @@ const firesOf = prepared<Omit<FireKey, 'status'>, Fire>((db, value) =>
   db
     .selectFrom('rule_fires')
     .leftJoin('jobs', 'jobs.id', 'rule_fires.job_id')
-    .select([
+    .leftJoin('workflow_steps as step', (join) =>
+      join.onRef('step.job_id', '=', 'rule_fires.job_id').on('step.taken_from', 'is', null),
+    )
+    .leftJoin('workflow_runs as run', 'run.id', 'step.run_id')
+    .select((eb) => [
       'rule_fires.status as status',
       'rule_fires.fired_at as fired_at',
       'rule_fires.job_id as job_id',
-      'jobs.state as job_state',
+      // What the rule started is open until its whole run has ended.
+      eb.fn.coalesce('run.state', 'jobs.state').as('job_state'),
     ])
     .where('rule_fires.rule', '=', value('rule'))
     .where('rule_fires.fingerprint', '=', value('fingerprint')),

@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
-import { needsTag } from '../../domain/jobs/order.ts';
+import { needsTag, workflowNeedsTag } from '../../domain/jobs/order.ts';
 import type { Keyring } from '../../lib/seal.ts';
 import type { Tx } from '../engine/tx.ts';
-import type { JobRow, RuleRow, ScheduleRow } from '../schema/schema.ts';
+import type { JobRow, RuleRow, ScheduleRow, WorkflowRow, WorkflowRunRow } from '../schema/schema.ts';
 
 /**
  * Tags over orders that reach beyond the sandbox: HMAC over the id and the full stored order, by a key that is not in
@@ -56,9 +56,28 @@ const SCHEDULE_COLUMNS = [
   'created_at',
 ] as const;
 
+const WORKFLOW_COLUMNS = ['name', 'definition', 'owners', 'added_by'] as const;
+const RUN_COLUMNS = [
+  'id',
+  'workflow',
+  'definition',
+  'trigger',
+  'origin',
+  'event_id',
+  'rule',
+  'matched_at',
+  'schedule',
+  'requested_by',
+  'owners',
+  'resumes',
+  'created_at',
+] as const;
+
 type JobOrder = Pick<JobRow, (typeof JOB_COLUMNS)[number]>;
 type RuleOrder = Pick<RuleRow, (typeof RULE_COLUMNS)[number]>;
 type ScheduleOrder = Pick<ScheduleRow, (typeof SCHEDULE_COLUMNS)[number]>;
+type WorkflowOrder = Pick<WorkflowRow, (typeof WORKFLOW_COLUMNS)[number]>;
+type RunOrder = Pick<WorkflowRunRow, (typeof RUN_COLUMNS)[number]>;
 
 const UNTAGGED: OrderTag = { order_tag: null, order_key_id: null };
 
@@ -98,6 +117,25 @@ export function scheduleTag(ring: Keyring, row: ScheduleOrder): OrderTag {
 /** Throws forbidden. */
 export function checkScheduleTag(ring: Keyring, row: ScheduleOrder & OrderTag): void {
   if (needsTag(false, row.action)) check(ring, row, textOf('schedule', row, SCHEDULE_COLUMNS), `schedule ${row.name}`);
+}
+
+export function workflowTag(ring: Keyring, row: WorkflowOrder): OrderTag {
+  return workflowNeedsTag(row.definition) ? tagOf(ring, textOf('workflow', row, WORKFLOW_COLUMNS)) : UNTAGGED;
+}
+
+/** Throws forbidden. */
+export function checkWorkflowTag(ring: Keyring, row: WorkflowOrder & OrderTag): void {
+  if (workflowNeedsTag(row.definition))
+    check(ring, row, textOf('workflow', row, WORKFLOW_COLUMNS), `workflow ${row.name}`);
+}
+
+export function runTag(ring: Keyring, row: RunOrder): OrderTag {
+  return workflowNeedsTag(row.definition) ? tagOf(ring, textOf('run', row, RUN_COLUMNS)) : UNTAGGED;
+}
+
+/** Throws forbidden. */
+export function checkRunTag(ring: Keyring, row: RunOrder & OrderTag): void {
+  if (workflowNeedsTag(row.definition)) check(ring, row, textOf('run', row, RUN_COLUMNS), `workflow run ${row.id}`);
 }
 
 /** States of jobs that may run later: as they are, or by a redrive. */

@@ -6,6 +6,7 @@ import type * as infrastructure from './infrastructure.ts';
 import type * as inventories from './inventories.ts';
 import type * as notify from './notify.ts';
 import type * as reaction from './reaction.ts';
+import type * as workflows from './workflows.ts';
 
 /**
  * The tables, one type each. Ids are text made by us, times are integers in milliseconds, JSON is text and a
@@ -48,6 +49,9 @@ export interface Schema {
   pages: notify.NotificationRow;
   deliveries: notify.DeliveryRow;
   deadmen: notify.DeadmanRow;
+  workflows: workflows.WorkflowRow;
+  workflow_runs: workflows.WorkflowRunRow;
+  workflow_steps: workflows.WorkflowStepRow;
   schema_migrations: MigrationRow;
 }
 
@@ -55,6 +59,7 @@ export type * from './infrastructure.ts';
 export type * from './inventories.ts';
 export type * from './notify.ts';
 export type * from './reaction.ts';
+export type * from './workflows.ts';
 
 export type Db = Kysely<Schema>;
 

@@ -1,0 +1,61 @@
+import type { Origin } from '../../domain/approvals/approval.ts';
+import type { JobTrigger } from '../../domain/jobs/job.ts';
+import type { RunEnd, StepEnd } from '../../domain/workflows/workflow.ts';
+
+export interface WorkflowRow {
+  name: string;
+  /** JSON: a Workflow. */
+  definition: string;
+  /** JSON: its author; in the asking chain of its runs. */
+  owners: string;
+  added_by: string;
+  created_at: number;
+  updated_at: number;
+  /** Of a workflow with a privileged step: its tag (`order-tags.ts`) and the id of the tag's key. */
+  order_tag: string | null;
+  order_key_id: string | null;
+}
+
+export interface WorkflowRunRow {
+  id: string;
+  workflow: string;
+  /** JSON: the Workflow at the start, without `${…}`: a later change of the workflow does not change the run. */
+  definition: string;
+  /** `running` until every step has ended; whether it waits for an approval follows from the steps. */
+  state: RunEnd | 'running';
+  trigger: JobTrigger;
+  /** Of the start, for the approvals of steps. */
+  origin: Origin;
+  event_id: string | null;
+  rule: string | null;
+  matched_at: number | null;
+  schedule: string | null;
+  requested_by: string;
+  /** JSON: the owners in the asking chain, the root first. */
+  owners: string;
+  /** The run whose results it takes for the steps that it does not run. */
+  resumes: string | null;
+  created_at: number;
+  finished_at: number | null;
+  cancel_requested_at: number | null;
+  /** 1 while a pass left something to do. */
+  unfinished: 0 | 1;
+  /** The event of its end; null until it is made. */
+  outcome_event_id: string | null;
+  order_tag: string | null;
+  order_key_id: string | null;
+}
+
+export interface WorkflowStepRow {
+  run_id: string;
+  /** Its place in the file. */
+  position: number;
+  name: string;
+  /** `started`: it has the state of its job. */
+  state: StepEnd | 'waiting' | 'started';
+  job_id: string | null;
+  /** The run whose result it is, where this run did not run the step. */
+  taken_from: string | null;
+  /** Why it ended without a job, or how its job ended, as a part of a sentence. */
+  reason: string | null;
+}

@@ -1,0 +1,234 @@
+import { sql } from 'kysely';
+import type { JobState } from '../../domain/jobs/job.ts';
+import type { RunEnd, StepEnd, StepState } from '../../domain/workflows/workflow.ts';
+import { RUNNING } from '../engine/literals.ts';
+import { prepared } from '../engine/prepared.ts';
+import { found, hasChanged, insertRow, rowBy } from '../engine/rows.ts';
+import type { Tx } from '../engine/tx.ts';
+import { runTag } from '../jobs/order-tags.ts';
+import type { Db, WorkflowRunRow, WorkflowStepRow } from '../schema/schema.ts';
+
+/** Literals of partial indexes, see `engine/literals.ts`. */
+const STARTED = sql.lit('started' as const);
+const WAITING = sql.lit('waiting' as const);
+const UNFINISHED = sql.lit(1 as const);
+
+/** What a start decides about a run; the rest of the row follows. */
+export type NewRun = Pick<
+  WorkflowRunRow,
+  | 'id'
+  | 'workflow'
+  | 'definition'
+  | 'trigger'
+  | 'origin'
+  | 'event_id'
+  | 'rule'
+  | 'matched_at'
+  | 'schedule'
+  | 'requested_by'
+  | 'owners'
+  | 'resumes'
+>;
+
+/** Inserts a run and its steps, in the order of the file. */
+export async function insertRun(
+  tx: Tx,
+  run: NewRun,
+  steps: readonly Omit<WorkflowStepRow, 'run_id' | 'position'>[],
+): Promise<WorkflowRunRow> {
+  const order = { ...run, created_at: tx.now };
+  const row: WorkflowRunRow = {
+    ...order,
+    state: 'running',
+    finished_at: null,
+    cancel_requested_at: null,
+    unfinished: 0,
+    outcome_event_id: null,
+    ...runTag(tx.ring, order),
+  };
+  await insertRow(tx.db, 'workflow_runs', row);
+  for (const [position, step] of steps.entries())
+    tx.later(insertRow(tx.db, 'workflow_steps', { run_id: run.id, position, ...step }));
+  return row;
+}
+
+const findRun = rowBy('workflow_runs', 'id');
+
+/** Throws not_found for an unknown id. */
+export async function getRun(db: Db, id: string): Promise<WorkflowRunRow> {
+  return found(await findRun(db, id), 'workflow run', id);
+}
+
+/** Newest first, at most `limit`; those of one workflow, or of all. */
+export function listRuns(db: Db, workflow: string | null, limit: number): Promise<WorkflowRunRow[]> {
+  let query = db.selectFrom('workflow_runs').selectAll().orderBy('id', 'desc').limit(limit);
+  if (workflow !== null) query = query.where('workflow', '=', workflow);
+  return query.execute();
+}
+
+/** A step, with the state of its job while that is not recorded as its own. */
+interface ListedStep extends WorkflowStepRow {
+  readonly job_state: JobState | null;
+}
+
+const stepsOf = prepared<{ runId: string }, ListedStep>((db, value) =>
+  db
+    .selectFrom('workflow_steps')
+    .leftJoin('jobs', (join) =>
+      join.onRef('jobs.id', '=', 'workflow_steps.job_id').on('workflow_steps.state', '=', STARTED),
+    )
+    .selectAll('workflow_steps')
+    .select('jobs.state as job_state')
+    .where('run_id', '=', value('runId'))
+    .orderBy('position'),
+);
+
+/** In the order of the file. */
+export async function listSteps(db: Db, runId: string): Promise<readonly ListedStep[]> {
+  return (await stepsOf(db, { runId })).rows;
+}
+
+/** The state that a step shows: that of its job while it has one, else its own. */
+export function stateOfStep({ state, job_state: jobState }: Pick<ListedStep, 'state' | 'job_state'>): StepState {
+  // Jobs are kept while their run is open: one that is gone was removed by hand.
+  return state === 'started' ? (jobState ?? 'interrupted') : state;
+}
+
+const runOfJob = prepared<{ jobId: string }, Pick<WorkflowStepRow, 'run_id' | 'name'>>((db, value) =>
+  db
+    .selectFrom('workflow_steps')
+    .select(['run_id', 'name'])
+    .where('job_id', '=', value('jobId'))
+    .where('job_id', 'is not', null)
+    .where('taken_from', 'is', null),
+);
+
+/** The step that a job is of. */
+export async function findStepOfJob(
+  db: Db,
+  jobId: string,
+): Promise<Pick<WorkflowStepRow, 'run_id' | 'name'> | undefined> {
+  return (await runOfJob(db, { jobId })).rows[0];
+}
+
+type StepId = Pick<WorkflowStepRow, 'run_id' | 'name'>;
+
+const start = prepared<StepId & { readonly jobId: string }, unknown>((db, value) =>
+  db
+    .updateTable('workflow_steps')
+    .set({ state: STARTED, job_id: value('jobId') })
+    .where('run_id', '=', value('run_id'))
+    .where('name', '=', value('name'))
+    .where('state', '=', WAITING),
+);
+
+/** Gives a waiting step its job. False where it does not wait any more: then its job must not be committed. */
+export async function startStep(tx: Tx, { run_id, name }: StepId, jobId: string): Promise<boolean> {
+  return (await start(tx.db, { run_id, name, jobId })).changed === 1;
+}
+
+const end = prepared<
+  StepId & { readonly from: 'waiting' | 'started'; readonly state: StepEnd; readonly reason: string | null },
+  unknown
+>((db, value) =>
+  db
+    .updateTable('workflow_steps')
+    .set({ state: value('state'), reason: value('reason') })
+    .where('run_id', '=', value('run_id'))
+    .where('name', '=', value('name'))
+    .where('state', '=', value('from')),
+);
+
+/** Records the end of a step. False where it was in another state than `from`. */
+export async function endStep(
+  tx: Tx,
+  { run_id, name }: StepId,
+  from: 'waiting' | 'started',
+  to: { readonly state: StepEnd; readonly reason: string | null },
+): Promise<boolean> {
+  return (await end(tx.db, { run_id, name, from, ...to })).changed === 1;
+}
+
+/** Ends a run. False where it has ended already. */
+export function endRun(tx: Tx, id: string, state: RunEnd): Promise<boolean> {
+  return hasChanged(
+    tx.db
+      .updateTable('workflow_runs')
+      .set({ state, finished_at: tx.now, unfinished: 0 })
+      .where('id', '=', id)
+      .where('state', '=', 'running'),
+  );
+}
+
+/** Notes whether a pass left something of an open run to do. */
+export async function noteUnfinished(tx: Tx, id: string, unfinished: boolean): Promise<void> {
+  await tx.db
+    .updateTable('workflow_runs')
+    .set({ unfinished: unfinished ? 1 : 0 })
+    .where('id', '=', id)
+    .where('state', '=', 'running')
+    .execute();
+}
+
+/** Requests the end of an open run. False where it has ended, or its end was requested before. */
+export function requestRunCancel(tx: Tx, id: string): Promise<boolean> {
+  return hasChanged(
+    tx.db
+      .updateTable('workflow_runs')
+      .set({ cancel_requested_at: tx.now })
+      .where('id', '=', id)
+      .where('state', '=', 'running')
+      .where('cancel_requested_at', 'is', null),
+  );
+}
+
+const due = prepared<{ limit: number }, { id: string }>((db, value, dialect) =>
+  db
+    // Left alone, SQLite reads the steps of all runs.
+    .selectFrom(
+      sql<WorkflowStepRow>`workflow_steps`.as<'workflow_steps'>(
+        sql`workflow_steps ${dialect.indexedBy('workflow_steps_started')}`,
+      ),
+    )
+    .innerJoin('jobs', 'jobs.id', 'workflow_steps.job_id')
+    .select('workflow_steps.run_id as id')
+    .where('workflow_steps.state', '=', STARTED)
+    .where('jobs.finished_at', 'is not', null)
+    .union(
+      db.selectFrom('workflow_runs').select('id').where('state', '=', RUNNING).where('unfinished', '=', UNFINISHED),
+    )
+    .orderBy('id')
+    .limit(value('limit')),
+);
+
+/** Open runs of which a job has ended and is not recorded yet, or of which a pass left something to do. */
+export async function listDueRuns(db: Db, limit: number): Promise<string[]> {
+  return (await due(db, { limit })).rows.map(({ id }) => id);
+}
+
+/**
+ * Ends every open run as `interrupted`, for a restored store: a started step ends as its job, or `interrupted`, and a
+ * waiting one as `cancelled`. Answers how many runs. `reason` is a part of a sentence.
+ */
+export async function interruptRuns(tx: Tx, reason: string): Promise<number> {
+  const ends = ['succeeded', 'degraded', 'failed', 'cancelled', 'interrupted'] as const;
+  await tx.db
+    .updateTable('workflow_steps')
+    .set((eb) => {
+      const jobEnd = eb
+        .selectFrom('jobs')
+        .select(({ ref }) => sql<StepEnd>`${ref('jobs.state')}`.as('state'))
+        .whereRef('jobs.id', '=', 'workflow_steps.job_id')
+        .where('jobs.state', 'in', ends);
+      return { state: eb.fn.coalesce(jobEnd, eb.val<StepEnd>('interrupted')), reason };
+    })
+    .where('state', '=', STARTED)
+    .execute();
+  await tx.db.updateTable('workflow_steps').set({ state: 'cancelled', reason }).where('state', '=', WAITING).execute();
+  const ended = await tx.db
+    .updateTable('workflow_runs')
+    .set({ state: 'interrupted', finished_at: tx.now, unfinished: 0 })
+    .where('state', '=', RUNNING)
+    .executeTakeFirst();
+  return Number(ended.numUpdatedRows);
+}

@@ -1,0 +1,260 @@
+/** The rows of workflows, their runs and steps, on each database. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { sql } from 'kysely';
+import { newId } from '../../../src/lib/id.ts';
+import { findEventOfJob, insertEvent, listFires, recordFire } from '../../../src/store/events/events.ts';
+import { cancelWaiting } from '../../../src/store/jobs/claims.ts';
+import { checkRunTag, checkWorkflowTag } from '../../../src/store/jobs/order-tags.ts';
+import {
+  endRun,
+  endStep,
+  findStepOfJob,
+  getRun,
+  insertRun,
+  interruptRuns,
+  listDueRuns,
+  listRuns,
+  listSteps,
+  type NewRun,
+  noteUnfinished,
+  requestRunCancel,
+  startStep,
+  stateOfStep,
+} from '../../../src/store/workflows/runs.ts';
+import {
+  deleteWorkflow,
+  getWorkflow,
+  insertWorkflow,
+  listWorkflows,
+  type NewWorkflow,
+  replaceWorkflow,
+} from '../../../src/store/workflows/workflows.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { eventRow } from '../../support/fixtures/events.ts';
+import { TEST_RING } from '../../support/seal.ts';
+import { noteWork } from '../../support/statements.ts';
+import { ENGINES, enqueue, freshStore } from '../engine-fixture.ts';
+
+const definition = (more = {}): string =>
+  JSON.stringify({ steps: [{ name: 'a', needs: [], action: { kind: 'command', command: ['x'], ...more } }] });
+
+const workflow = (name: string, some: Partial<NewWorkflow> = {}): NewWorkflow => ({
+  name,
+  definition: definition(),
+  owners: '["ana"]',
+  added_by: 'ana',
+  ...some,
+});
+
+const newRun = (some: Partial<NewRun> = {}): NewRun => ({
+  id: newId('wfr', Date.now()),
+  workflow: 'patch',
+  definition: definition(),
+  trigger: 'cli',
+  origin: 'manual',
+  event_id: null,
+  rule: null,
+  matched_at: null,
+  schedule: null,
+  requested_by: 'ana',
+  owners: '["ana"]',
+  resumes: null,
+  ...some,
+});
+
+const waiting = (name: string) => ({ name, state: 'waiting', job_id: null, taken_from: null, reason: null }) as const;
+
+/** A run whose steps wait; answers its id. */
+async function addRun(store: Store, names: readonly string[], some: Partial<NewRun> = {}): Promise<string> {
+  const run = newRun(some);
+  await store.write((tx) => insertRun(tx, run, names.map(waiting)));
+  return run.id;
+}
+
+async function statesOf(store: Store, id: string): Promise<Record<string, string>> {
+  return Object.fromEntries((await listSteps(store.db, id)).map((step) => [step.name, stateOfStep(step)]));
+}
+
+for (const engine of ENGINES) {
+  describe(`Workflows on ${engine.name}`, () => {
+    const its = freshStore(engine);
+
+    test('are kept by name, replaced whole, and removed without their runs', async () => {
+      const { store } = its;
+      await store.write((tx) => insertWorkflow(tx, workflow('patch')));
+      await store.write((tx) => insertWorkflow(tx, workflow('check')));
+      const id = await addRun(store, ['a']);
+      await assert.rejects(
+        store.write((tx) => insertWorkflow(tx, workflow('patch'))),
+        /a workflow with the name patch already exists/,
+      );
+      const replaced = await store.write((tx) =>
+        replaceWorkflow(tx, workflow('patch', { owners: '["ben"]', definition: definition({ command: ['y'] }) })),
+      );
+      assert.equal(replaced?.owners, '["ben"]');
+      assert.equal(await store.write((tx) => replaceWorkflow(tx, workflow('other'))), undefined);
+      assert.deepEqual(
+        (await listWorkflows(store.db)).map(({ name }) => name),
+        ['check', 'patch'],
+      );
+      await store.write((tx) => deleteWorkflow(tx, 'patch'));
+      await assert.rejects(getWorkflow(store.db, 'patch'), /no workflow patch/);
+      await assert.rejects(
+        store.write((tx) => deleteWorkflow(tx, 'patch')),
+        /no workflow patch/,
+      );
+      assert.equal((await getRun(store.db, id)).workflow, 'patch');
+    });
+
+    test('with a privileged step are tagged, and a changed one is refused', async () => {
+      const { store } = its;
+      const privileged = definition({ privileged: true });
+      const row = await store.write((tx) => insertWorkflow(tx, workflow('patch', { definition: privileged })));
+      checkWorkflowTag(TEST_RING, row);
+      assert.throws(
+        () => checkWorkflowTag(TEST_RING, { ...row, owners: '["eve"]' }),
+        /privileged order of workflow patch was changed/,
+      );
+      const run = await store.write((tx) => insertRun(tx, newRun({ definition: privileged }), []));
+      checkRunTag(TEST_RING, run);
+      assert.throws(() => checkRunTag(TEST_RING, { ...run, origin: 'alert' }), /workflow run .* was changed/);
+      const plain = await store.write((tx) => insertWorkflow(tx, workflow('check')));
+      assert.equal(plain.order_tag, null);
+      assert.throws(
+        () => checkWorkflowTag(TEST_RING, { ...plain, definition: privileged }),
+        /workflow check has no tag/,
+      );
+    });
+
+    test('have runs, newest first, whose steps are in the order of the file', async () => {
+      const { store } = its;
+      const first = await addRun(store, ['b', 'a', 'c']);
+      const second = await addRun(store, ['a'], { workflow: 'other' });
+      assert.deepEqual(
+        (await listRuns(store.db, null, 10)).map(({ id }) => id),
+        [second, first],
+      );
+      assert.deepEqual(
+        (await listRuns(store.db, 'patch', 10)).map(({ id }) => id),
+        [first],
+      );
+      assert.deepEqual(
+        (await listSteps(store.db, first)).map(({ name }) => name),
+        ['b', 'a', 'c'],
+      );
+    });
+
+    test('start a step once, and it shows the state of its job until its end is recorded', async () => {
+      const { store } = its;
+      const id = await addRun(store, ['a', 'b']);
+      const step = { run_id: id, name: 'a' };
+      const [job, other] = [await enqueue(store), await enqueue(store)];
+      const starts = await Promise.all([job, other].map((each) => store.write((tx) => startStep(tx, step, each))));
+      assert.deepEqual(starts.toSorted(), [false, true]);
+      assert.deepEqual(await statesOf(store, id), { a: 'queued', b: 'waiting' });
+      assert.deepEqual({ ...(await findStepOfJob(store.db, job)) }, step);
+      assert.equal(await findStepOfJob(store.db, other), undefined);
+      await store.write((tx) => cancelWaiting(tx, job, 'queued'));
+      assert.deepEqual(await statesOf(store, id), { a: 'cancelled', b: 'waiting' });
+      const end = { state: 'cancelled', reason: null } as const;
+      assert.equal(await store.write((tx) => endStep(tx, step, 'waiting', end)), false);
+      assert.equal(await store.write((tx) => endStep(tx, step, 'started', end)), true);
+      assert.equal(await store.write((tx) => endStep(tx, step, 'started', end)), false);
+      assert.equal(await store.write((tx) => startStep(tx, step, other)), false);
+    });
+
+    test('refuse a job that is of another step already, unless its result is only taken', async () => {
+      const { store } = its;
+      const [first, second] = [await addRun(store, ['a']), await addRun(store, ['a'])];
+      const job = await enqueue(store);
+      await store.write((tx) => startStep(tx, { run_id: first, name: 'a' }, job));
+      await assert.rejects(store.write((tx) => startStep(tx, { run_id: second, name: 'a' }, job)));
+      const taken = { ...waiting('a'), state: 'succeeded', job_id: job, taken_from: first } as const;
+      await store.write((tx) => insertRun(tx, newRun({ resumes: first }), [taken]));
+      assert.equal((await findStepOfJob(store.db, job))?.run_id, first);
+    });
+
+    test('are due where a job has ended or a pass left something to do, until they have ended', async () => {
+      const { store } = its;
+      const [ended, left, idle] = [await addRun(store, ['a']), await addRun(store, ['a']), await addRun(store, ['a'])];
+      const [job, open] = [await enqueue(store), await enqueue(store)];
+      await store.write((tx) => startStep(tx, { run_id: ended, name: 'a' }, job));
+      await store.write((tx) => startStep(tx, { run_id: idle, name: 'a' }, open));
+      assert.deepEqual(await listDueRuns(store.db, 10), []);
+      await store.write((tx) => cancelWaiting(tx, job, 'queued'));
+      await store.write((tx) => noteUnfinished(tx, left, true));
+      assert.deepEqual(await listDueRuns(store.db, 10), [ended, left]);
+      assert.deepEqual(await listDueRuns(store.db, 1), [ended]);
+      await store.write((tx) =>
+        endStep(tx, { run_id: ended, name: 'a' }, 'started', { state: 'cancelled', reason: null }),
+      );
+      assert.deepEqual(await listDueRuns(store.db, 10), [left]);
+      assert.equal(await store.write((tx) => endRun(tx, left, 'failed')), true);
+      assert.equal(await store.write((tx) => endRun(tx, left, 'succeeded')), false);
+      assert.deepEqual(await listDueRuns(store.db, 10), []);
+      assert.deepEqual(
+        [(await getRun(store.db, left)).state, await store.write((tx) => requestRunCancel(tx, left))],
+        ['failed', false],
+      );
+      assert.deepEqual(
+        [await store.write((tx) => requestRunCancel(tx, idle)), await store.write((tx) => requestRunCancel(tx, idle))],
+        [true, false],
+      );
+    });
+
+    test('are looked for by indexes', { skip: engine.name !== 'SQLite' }, async (t) => {
+      const { store } = its;
+      const { statements } = noteWork(t);
+      await listDueRuns(store.db, 10);
+      await findEventOfJob(store.db, 'job_x');
+      await listFires(store.db, { rule: 'r', fingerprint: 'f' });
+      const looks = [...statements];
+      assert.equal(looks.length, 3);
+      for (const text of looks) {
+        const plan = await sql<{ detail: string }>`explain query plan ${sql.raw(text)}`.execute(store.db);
+        const scans = plan.rows.map(({ detail }) => detail).filter((each) => each.startsWith('SCAN'));
+        const open = scans.filter((each) => !/USING (COVERING )?INDEX workflow_(steps_started|runs_open)/.test(each));
+        assert.deepEqual(open, [], text);
+      }
+    });
+
+    test('lead from the job of a step to the event that started the run, and count as its job', async () => {
+      const { store } = its;
+      const event = eventRow();
+      const id = await addRun(store, ['a', 'b'], { origin: 'alert', event_id: event.id, rule: 'r' });
+      const [first, second] = [await enqueue(store), await enqueue(store)];
+      await store.write(async (tx) => {
+        insertEvent(tx, { ...event, job_id: first, depth: 2 });
+        recordFire(tx, { rule: 'r', fingerprint: 'f', status: 'firing', firedAt: 1, jobId: first });
+        await startStep(tx, { run_id: id, name: 'a' }, first);
+        await startStep(tx, { run_id: id, name: 'b' }, second);
+      });
+      for (const job of [first, second])
+        assert.deepEqual({ ...(await findEventOfJob(store.db, job)) }, { id: event.id, depth: 2 });
+      assert.equal(await findEventOfJob(store.db, await enqueue(store)), undefined);
+      const fire = async () => (await listFires(store.db, { rule: 'r', fingerprint: 'f' }))[0]?.job_state;
+      await store.write((tx) => cancelWaiting(tx, first, 'queued'));
+      assert.equal(await fire(), 'running', 'the run is open');
+      await store.write((tx) => endRun(tx, id, 'failed'));
+      assert.equal(await fire(), 'failed');
+    });
+
+    test('are interrupted as a whole in a restored store', async () => {
+      const { store } = its;
+      const [open, over] = [await addRun(store, ['a', 'b', 'c']), await addRun(store, [])];
+      await store.write((tx) => endRun(tx, over, 'succeeded'));
+      const [gone, ended] = [await enqueue(store), await enqueue(store)];
+      await store.write(async (tx) => {
+        await startStep(tx, { run_id: open, name: 'a' }, gone);
+        await startStep(tx, { run_id: open, name: 'b' }, ended);
+        await cancelWaiting(tx, ended, 'queued');
+      });
+      assert.equal(await store.write((tx) => interruptRuns(tx, 'restored from backup')), 1);
+      assert.equal((await getRun(store.db, open)).state, 'interrupted');
+      assert.equal((await getRun(store.db, over)).state, 'succeeded');
+      assert.deepEqual(await statesOf(store, open), { a: 'interrupted', b: 'cancelled', c: 'cancelled' });
+      assert.deepEqual(await listDueRuns(store.db, 10), []);
+    });
+  });
+}
