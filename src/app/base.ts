@@ -16,7 +16,7 @@ import { Followers } from '../lib/flow/followers.ts';
 import { newId } from '../lib/id.ts';
 import type { Keyring, SealKeeper } from '../lib/seal.ts';
 import { TaskSlicer } from '../lib/flow/cooperative.ts';
-import type { Services, SourceFetcher } from '../operations/core/services.ts';
+import type { HostKeyScanner, Services, SourceFetcher } from '../operations/core/services.ts';
 import { hashToken } from '../operations/access/token-hash.ts';
 import { CompiledRules } from '../reaction/compiled-rules.ts';
 import type { GitPlace } from '../runners/checkout/git/place.ts';
@@ -28,6 +28,7 @@ import { openStore, type Store, type StoreOptions } from '../store/store.ts';
 import { SchemaMismatch } from '../store/engine/migrate.ts';
 import { countActiveTokens } from '../store/access/tokens.ts';
 import { VERSION } from '../version.ts';
+import { createHostKeyScanner } from './host-keys.ts';
 import { createSourceFetcher } from './sources.ts';
 
 /** The longest wait of a follower, in milliseconds: the fallback where no wake-up arrives. */
@@ -44,6 +45,7 @@ export interface Base {
   sealKey(): Promise<Buffer>;
   readonly seal: SealKeeper;
   readonly sources: SourceFetcher;
+  readonly hostKeys: HostKeyScanner;
   close(): Promise<void>;
 }
 
@@ -60,14 +62,12 @@ export async function openBase(settings: Settings, schema: SchemaAccess = 'creat
   const followers = new Followers();
   const forget = store.onForeignCommit(() => followers.wakeAll());
   let key: Promise<Buffer> | null = null;
+  const launcher = createLauncher({ allowUnfilteredEgress: settings.allowUnfilteredEgress });
+  const place = (): Promise<GitPlace | null> => findGitPlace(settings, paths);
   return {
     seal,
-    sources: createSourceFetcher(
-      paths.sources,
-      createLauncher({ allowUnfilteredEgress: settings.allowUnfilteredEgress }),
-      () => findGitPlace(settings, paths),
-      sharedRunsDirs(settings.runsDir),
-    ),
+    sources: createSourceFetcher(paths.sources, launcher, place, sharedRunsDirs(settings.runsDir)),
+    hostKeys: createHostKeyScanner(launcher, place),
     clock,
     settings,
     paths,
@@ -160,6 +160,7 @@ export function createServices(base: Base, parts: ServiceParts): Services {
     keyring: () => sameKey(base),
     seal: base.seal,
     sources: base.sources,
+    hostKeys: base.hostKeys,
     reaction: {
       store: base.store,
       clock,

@@ -55,6 +55,7 @@ export function fakeServices({ store, seal, followers, clock, authenticator, has
       hooksFile: () => Promise.resolve(null),
       hookNames: () => Promise.resolve([]),
     },
+    hostKeys: { scan: () => Promise.reject(new Error('no hosts')) },
     reaction: {
       store,
       clock,

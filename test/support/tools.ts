@@ -9,6 +9,7 @@ import { delimiter, isAbsolute, join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
+export const SSHD = '/usr/sbin/sshd';
 export const CHROMIUM = '/usr/bin/chromium';
 export const LIBFAKETIME = globSync('/usr/lib/*/faketime/libfaketimeMT.so.1')[0];
 /** The C library of Alpine. */
@@ -33,6 +34,7 @@ const TEST_TOOLS = {
   'prometheus-alertmanager': onPath('prometheus-alertmanager'),
   git: onPath('git'),
   ssh: { ...onPath('ssh'), debianPackage: 'openssh-client' },
+  sshd: { debianPackage: 'openssh-server', isThere: () => existsSync(SSHD) },
   'ansible-inventory': { ...onPath('ansible-inventory'), debianPackage: 'ansible-core' },
   'ansible-playbook': { ...onPath('ansible-playbook'), debianPackage: 'ansible-core' },
   openssl: onPath('openssl'),

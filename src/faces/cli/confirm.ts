@@ -3,19 +3,14 @@ import type { Confirm } from '../../operations/core/cli-face.ts';
 import type { Projected } from '../../operations/views/views.ts';
 import { readData } from './connection/client.ts';
 import type { Session } from './connection/session.ts';
+import type { Fields } from './syntax/arguments.ts';
+import { ask, type Question } from './question.ts';
 import { filled } from './syntax/field-names.ts';
 import { inline } from '../text/safe.ts';
 import { type OperationCall, operationVerb, TREE } from './syntax/tree.ts';
-import { UsageFailure } from './syntax/usage.ts';
-
-/** A question, and whether an answer confirms it. */
-interface Question {
-  readonly text: string;
-  isYes(answer: string): boolean;
-}
 
 /** Null if no confirmation is needed. */
-async function questionOf(session: Session, confirm: Confirm): Promise<Question | null> {
+async function questionOf(session: Session, confirm: Exclude<Confirm, { by: 'host-keys' }>): Promise<Question | null> {
   const { fields } = session;
   switch (confirm.by) {
     case 'yes':
@@ -77,27 +72,16 @@ async function read<V extends 'approval.get' | 'approval.plan'>(
 }
 
 /**
- * Resolves when the command may continue. Throws UsageFailure if the answer is no, or if no one can be asked and --yes
- * is needed.
+ * Resolves when the command may continue, with the fields that were confirmed. Throws UsageFailure if the answer is no,
+ * or if no one can be asked and --yes is needed.
  */
-export async function requireConfirmation(session: Session, { confirm }: OperationCall): Promise<void> {
-  const { terminal, options, verb } = session;
-  if (confirm === undefined || options.yes) return;
+export async function requireConfirmation(session: Session, { confirm }: OperationCall): Promise<Fields> {
+  const { options } = session;
+  if (confirm?.by === 'host-keys') return (await import('./confirm-host-keys.ts')).confirmHostKeys(session, confirm);
+  if (confirm === undefined || options.yes) return {};
   // Without a terminal no name can be typed; the command itself counts as the confirmation.
-  if (options.noInput && confirm.by !== 'yes') return;
+  if (options.noInput && confirm.by !== 'yes') return {};
   const question = await questionOf(session, confirm);
-  if (question === null) return;
-  const hint = verb.flags.some((flag) => flag.name === 'dry-run')
-    ? `svc ${verb.path} --dry-run`
-    : `svc ${verb.path} --help`;
-  if (options.noInput) throw new UsageFailure(`svc ${verb.path}: needs a confirmation; use --yes.`, hint);
-  const { createInterface } = await import('node:readline');
-  const reader = createInterface({ input: terminal.stdin, output: terminal.stderr });
-  const answer = await new Promise<string>((resolve) => {
-    reader.once('close', () => resolve(''));
-    reader.question(question.text, resolve);
-  });
-  reader.close();
-  if (!question.isYes(answer.trim()))
-    throw new UsageFailure(`svc ${verb.path}: not confirmed; nothing was done.`, hint);
+  if (question !== null) await ask(session, question);
+  return {};
 }

@@ -5,7 +5,7 @@ import { eventList, eventSheet, eventSummary, eventTrace } from './text/events.t
 import { generic } from './display/generic.ts';
 import { commandLine, enqueued, events, job, jobs, redrive, result } from './text/jobs.ts';
 import { mute, mutes } from './text/mutes.ts';
-import { inventories, inventory } from './text/inventories.ts';
+import { hostKeys, inventories, inventory } from './text/inventories.ts';
 import { armed, endpoint, endpoints, testNotification, watch, watches } from './text/notify.ts';
 import type { Display } from './display/display.ts';
 import { plan } from './text/plan.ts';
@@ -37,6 +37,7 @@ const RENDERINGS: { readonly [V in ViewName]: (data: Projected<V>, display: Disp
   'hooks.show': hooks,
   'inventory.list': inventories,
   'inventory.get': inventory,
+  'inventory.host_keys': hostKeys,
   'workspace.list': workspaces,
   'workspace.get': workspace,
   'workspace.state': states,

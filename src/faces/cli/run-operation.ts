@@ -11,9 +11,9 @@ const FOLLOWERS: Readonly<Record<FollowMode, (session: Session, call: OperationC
 };
 
 /** Carries out a verb that is a row of the operation table. Resolves to the exit code. */
-export async function runOperation(session: Session, call: OperationCall): Promise<number> {
-  const { flags, client, options } = session;
-  await requireConfirmation(session, call);
+export async function runOperation(asked: Session, call: OperationCall): Promise<number> {
+  const { flags, client, options } = asked;
+  const session = { ...asked, fields: { ...asked.fields, ...(await requireConfirmation(asked, call)) } };
   if (call.follow !== undefined) return FOLLOWERS[call.follow](session, call);
   if (call.until === 'ended') return (await import('./follow/job-wait.ts')).jobWait(session);
   const fields = await fieldsOf(session, call);

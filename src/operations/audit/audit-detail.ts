@@ -15,6 +15,8 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
   'deadman.silent': ['webhook'],
   'host.request': ['outcome', 'job'],
   'inventory.add': ['hosts', 'groups', 'replace'],
+  'inventory.trust': ['hosts', 'fingerprints'],
+  'inventory.untrust': ['keys'],
   'job.end': ['state', 'exit_code', 'by'],
   'job.redrive': ['state', 'dry_run', 'jobs'],
   'job.refuse': ['code'],

@@ -57,6 +57,11 @@ export type Confirm =
     }
   /** Asks for the name of the thing, or only if the flag `when` is given. Without a terminal, it does not ask. */
   | { readonly by: 'name'; readonly warning: string; readonly when?: string }
+  /**
+   * Shows what the verb `scan` answers for the same fields, asks for yes, and sets `field` to the fingerprints of the
+   * keys that it showed. A given `field` is in place of the question. Without a terminal, `--yes` or it is required.
+   */
+  | { readonly by: 'host-keys'; readonly scan: string; readonly field: string }
   /** Asks for the name of the workspace if the plan of the approval destroys anything. The same without a terminal. */
   | { readonly by: 'plan' };
 

@@ -1,4 +1,5 @@
 import type { DoctorEntry } from '../../doctor/entry.ts';
+import type { HostKey } from '../../domain/inventories/host-key.ts';
 import type { FetchedTree } from '../../domain/sources/source.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Keyring, SealKeeper } from '../../lib/seal.ts';
@@ -28,6 +29,7 @@ export interface Services {
   /** The key file itself, for who rotates or examines it. */
   readonly seal: SealKeeper;
   readonly sources: SourceFetcher;
+  readonly hostKeys: HostKeyScanner;
   readonly reaction: ReactionDeps;
   /** Default time to live of a request for approval, in milliseconds. */
   readonly approvalTtlMs: number;
@@ -36,6 +38,12 @@ export interface Services {
    * have to be looked up, so it is asked for before a transaction is open.
    */
   linkOrigin(): Promise<string>;
+}
+
+/** Asks hosts for their public keys. */
+export interface HostKeyScanner {
+  /** Throws `unavailable` for one that does not answer. */
+  scan(target: { readonly address: string; readonly port: number }): Promise<readonly HostKey[]>;
 }
 
 /** Brings the files of sources into the data directory, from where each run takes its private copy. */

@@ -6,7 +6,7 @@ import { fingerprint } from '../../domain/inventories/host-key.ts';
 import { INVENTORY_LIMITS, LOCALHOST } from '../../domain/inventories/inventory.ts';
 import { INVENTORY_FORMATS, readInventory } from '../../domain/inventories/read.ts';
 import { rfc3339 } from '../../lib/clock.ts';
-import { listHostKeys } from '../../store/inventories/host-keys.ts';
+import { hostKeysOf } from '../../store/inventories/host-keys.ts';
 import {
   deleteInventory,
   getInventoryRow,
@@ -22,6 +22,7 @@ import * as field from '../core/fields.ts';
 import { localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, replyNone, written } from '../core/reply.ts';
 import { isSecretRef } from '../secrets/run-secrets.ts';
+import { HOST_KEY_OPERATIONS } from './host-keys.ts';
 import type { ViewData, ViewItem } from '../views/views.ts';
 
 const LOCAL_ONLY = localOnly(
@@ -35,7 +36,7 @@ function inventoryView(row: InventoryFacts): ViewItem<'inventory.list'> {
 async function getView(db: Db, row: InventoryRow): Promise<ViewData<'inventory.get'>> {
   const inventory = inventoryOf(row);
   const groups = groupsOfHosts(inventory);
-  const keys = Map.groupBy(await listHostKeys(db, row.name), ({ host }) => host);
+  const keys = await hostKeysOf(db, row.name);
   const members = connections(inventory, [...inventory.hosts.keys()]).map(({ kind, ...connection }) => ({
     ...connection,
     connection: kind,
@@ -135,4 +136,4 @@ const remove = writeOperation({
   },
 });
 
-export const INVENTORY_OPERATIONS = [list, get, add, remove];
+export const INVENTORY_OPERATIONS = [list, get, add, remove, ...HOST_KEY_OPERATIONS];

@@ -7,7 +7,7 @@ import type { AccountIds } from '../../domain/jobs/account.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import { giveEntry, giveFile, ownerOf } from '../run-files/owner.ts';
 import { linksOf, type TreeEntry } from './link.ts';
-import { inParallel } from './parallel.ts';
+import { inParallel } from '../../lib/flow/parallel.ts';
 import { shownPath } from './tree-names.ts';
 
 // Calls that may wait for ever, on a network that is gone, are made in another thread: opening, and listing a folder,

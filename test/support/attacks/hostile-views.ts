@@ -197,6 +197,7 @@ function hostileInventories(text: string) {
   return {
     'inventory.list': [inventory],
     'inventory.get': { ...inventory, members: [{ ...member, groups: [text], host_keys: keys }] },
+    'inventory.host_keys': [{ ...member, keys: [{ ...keys[0], accepted: false }], accepted: keys, fault: text }],
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Projected } from '../../../operations/views/views.ts';
 import type { Display } from '../display/display.ts';
+import { inline } from '../../text/safe.ts';
 import { sheet, table } from '../display/table.ts';
 import { absolute, relative } from '../../text/time.ts';
 
@@ -24,7 +25,11 @@ export function inventory(data: Projected<'inventory.get'>, display: Display): s
   ]);
   const hosts = table(display, data.members, 'No hosts.', [
     { title: 'HOST', cell: (each) => each.host },
-    { title: 'ADDRESS', cell: (each) => addressOf(each), mayCut: true },
+    {
+      title: 'ADDRESS',
+      cell: (each) => (each.connection === 'local' ? 'this machine' : addressOf(each)),
+      mayCut: true,
+    },
     { title: 'USER', cell: (each) => each.user ?? '-' },
     { title: 'GROUPS', cell: (each) => each.groups.join(', ') || '-', mayCut: true },
     { title: 'HOST KEYS', cell: keysOf, mayCut: true },
@@ -34,12 +39,26 @@ export function inventory(data: Projected<'inventory.get'>, display: Display): s
 
 type Member = Projected<'inventory.get'>['members'][number];
 
-function addressOf({ connection, address, port }: Member): string {
-  if (connection === 'local') return 'this machine';
+function addressOf({ address, port }: Pick<Member, 'address' | 'port'>): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
 function keysOf({ connection, host_keys: keys }: Member): string {
   if (connection === 'local') return '-';
   return keys.map(({ fingerprint }) => fingerprint).join(', ') || 'none';
+}
+
+/** Each host with the keys that it offers; a key that differs from the accepted ones is marked. */
+export function hostKeys(data: Projected<'inventory.host_keys'>): string {
+  return data.map(hostLines).join('');
+}
+
+function hostLines({ host, address, port, keys, accepted, fault }: Projected<'inventory.host_keys'>[number]): string {
+  const lines = [inline(`${host} (${addressOf({ address, port })})`)];
+  if (fault !== null) lines.push(inline(`  ${fault}`));
+  for (const key of keys) lines.push(inline(`  ${key.type} ${key.fingerprint}${key.accepted ? '  accepted' : ''}`));
+  const gone = accepted.filter((each) => keys.every(({ fingerprint }) => fingerprint !== each.fingerprint));
+  if (keys.some((key) => !key.accepted) && gone.length > 0)
+    lines.push(inline(`  CHANGED: accepted before was ${gone.map(({ fingerprint }) => fingerprint).join(', ')}`));
+  return `${lines.join('\n')}\n`;
 }

@@ -9,7 +9,7 @@ import type { CopyLimits } from '../copy-tree.ts';
 import { type BlobPlace, type GitObjects, tooManyBytes } from './objects.ts';
 import { linksOf, type TreeEntry } from '../link.ts';
 import { readTreeName, shownPath } from '../tree-names.ts';
-import { inParallel } from '../parallel.ts';
+import { inParallel } from '../../../lib/flow/parallel.ts';
 
 /** A file, folder or link of a commit. */
 interface GitEntry {

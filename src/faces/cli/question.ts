@@ -1,0 +1,25 @@
+import type { Session } from './connection/session.ts';
+import { UsageFailure } from './syntax/usage.ts';
+
+/** A question, and whether an answer confirms it. */
+export interface Question {
+  readonly text: string;
+  isYes(answer: string): boolean;
+}
+
+/** Throws UsageFailure if the answer is no, or if there is no one to ask. */
+export async function ask({ terminal, options, verb }: Session, question: Question): Promise<void> {
+  const hint = verb.flags.some((flag) => flag.name === 'dry-run')
+    ? `svc ${verb.path} --dry-run`
+    : `svc ${verb.path} --help`;
+  if (options.noInput) throw new UsageFailure(`svc ${verb.path}: needs a confirmation; use --yes.`, hint);
+  const { createInterface } = await import('node:readline');
+  const reader = createInterface({ input: terminal.stdin, output: terminal.stderr });
+  const answer = await new Promise<string>((resolve) => {
+    reader.once('close', () => resolve(''));
+    reader.question(question.text, resolve);
+  });
+  reader.close();
+  if (!question.isYes(answer.trim()))
+    throw new UsageFailure(`svc ${verb.path}: not confirmed; nothing was done.`, hint);
+}
