@@ -83,7 +83,7 @@ async function smallRuns({ report, quick }: Bench, daemon: Daemon): Promise<void
       floor: { name: floorName, value: median(floor) },
       goal: { aboveFloorAtMost: above },
     });
-  figure('a plan run, request to end', times.plan, 'bare init, plan -out, show -json', times.barePlan, 80);
+  figure('a plan run, request to end', times.plan, 'bare init, plan -out, show -json', times.barePlan, 40);
   figure('a saved apply, request to end', times.apply, 'bare apply of a plan', times.bareApply, 60);
 }
 
