@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { CommandSpec } from '../../domain/commands/command.ts';
 import { EVENT_FILE_VARIABLE } from '../../domain/commands/event-input.ts';
-import { writeRunFile } from '../run-files/run-files.ts';
+import { placeRunFile } from '../run-files/run-files.ts';
 import { outcomeOf, type Runner } from '../runner.ts';
 
 /** A port that every command may reach: OpenSSH. */
@@ -26,7 +26,7 @@ export const commandRunner: Runner<CommandSpec, CommandMaterials, never, never> 
       unfiltered: spec.egressPorts.length === 0 ? ('offline' as const) : ('refused' as const),
     };
     if (materials === null) return outcomeOf(await tools.exec(order));
-    await writeRunFile(tools.runDir, EVENT_FILE, materials.file);
+    placeRunFile(tools.runDir, EVENT_FILE, materials.file);
     const environment = { ...materials.variables, [EVENT_FILE_VARIABLE]: join(tools.runDir, EVENT_FILE) };
     return outcomeOf(await tools.exec({ ...order, environment }));
   },

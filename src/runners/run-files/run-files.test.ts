@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import {
   hasRunEntry,
+  placeRunFile,
   readRunFile,
   removeRunFile,
   resolveRunFolder,
@@ -54,6 +55,17 @@ test('T62: no part of a path is followed when it is a link, for any operation', 
   );
   unlinkIn({ folder: join(run, 'tree', 'link'), name: 'file' });
   assert.equal(existsSync(join(outside, 'file')), true);
+});
+
+test('T62: a file that is placed replaces nothing, follows no link, and is for its owner', (t) => {
+  const { run, outside } = scene(t);
+  placeRunFile(run, 'new', Buffer.from('x'));
+  assert.deepEqual([readFileSync(join(run, 'new'), 'utf8'), statSync(join(run, 'new')).mode & 0o777], ['x', 0o600]);
+  symlinkSync(join(outside, 'other'), join(run, 'link'));
+  symlinkSync(run, join(outside, 'run'));
+  for (const name of ['new', 'link']) assert.throws(() => placeRunFile(run, name, Buffer.from('y')), /EEXIST/);
+  assert.throws(() => placeRunFile(join(outside, 'run'), 'far', Buffer.from('y')), /ENOTDIR|ELOOP/);
+  assert.deepEqual([existsSync(join(outside, 'other')), existsSync(join(run, 'far'))], [false, false]);
 });
 
 test('A run directory that is a link itself is not opened', async (t) => {

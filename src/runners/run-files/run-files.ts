@@ -1,7 +1,9 @@
-import { constants } from 'node:fs';
+import { closeSync, constants, fchownSync, fstatSync, openSync, writeFileSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, readlink, unlink } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { errorCode } from '../../lib/error-code.ts';
-import { type Folder, type Name, openRunDir } from './folder.ts';
+import { FOLDER_FLAGS } from './folder-flags.ts';
+import { type Folder, inOwnFolder, type Name, openRunDir } from './folder.ts';
 
 /**
  * Files of a run that programs of the run may have changed. Paths are relative to the run directory; each part is
@@ -13,6 +15,7 @@ import { type Folder, type Name, openRunDir } from './folder.ts';
 export const OWNER_STAYS = -1;
 /** The number that Linux follows. */
 const LINKS_MAX = 40;
+const NEW_FILE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
 /** Calls `use` with the folder that holds the last name of a path, and that name. */
 async function inFolder<T>(
@@ -65,13 +68,38 @@ export function writeRunFile(
 ): Promise<void> {
   return inFolder(runDir, path, async (folder, name) => {
     await unlinkIfThere(folder, name);
-    await using file = await folder.file(name, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    await using file = await folder.file(name, NEW_FILE_FLAGS, 0o600);
     await file.writeFile(bytes);
     await giveToOwnerOf(folder, file);
     if (readers === null) return;
     await file.chown(OWNER_STAYS, readers);
     await file.chmod(0o640);
   });
+}
+
+/**
+ * The same for a small file of a run directory that has no entry of that name: at once, because the program of the run
+ * waits for it. Throws where there is one.
+ */
+export function placeRunFile(runDir: string, name: string, bytes: Uint8Array): void {
+  inOwnFolder(dirname(runDir), (at) =>
+    withOpen(at(basename(runDir)), FOLDER_FLAGS, (folder) =>
+      withOpen(`/proc/self/fd/${folder}/${name}`, NEW_FILE_FLAGS, (file) => {
+        writeFileSync(file, bytes);
+        const { uid, gid } = fstatSync(folder);
+        if (uid !== process.geteuid?.()) fchownSync(file, uid, gid);
+      }),
+    ),
+  );
+}
+
+function withOpen(path: string, flags: number, use: (fd: number) => void): void {
+  const fd = openSync(path, flags, 0o600);
+  try {
+    use(fd);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** Makes a folder that only its owner may use. Rejects where there is something of that name. */
