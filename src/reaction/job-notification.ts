@@ -38,7 +38,7 @@ export async function notifyJobEnd({ wake }: Pick<ReactionDeps, 'wake'>, tx: Tx,
 
 /** The announcement of a job is about the event that made it, and about the name of its end. */
 async function subjectsOf(tx: Tx, job: JobRow): Promise<readonly Announced[]> {
-  const made = await findEventOfJob(tx.db, job.id);
+  const made = await findEventOfJob(tx.db, job);
   const event = made === undefined ? undefined : await findEvent(tx.db, made.id);
   const host = event === undefined ? null : hostOf(JSON.parse(event.labels) as Record<string, string>);
   return [

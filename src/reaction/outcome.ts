@@ -50,7 +50,7 @@ function driftEvent({
 
 /** The owners of the job are in the asking chain of the jobs that its end makes; each job of a chain is one deeper. */
 async function senderOf(db: Db, job: JobRow): Promise<Sender> {
-  const made = await findEventOfJob(db, job.id);
+  const made = await findEventOfJob(db, job);
   const owners = JSON.parse(job.owners) as string[];
   return { principal: job.requested_by, owners, via: 'daemon', trigger: 'rule', depth: (made?.depth ?? 0) + 1 };
 }

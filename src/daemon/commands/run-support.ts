@@ -18,9 +18,9 @@ export const COMMAND_RUN = runKind(commandKind, commandRunner, {
 
 /** The event that asked for the job, or for the one that it repeats; null where none did or it is no longer stored. */
 async function eventOf(db: Db, job: JobRow): Promise<EventRow | null> {
-  let asked: Pick<JobRow, 'id' | 'redrive_of'> | undefined = job;
+  let asked: Pick<JobRow, 'id' | 'trigger' | 'redrive_of'> | undefined = job;
   while (asked !== undefined) {
-    const made = await findEventOfJob(db, asked.id);
+    const made = await findEventOfJob(db, asked);
     if (made !== undefined) return getEvent(db, made.id);
     asked = asked.redrive_of === null ? undefined : await findJob(db, asked.redrive_of);
   }

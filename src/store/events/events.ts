@@ -7,12 +7,12 @@ import {
   type EventStatus,
   type NormalEvent,
 } from '../../domain/events/event.ts';
-import type { JobState } from '../../domain/jobs/job.ts';
+import type { JobState, JobTrigger } from '../../domain/jobs/job.ts';
 import { pooledBytes } from '../../lib/random.ts';
 import type { Counter, Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
 import { found, insertRow, rowBy } from '../engine/rows.ts';
-import type { Db, EventRow } from '../schema/schema.ts';
+import type { Db, EventRow, JobRow } from '../schema/schema.ts';
 
 /** The rows of the counter of an outcome: two processes that commit concurrently seldom wait for each other. */
 const CHAINS = 64;
@@ -104,6 +104,9 @@ export function newestOfRules(db: Db, rules: readonly string[], limit: number): 
   return db.selectFrom(newest).selectAll().where('rule', 'in', rules).orderBy('id', 'desc').execute();
 }
 
+/** How jobs came that an event may have made: the others need no query. */
+const TRIGGERS_OF_EVENTS: readonly JobTrigger[] = ['rule', 'host', 'workflow'];
+
 const eventOfJob = prepared<{ jobId: string }, Pick<EventRow, 'id' | 'depth'>>((db, value) =>
   // Written out, so that the partial index of events with a job serves the query.
   db
@@ -128,8 +131,11 @@ const eventOfJob = prepared<{ jobId: string }, Pick<EventRow, 'id' | 'depth'>>((
  * The event that made a job, or the run of a workflow that the job is a step of, and how many jobs stood before it;
  * undefined for a job that somebody asked for.
  */
-export async function findEventOfJob(db: Db, jobId: string): Promise<Pick<EventRow, 'id' | 'depth'> | undefined> {
-  return (await eventOfJob(db, { jobId })).rows[0];
+export async function findEventOfJob(
+  db: Db,
+  { id: jobId, trigger }: Pick<JobRow, 'id' | 'trigger'>,
+): Promise<Pick<EventRow, 'id' | 'depth'> | undefined> {
+  return TRIGGERS_OF_EVENTS.includes(trigger) ? (await eventOfJob(db, { jobId })).rows[0] : undefined;
 }
 
 /** One of the things that a rule acted for. */

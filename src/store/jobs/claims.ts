@@ -4,7 +4,6 @@ import type { Tx } from '../engine/tx.ts';
 import { releaseKey } from './jobs.ts';
 import { QUEUED, RUNNING } from '../engine/literals.ts';
 import { prepared } from '../engine/prepared.ts';
-import { hasChanged } from '../engine/rows.ts';
 import type { Db, JobRow } from '../schema/schema.ts';
 
 /** Names one claim of one job. A write that carries it changes nothing once the claim was lost. */
@@ -46,17 +45,22 @@ export async function claimJobs(tx: Tx, daemonId: string, limit: number): Promis
   return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
+type LeaderOf = Fence & { readonly pid: number; readonly startTicks: number };
+
+const setLeader = prepared<LeaderOf, unknown>((db, value) =>
+  db
+    .updateTable('jobs')
+    .set({ leader_pid: value('pid'), leader_start: value('startTicks') })
+    .where('id', '=', value('jobId'))
+    .where('state', '=', RUNNING)
+    .where('daemon_id', '=', value('daemonId'))
+    .where('lease_generation', '=', value('generation')),
+);
+
 /** Remembers the first process of the run, so that another daemon can end the tree. False when the job was lost. */
-export function recordLeader(tx: Tx, fence: Fence, leader: { pid: number; startTicks: number }): Promise<boolean> {
-  return hasChanged(
-    tx.db
-      .updateTable('jobs')
-      .set({ leader_pid: leader.pid, leader_start: leader.startTicks })
-      .where('id', '=', fence.jobId)
-      .where('state', '=', 'running')
-      .where('daemon_id', '=', fence.daemonId)
-      .where('lease_generation', '=', fence.generation),
-  );
+export async function recordLeader(tx: Tx, fence: Fence, leader: Omit<LeaderOf, keyof Fence>): Promise<boolean> {
+  const { pid, startTicks } = leader;
+  return (await setLeader(tx.db, { ...fence, pid, startTicks })).changed > 0;
 }
 
 /** Names the plan that a plan run has made. */

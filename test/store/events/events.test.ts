@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { newId } from '../../../src/lib/id.ts';
 import { EVENT_OUTCOMES, type EventOutcome } from '../../../src/domain/events/event.ts';
 import { Failure } from '../../../src/domain/failure.ts';
+import type { JobTrigger } from '../../../src/domain/jobs/job.ts';
 import {
   countEvents,
   findEvent,
@@ -128,8 +129,12 @@ for (const engine of ENGINES) {
 
     test('give the depth of the chain of jobs for a job that one of them made', async () => {
       const [row] = await putEvents(its.store, [{ job_id: 'job_1', depth: 2 }]);
-      assert.deepEqual({ ...(await findEventOfJob(its.store.db, 'job_1')) }, { id: row?.id, depth: 2 });
-      assert.equal(await findEventOfJob(its.store.db, 'job_2'), undefined);
+      const find = (id: string, trigger: JobTrigger): ReturnType<typeof findEventOfJob> =>
+        findEventOfJob(its.store.db, { id, trigger });
+      for (const trigger of ['rule', 'host'] as const)
+        assert.deepEqual({ ...(await find('job_1', trigger)) }, { id: row?.id, depth: 2 });
+      assert.equal(await find('job_2', 'rule'), undefined);
+      assert.equal(await find('job_1', 'api'), undefined, 'an event makes no such job');
     });
 
     test('record when a rule last acted for a fingerprint, by status, with the state of the job', async () => {

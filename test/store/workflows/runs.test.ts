@@ -47,6 +47,9 @@ const workflow = (name: string, some: Partial<NewWorkflow> = {}): NewWorkflow =>
   ...some,
 });
 
+/** The job of a step. */
+const step = (id: string) => ({ id, trigger: 'workflow' }) as const;
+
 const newRun = (some: Partial<NewRun> = {}): NewRun => ({
   id: newId('wfr', Date.now()),
   workflow: 'patch',
@@ -207,7 +210,7 @@ for (const engine of ENGINES) {
       const { store } = its;
       const { statements } = noteWork(t);
       await listDueRuns(store.db, 10);
-      await findEventOfJob(store.db, 'job_x');
+      await findEventOfJob(store.db, step('job_x'));
       await listFires(store.db, { rule: 'r', fingerprint: 'f' });
       const looks = [...statements];
       assert.equal(looks.length, 3);
@@ -231,8 +234,8 @@ for (const engine of ENGINES) {
         await startStep(tx, { run_id: id, name: 'b' }, second);
       });
       for (const job of [first, second])
-        assert.deepEqual({ ...(await findEventOfJob(store.db, job)) }, { id: event.id, depth: 2 });
-      assert.equal(await findEventOfJob(store.db, await enqueue(store)), undefined);
+        assert.deepEqual({ ...(await findEventOfJob(store.db, step(job))) }, { id: event.id, depth: 2 });
+      assert.equal(await findEventOfJob(store.db, step(await enqueue(store))), undefined);
       const fire = async () => (await listFires(store.db, { rule: 'r', fingerprint: 'f' }))[0]?.job_state;
       await store.write((tx) => cancelWaiting(tx, first, 'queued'));
       assert.equal(await fire(), 'running', 'the run is open');
