@@ -53,7 +53,7 @@ export interface Base {
 export async function openBase(settings: Settings, schema: SchemaAccess = 'create'): Promise<Base> {
   const clock = systemClock;
   const prepared = await prepareDataDir(settings.dataDir);
-  const paths = settings.sealKeyFile === null ? prepared : { ...prepared, sealKey: settings.sealKeyFile };
+  const paths = withSettings(prepared, settings);
   // Asked by writes, which come after the store is open.
   const storeNeedsKey = async (): Promise<boolean> =>
     (await countActiveTokens(store.db, clock.now())) > 0 || (await holdsSealed(store.db));
@@ -161,6 +161,7 @@ export function createServices(base: Base, parts: ServiceParts): Services {
     seal: base.seal,
     sources: base.sources,
     hostKeys: base.hostKeys,
+    backups: { folder: base.paths.backups },
     reaction: {
       store: base.store,
       clock,
@@ -217,8 +218,12 @@ export function doctorOf(
 }
 
 export function pathsOf(settings: Settings): DataDirPaths {
-  const paths = dataDirPaths(settings.dataDir);
-  return settings.sealKeyFile === null ? paths : { ...paths, sealKey: settings.sealKeyFile };
+  return withSettings(dataDirPaths(settings.dataDir), settings);
+}
+
+/** Parts of the data directory that a setting puts elsewhere. */
+function withSettings(paths: DataDirPaths, { sealKeyFile, backupDir }: Settings): DataDirPaths {
+  return { ...paths, sealKey: sealKeyFile ?? paths.sealKey, backups: backupDir ?? paths.backups };
 }
 
 /** Where a listener is that another program opened by the same settings. */

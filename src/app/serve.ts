@@ -146,6 +146,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
     machine: thisMachine(),
     version: VERSION,
     instancesDir: base.paths.instances,
+    backups: { folder: base.paths.backups, keep: settings.keepBackups },
     formerRunsDirs: place.formerRunsDirs,
     ...(modes === null ? {} : { modes }),
     ingressUrl,

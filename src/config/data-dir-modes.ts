@@ -1,7 +1,9 @@
 import { chmodSync, closeSync, constants, fstatSync, openSync, realpathSync, type Stats } from 'node:fs';
+import { join } from 'node:path';
 import { errorCode } from '../lib/error-code.ts';
 import { O_PATH } from '../lib/open-path.ts';
 import {
+  DATA_DIR_ENTRIES,
   type DataDirPaths,
   isOpenToOthers,
   isOurs,
@@ -41,6 +43,7 @@ function entriesOf(paths: DataDirPaths): Entry[] {
     folder('runs', paths.runs),
     folder('instances', paths.instances),
     folder('sources', paths.sources),
+    folder('backups', join(paths.dir, DATA_DIR_ENTRIES.backups.name)),
     ...['', '-wal', '-shm'].map((suffix) =>
       file(`gatehouse.db${suffix}`, `${paths.database}${suffix}`, OWNER_READS_AND_WRITES),
     ),
@@ -51,7 +54,7 @@ function entriesOf(paths: DataDirPaths): Entry[] {
 /**
  * Restores the modes of the data directory, its folders, the database and the seal key, where a program of the same
  * account changed them. Each is opened without following a link and changed through that descriptor. Entries that are
- * missing or belong to another account are skipped. Returns the changes. Synchronous: seven files, some 0.1 ms.
+ * missing or belong to another account are skipped. Returns the changes. Synchronous: eight files, some 0.1 ms.
  */
 export function restoreModes(paths: DataDirPaths): ModeChange[] {
   return entriesOf(paths).flatMap((entry) => restore(entry) ?? []);

@@ -20,7 +20,15 @@ describe('the data directory', () => {
   test('T06: is made with its parents and folders, closed to other users', async () => {
     const dir = join(root, 'a', 'b', 'data');
     const paths = await prepareDataDir(dir);
-    for (const path of [join(root, 'a'), join(root, 'a', 'b'), dir, paths.runs, paths.instances, paths.sources]) {
+    for (const path of [
+      join(root, 'a'),
+      join(root, 'a', 'b'),
+      dir,
+      paths.runs,
+      paths.instances,
+      paths.sources,
+      paths.backups,
+    ]) {
       assert.equal(await modeOf(path), 0o700, path);
     }
     assert.deepEqual(paths, {
@@ -30,6 +38,7 @@ describe('the data directory', () => {
       runs: join(dir, 'runs'),
       instances: join(dir, 'instances'),
       sources: join(dir, 'sources'),
+      backups: join(dir, 'backups'),
     });
     assert.deepEqual(Object.keys(paths), ['dir', ...Object.keys(DATA_DIR_ENTRIES)]);
   });

@@ -22,6 +22,8 @@ export const DATA_DIR_ENTRIES = {
   instances: { name: 'instances', kind: 'directory' },
   /** One folder per source, with one folder per commit. */
   sources: { name: 'sources', kind: 'directory' },
+  /** One file per backup, unless --backup-dir names another place. */
+  backups: { name: 'backups', kind: 'directory' },
 } as const satisfies Record<string, { name: string; kind: 'file' | 'directory' }>;
 
 /** Absolute paths. */
@@ -35,6 +37,7 @@ export function dataDirPaths(dir: string): DataDirPaths {
     runs: join(dir, DATA_DIR_ENTRIES.runs.name),
     instances: join(dir, DATA_DIR_ENTRIES.instances.name),
     sources: join(dir, DATA_DIR_ENTRIES.sources.name),
+    backups: join(dir, DATA_DIR_ENTRIES.backups.name),
   };
 }
 
@@ -65,7 +68,7 @@ export async function prepareDataDir(dir: string): Promise<DataDirPaths> {
     const resolved = await realpath(dir);
     await takeOver(resolved, dir);
     const paths = dataDirPaths(resolved);
-    for (const folder of [paths.runs, paths.instances, paths.sources]) {
+    for (const folder of [paths.runs, paths.instances, paths.sources, paths.backups]) {
       await mkdir(folder, { recursive: true, mode: PRIVATE_DIR_MODE });
       await tighten(folder, await ownDirectory(folder));
     }

@@ -40,6 +40,9 @@ interface Setting<T> {
 /** A shell and a small tool run in it. */
 const JOB_MEMORY_MIN_BYTES = 16 * 2 ** 20;
 
+/** Two weeks of daily backups. */
+const KEEP_BACKUPS_DEFAULT = 14;
+
 const setting = <T>(row: Setting<T>): Setting<T> => row;
 
 function defaultDataDir(env: Environment): string {
@@ -75,6 +78,19 @@ export const SETTINGS = {
     placeholder: 'FILE',
     help: 'Seal key file; default seal.key in the data directory',
     read: optionalPath,
+  }),
+  backupDir: setting({
+    flag: 'backup-dir',
+    placeholder: 'DIR',
+    help: 'Directory of the backups, best on another disk; default backups in the data directory',
+    read: optionalPath,
+  }),
+  keepBackups: setting({
+    flag: 'keep-backups',
+    placeholder: 'N',
+    only: ['serve'],
+    help: `Backups of each name to keep; default ${KEEP_BACKUPS_DEFAULT}; 0 keeps all`,
+    read: (text) => wholeNumber('keep-backups', text, KEEP_BACKUPS_DEFAULT, 0, 10_000),
   }),
   jobUser: setting({
     flag: 'job-user',

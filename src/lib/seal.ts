@@ -162,7 +162,7 @@ function open(ring: ReadonlyMap<string, RingKey>, label: readonly string[], seal
 }
 
 /** The id of the key that the data was sealed with; null for data that is not sealed. */
-function keyIdOf(sealed: Uint8Array): string | null {
+export function keyIdOf(sealed: Uint8Array): string | null {
   if (sealed.length < SEAL_OVERHEAD_BYTES || !MAGIC.equals(sealed.subarray(0, MAGIC.length))) return null;
   return Buffer.from(sealed.subarray(MAGIC.length, HEAD_BYTES)).toString('hex');
 }

@@ -1,6 +1,7 @@
 import { APPROVAL_LINK_OPERATIONS } from './approvals/approval-links.ts';
 import { APPROVAL_OPERATIONS } from './approvals/approvals.ts';
 import { AUDIT_OPERATIONS } from './audit/audit.ts';
+import { BACKUP_OPERATIONS } from './backups/backups.ts';
 import { COMMAND_OPERATIONS } from './commands/commands.ts';
 import { DEADMAN_OPERATIONS } from './events/deadman.ts';
 import { EVENT_OPERATIONS } from './events/events.ts';
@@ -41,6 +42,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...SOURCE_OPERATIONS,
   ...INVENTORY_OPERATIONS,
   ...COMMAND_OPERATIONS,
+  ...BACKUP_OPERATIONS,
   ...EVENT_OPERATIONS,
   ...RULE_OPERATIONS,
   ...SILENCE_OPERATIONS,

@@ -44,15 +44,21 @@ export function inputsDirOf(runDir: string): string {
   return runDir + INPUTS_SUFFIX;
 }
 
+/** Makes that folder if need be, closed to everybody but the service; answers its path. */
+export function makeInputsDir(runDir: string): string {
+  const inputs = inputsDirOf(runDir);
+  inOwnFolder(dirname(inputs), (at) => {
+    if (!existsSync(at(basename(inputs)))) mkdirSync(at(basename(inputs)), { mode: 0o700 });
+  });
+  return inputs;
+}
+
 /**
  * Puts a file where programs of the run can read it and can't change, replace or remove it; answers its path. Where
  * they run as another account, that account's group may read it.
  */
 export async function placeInput(runDir: string, name: string, bytes: Uint8Array): Promise<string> {
-  const inputs = inputsDirOf(runDir);
-  inOwnFolder(dirname(inputs), (at) => {
-    if (!existsSync(at(basename(inputs)))) mkdirSync(at(basename(inputs)), { mode: 0o700 });
-  });
+  const inputs = makeInputsDir(runDir);
   await using run = await openRunDir(runDir);
   const { uid, gid } = await run.stats();
   const readers = uid === process.geteuid?.() ? null : gid;

@@ -4,6 +4,7 @@ import { recent } from '../lib/recent.ts';
 import type { Keyring } from '../lib/seal.ts';
 import type { Dialect, Engine } from './engine/dialect.ts';
 import { WriteGate } from './engine/gate.ts';
+import type { Snapshot } from './engine/snapshot.ts';
 import type { Work, WriteOptions } from './engine/tx.ts';
 import { migrate, type Migration, readMigrations, type SchemaAccess } from './engine/migrate.ts';
 import type { Db } from './schema/schema.ts';
@@ -31,6 +32,8 @@ export interface Store {
   version(): string | null;
   /** Calls back after another process committed; the result stops that. */
   onForeignCommit(listener: () => void): () => void;
+  /** How a copy of the whole database is made. Throws Failure where it cannot be made. */
+  snapshot(): Promise<Snapshot>;
   /** Refuses new writes, finishes those that wait, and closes. May be called twice. */
   close(): Promise<void>;
 }
@@ -84,6 +87,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     write: (work, options) => gate.write(work, options),
     version: () => engine.version(),
     onForeignCommit: (listener) => engine.onForeignCommit(listener),
+    snapshot: () => engine.snapshot(),
     close: () => (closing ??= closeInOrder(gate, engine)),
   };
 }

@@ -6,6 +6,7 @@ import { OPERATIONS } from '../../src/operations/table.ts';
 import { runScenarios } from '../support/scenario.ts';
 import { DECISION_SCENARIOS } from './scenarios/approval-decisions.ts';
 import { APPROVAL_SCENARIOS } from './scenarios/approvals.ts';
+import { BACKUP_SCENARIOS } from './scenarios/backups.ts';
 import { COMMAND_SCENARIOS } from './scenarios/commands.ts';
 import { EVENT_SCENARIOS } from './scenarios/events.ts';
 import { HOST_SCENARIOS } from './scenarios/hosts.ts';
@@ -29,6 +30,7 @@ const SCENARIOS = [
   ...APPROVAL_SCENARIOS,
   ...DECISION_SCENARIOS,
   ...SECRET_SCENARIOS,
+  ...BACKUP_SCENARIOS,
   ...HOST_SCENARIOS,
   ...MUTE_SCENARIOS,
   ...SCHEDULE_SCENARIOS,

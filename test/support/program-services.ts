@@ -56,6 +56,7 @@ export function fakeServices({ store, seal, followers, clock, authenticator, has
       hookNames: () => Promise.resolve([]),
     },
     hostKeys: { scan: () => Promise.reject(new Error('no hosts')) },
+    backups: { folder: '/nowhere' },
     reaction: {
       store,
       clock,

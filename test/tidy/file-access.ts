@@ -13,6 +13,9 @@ export const PATH_USERS: Readonly<Record<string, string>> = {
   'src/daemon/jobs/rescue.ts':
     'lists the folder of all runs, which only the service writes, and removes lock files of daemons',
   'test/support/store/job-store.ts': 'makes folders for tests',
+  'src/daemon/backups/run-support.ts': 'removes files of the folder of backups, which no run may write',
+  'src/runners/backup/backup.ts':
+    'writes in the folder of backups, and in the folder beside a run directory that only the service writes',
   'src/runners/run-dir.ts': 'makes and removes entries of the folder of all runs, addressed from its descriptor',
   'src/runners/checkout/copy-tree.ts':
     'copies a tree into a new run directory before the first program of the run starts',

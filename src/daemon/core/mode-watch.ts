@@ -13,7 +13,7 @@ interface ModeWatchDeps {
   readonly self: () => string | null;
 }
 
-/** How often the modes are looked at while nothing else happens, in milliseconds: seven files, some 0.2 ms. */
+/** How often the modes are looked at while nothing else happens, in milliseconds: eight files, some 0.2 ms. */
 const MODES_EVERY_MS = 2_000;
 /** Jobs that one row of the ledger names. */
 const JOBS_MAX = 100;

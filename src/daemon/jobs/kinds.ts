@@ -1,3 +1,4 @@
+import { BACKUP_RUN } from '../backups/run-support.ts';
 import { COMMAND_RUN } from '../commands/run-support.ts';
 import { WORKSPACE_RUNS } from '../workspaces/run-support.ts';
 import { NOT_BUILT, type RunKinds } from './run-support.ts';
@@ -7,6 +8,6 @@ export const RUN_SUPPORT: RunKinds = {
   ...WORKSPACE_RUNS,
   command: COMMAND_RUN,
   playbook: NOT_BUILT,
-  backup: NOT_BUILT,
+  backup: BACKUP_RUN,
   vendor: NOT_BUILT,
 };

@@ -46,12 +46,20 @@ export interface RunDeps {
   readonly store: Store;
   readonly keyring: () => Promise<Keyring>;
   readonly sources: Pick<SourceFetcher, 'treeOf' | 'fetch'>;
+  readonly backups: BackupPlace;
+}
+
+/** Where this daemon keeps backups, and how many of each name; 0 keeps all. */
+export interface BackupPlace {
+  readonly folder: string;
+  readonly keep: number;
 }
 
 export interface RecoverDeps {
   readonly store: Store;
   readonly keyring: () => Promise<Keyring>;
   readonly runsDir: string;
+  readonly backups: BackupPlace;
 }
 
 /** What a run writes, in the transaction of the job's own move. */

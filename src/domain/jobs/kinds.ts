@@ -1,3 +1,4 @@
+import { backupKind } from '../backups/kind.ts';
 import { commandKind } from '../commands/kind.ts';
 import { WORKSPACE_ROWS } from '../workspaces/kinds.ts';
 import { JOB_KINDS, type JobKind } from './job.ts';
@@ -11,7 +12,7 @@ export const KINDS: Readonly<Record<JobKind, KindFacts<unknown>>> = {
     ...notBuilt('playbook', { title: (of) => `Run playbook ${of}`, short: 'playbook run' }),
     oneTap: 'by-rule',
   },
-  backup: notBuilt('backup', { title: (of) => `Back up ${of}`, short: 'backup' }),
+  backup: backupKind,
   vendor: notBuilt('vendor', { title: (of) => `Vendor ${of}`, short: 'vendor run' }),
 };
 

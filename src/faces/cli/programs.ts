@@ -12,6 +12,7 @@ export const NOUNS: Readonly<Record<string, string>> = {
   approval: 'List, show and decide approvals',
   command: 'Run an ad-hoc command as a job',
   job: 'List, show, follow, cancel and redrive jobs',
+  backup: 'Back up the store, verify and restore backups',
   maintenance: 'Prepare a reboot: cordon, uncordon, readiness',
   event: 'List received events and explain their outcome',
   rule: 'Manage the rules that react to events',
@@ -48,6 +49,7 @@ export const NOUN_GROUPS: readonly { readonly nouns: readonly string[]; readonly
   { nouns: ['event', 'rule', 'webhook', 'schedule'], about: 'Start jobs in reaction to events or at regular times' },
   { nouns: ['silence', 'mute', 'notify', 'deadman'], about: 'Silence rules; mute, send and test notifications' },
   { nouns: ['secret', 'seal', 'token', 'audit'], about: 'Manage secrets, keys and tokens; read the audit ledger' },
+  { nouns: ['backup'], about: 'Back up the store, verify and restore backups' },
   { nouns: ['commands', 'completion', 'version'], about: 'Describe svc itself' },
 ];
 

@@ -1,6 +1,7 @@
 import type { Projected, ViewName } from '../../operations/views/views.ts';
 import { auditHead, auditList } from './text/audit.ts';
 import { approval, approvals, decision, link, pending } from './text/approvals.ts';
+import { backup, backups } from './text/backups.ts';
 import { eventList, eventSheet, eventSummary, eventTrace } from './text/events.ts';
 import { generic } from './display/generic.ts';
 import { commandLine, enqueued, events, job, jobs, redrive, result } from './text/jobs.ts';
@@ -32,6 +33,8 @@ const RENDERINGS: { readonly [V in ViewName]: (data: Projected<V>, display: Disp
   'job.redrive': redrive,
   'job.command': commandLine,
   'command.result': result,
+  'backup.list': backups,
+  'backup.get': backup,
   'source.list': sources,
   'source.get': source,
   'hooks.show': hooks,

@@ -30,6 +30,8 @@ export interface Services {
   readonly seal: SealKeeper;
   readonly sources: SourceFetcher;
   readonly hostKeys: HostKeyScanner;
+  /** Where the files of backups are. */
+  readonly backups: { readonly folder: string };
   readonly reaction: ReactionDeps;
   /** Default time to live of a request for approval, in milliseconds. */
   readonly approvalTtlMs: number;

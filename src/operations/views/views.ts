@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { TOKEN_VIEWS } from './access.ts';
 import { APPROVAL_VIEWS } from './approvals.ts';
 import { AUDIT_VIEWS } from './audit.ts';
+import { BACKUP_VIEWS } from './backups.ts';
 import { COMMAND_VIEWS } from './commands.ts';
 import { EVENT_VIEWS } from './events.ts';
 import { HOST_VIEWS } from './host.ts';
@@ -25,6 +26,7 @@ export const VIEWS = {
   ...WHOAMI_VIEWS,
   ...JOB_VIEWS,
   ...COMMAND_VIEWS,
+  ...BACKUP_VIEWS,
   ...SOURCE_VIEWS,
   ...INVENTORY_VIEWS,
   ...WORKSPACE_VIEWS,

@@ -1,5 +1,6 @@
 import type { RawBuilder, SelectQueryBuilder } from 'kysely';
 import type { Db, Schema } from '../schema/schema.ts';
+import type { Snapshot, SnapshotFormat } from './snapshot.ts';
 
 /**
  * What a database error means for the caller. `missing` is a table that is not there, `aborted` only says that an
@@ -45,6 +46,8 @@ export interface Dialect {
    * daemons of several machines share it, else that of this process, which hands its own time over.
    */
   clock(db: Db, processNow: number): Promise<number>;
+  /** The form of a copy of the database. */
+  readonly snapshotFormat: SnapshotFormat;
   /** The database's own check of its files, for the doctor. An empty list is a sound database. */
   integrity(db: Db): Promise<readonly string[]>;
   faultOf(error: unknown): StoreFault;
@@ -73,6 +76,8 @@ export interface Engine {
   version(): string | null;
   /** Calls back after another process committed. */
   onForeignCommit(listener: () => void): () => void;
+  /** How a copy of the whole database is made. Throws Failure where it cannot be made. */
+  snapshot(): Promise<Snapshot>;
   /** Runs the statements of a migration file, outside any of the query builder's state. */
   script(db: Db, text: string): Promise<void>;
   /**

@@ -19,7 +19,7 @@ export async function holdSameKey(db: Db, ring: Keyring, now: number): Promise<v
 
 /** The key in use. In a new store, the active key of the ring becomes it. */
 export async function claimUsed(tx: Pick<Tx, 'db' | 'now'>, { activeId }: Keyring): Promise<SealRow> {
-  const row: SealRow = { id: 1, key_id: activeId, created_at: tx.now };
+  const row: SealRow = { id: 1, key_id: activeId, created_at: tx.now, exported_at: null, exported_key_id: null };
   await tx.db
     .insertInto('seal')
     .values(row)

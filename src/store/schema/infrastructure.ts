@@ -160,4 +160,7 @@ export interface SealRow {
   id: 1;
   key_id: string;
   created_at: number;
+  /** When an operator last exported the key file, and the key that sealed then; null before. */
+  exported_at: number | null;
+  exported_key_id: string | null;
 }

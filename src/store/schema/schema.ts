@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { EventStatus } from '../../domain/events/event.ts';
 import type { InitialState, JobKind, JobState, JobTrigger } from '../../domain/jobs/job.ts';
 import type { Scope } from '../../domain/access/scope.ts';
+import type { BackupRow } from './backups.ts';
 import type * as infrastructure from './infrastructure.ts';
 import type * as inventories from './inventories.ts';
 import type * as notify from './notify.ts';
@@ -52,9 +53,11 @@ export interface Schema {
   workflows: workflows.WorkflowRow;
   workflow_runs: workflows.WorkflowRunRow;
   workflow_steps: workflows.WorkflowStepRow;
+  backups: BackupRow;
   schema_migrations: MigrationRow;
 }
 
+export type * from './backups.ts';
 export type * from './infrastructure.ts';
 export type * from './inventories.ts';
 export type * from './notify.ts';

@@ -53,6 +53,7 @@ const SAMPLES: Readonly<
   'approval.decision': { params: { id: UNKNOWN_APPROVAL }, body: { decision: 'approve' }, allowed: 404 },
   'approval.watch': { allowed: 200, endless: true },
   'secret.list': { allowed: 200 },
+  'backup.list': { allowed: 200 },
   'host.request': { body: { request: 'nothing' }, allowed: 200 },
   'mute.list': { allowed: 200 },
   'schedule.list': { allowed: 200 },

@@ -212,6 +212,7 @@ export function hostile(text: string): Record<ViewName, unknown> {
     expires_at: text,
     revoked_at: text,
   };
+  const backup = { id: text, job_id: text, created_at: text, size_bytes: 1, sha256: text, verified_at: text };
   return {
     ...hostileInfrastructure(text),
     ...hostileInventories(text),
@@ -243,6 +244,8 @@ export function hostile(text: string): Record<ViewName, unknown> {
         detail: { [text]: text, list: [text] },
       },
     ],
+    'backup.list': [backup],
+    'backup.get': backup,
     'audit.head': [{ chain: text, seq: 1, hash: text }],
     doctor: [{ name: text, status: text, detail: text }],
     'maintenance.readiness': { cordoned: text, [text]: text, list: [text], nested: { [text]: text } },

@@ -43,6 +43,7 @@ export async function openTestStore(): Promise<TestStore> {
     kinds: RUN_SUPPORT,
     keyring: () => Promise.resolve(RING),
     sources: { treeOf: () => Promise.resolve(null), fetch: () => Promise.reject(new Error('there are no sources')) },
+    backups: { folder: join(dir, 'backups'), keep: 0 },
     runsDir,
     instancesDir,
     async daemon(machine = HERE) {

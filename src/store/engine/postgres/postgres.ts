@@ -116,6 +116,7 @@ const dialect: Dialect = {
   },
   leaseClock: databaseNow,
   clock: databaseNow,
+  snapshotFormat: 'postgres',
   async integrity(db) {
     await sql`select count(*) from schema_migrations`.execute(db);
     return [];
@@ -182,6 +183,8 @@ export async function openPostgres(url: string, clock: Clock): Promise<Engine> {
       });
       return () => void listeners.delete(listener);
     },
+    snapshot: () =>
+      Promise.reject(new Failure('not_implemented', 'A PostgreSQL store cannot be backed up yet; use pg_dump.')),
     // An index on a ledger of many years takes longer than any other statement may.
     script: async (db, text) => void (await sql.raw(`set local statement_timeout = 0;\n${text}`).execute(db)),
     endOtherSessions: (db) => endOtherSessions(db, own),

@@ -6,6 +6,7 @@ import { nextTurn } from '../../../lib/flow/cooperative.ts';
 import type { Dialect, Engine, Later, Savepoint, StoreFault } from '../dialect.ts';
 import type { Db } from '../../schema/schema.ts';
 import { checkDurability, checkFile } from './check.ts';
+import { copyDatabase } from './copy.ts';
 import { ForeignCommits } from './foreign.ts';
 import { SqliteConnection, sqliteDb } from './driver.ts';
 
@@ -38,6 +39,7 @@ const dialect: Dialect = {
   lockKeyOf: () => Promise.resolve(),
   leaseClock: () => Promise.reject(new Error('there are no leases on SQLite')),
   clock: (_db, processNow) => Promise.resolve(processNow),
+  snapshotFormat: 'sqlite',
   integrity: () => Promise.reject(new Error('replaced when the engine opens')),
   faultOf(error) {
     if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return 'other';
@@ -91,6 +93,7 @@ export async function openSqlite(file: string, clock: Clock): Promise<Engine> {
     announce: () => Promise.resolve(),
     version: askVersion,
     onForeignCommit: (listener) => foreign.listen(listener),
+    snapshot: () => Promise.resolve({ by: 'store', copyTo: (to, signal) => copyDatabase(file, to, signal) }),
     script: (_db, text) => Promise.resolve(writer.raw.exec(text)),
     endOtherSessions: () => Promise.resolve(),
     async close() {

@@ -1,0 +1,112 @@
+import { rm, unlink } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import {
+  backupFileName,
+  backupIdOf,
+  type BackupSpec,
+  idOfBackupFile,
+  partialFileName,
+} from '../../domain/backups/backup.ts';
+import { backupKind } from '../../domain/backups/kind.ts';
+import { errorCode } from '../../lib/error-code.ts';
+import { backupRunner, type MadeBackup } from '../../runners/backup/backup.ts';
+import { findBackup, forgetRemoved, insertBackup, listRemoved, removeSurplus } from '../../store/backups/backups.ts';
+import type { Tx } from '../../store/engine/tx.ts';
+import type { JobRow } from '../../store/schema/schema.ts';
+import type { Store } from '../../store/store.ts';
+import { VERSION } from '../../version.ts';
+import { recordMove } from '../jobs/job-transitions.ts';
+import { type BackupPlace, NO_RESULT, type RecoverDeps, type RunDeps, runKind } from '../jobs/run-support.ts';
+
+/** Removed backups that one pass looks at: the next backup looks again. */
+const REMOVED_MAX = 100;
+
+export const BACKUP_RUN = runKind(backupKind, backupRunner, {
+  async prepare(deps, job, { name }) {
+    const { store, keyring, backups } = deps;
+    // Whatever is in the way of old files, a new backup is made.
+    await removeFiles(store, backups).catch(() => undefined);
+    const ring = await keyring();
+    const head = {
+      format: store.dialect.snapshotFormat,
+      id: backupIdOf(job.id),
+      job_id: job.id,
+      name,
+      created_at: beganAt(job),
+      version: VERSION,
+    };
+    return {
+      secrets: new Map(),
+      hidden: [],
+      materials: { copy: await store.snapshot(), head, ring, folder: backups.folder },
+      checkpoint: () => Promise.resolve({ owned: true }),
+      finish: ({ result }) =>
+        Promise.resolve(result === undefined ? NO_RESULT : (tx) => record(tx, deps, job, name, result)),
+    };
+  },
+  async recover(deps, job) {
+    // A folder that cannot be reached must not keep the job from ending.
+    await removeUnfinished(deps, job).catch(() => undefined);
+    return null;
+  },
+});
+
+function beganAt(job: JobRow): number {
+  return job.started_at ?? job.created_at;
+}
+
+/** In the transaction of the job's end: a backup is known only if its job has succeeded. */
+async function record(tx: Tx, deps: RunDeps, job: JobRow, name: string, made: MadeBackup): Promise<void> {
+  const { store, backups } = deps;
+  const id = backupIdOf(job.id);
+  await insertBackup(tx, {
+    id,
+    job_id: job.id,
+    name,
+    file: made.file,
+    host: hostname(),
+    created_at: beganAt(job),
+    size_bytes: made.sizeBytes,
+    sha256: made.sha256,
+    verified_at: made.verifiedAt,
+  });
+  const detail = { job_id: job.id, name, size_bytes: made.sizeBytes, sha256: made.sha256, heads: made.heads };
+  recordMove(tx, job.daemon_id ?? '', 'backup.made', id, detail);
+  if (backups.keep === 0) return;
+  await removeSurplus(tx, name, backups.keep);
+  // After a failure the next backup removes them.
+  tx.afterCommit(() => void removeFiles(store, backups).catch(() => undefined));
+}
+
+/** Removes the files of backups that newer ones have replaced, and then their rows. */
+async function removeFiles(store: Store, { folder }: BackupPlace): Promise<void> {
+  const gone: string[] = [];
+  for (const { id, file, host } of await listRemoved(store.db, REMOVED_MAX)) {
+    // A row that somebody changed names no other file.
+    const removed = idOfBackupFile(file) === id && (await removeFile(join(folder, file)));
+    // Without a file here, it may be in the directory of another machine, whose daemon removes it.
+    if (removed || host === hostname()) gone.push(id);
+  }
+  if (gone.length > 0) await store.write((tx) => forgetRemoved(tx, gone));
+}
+
+/** False where there is no such file. */
+async function removeFile(path: string): Promise<boolean> {
+  try {
+    await unlink(path);
+    return true;
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return false;
+    throw error;
+  }
+}
+
+/** What a run whose daemon died has left in the folder: the file that it was writing, or a whole one without a row. */
+async function removeUnfinished({ store, backups }: RecoverDeps, job: JobRow): Promise<void> {
+  await rm(join(backups.folder, partialFileName(job.id)), { force: true });
+  const id = backupIdOf(job.id);
+  if ((await findBackup(store.db, id)) !== undefined) return;
+  const spec: BackupSpec = backupKind.readSpec(job.spec);
+  await rm(join(backups.folder, backupFileName(spec, id, beganAt(job))), { force: true });
+}

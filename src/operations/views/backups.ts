@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { count, time } from './shared.ts';
+
+const backup = z.object({
+  id: z.string(),
+  job_id: z.string(),
+  created_at: time,
+  size_bytes: count,
+  sha256: z.string(),
+  /** When it was last read to its end; null when it could not be. */
+  verified_at: time.nullable(),
+});
+
+export const BACKUP_VIEWS = { 'backup.list': z.array(backup), 'backup.get': backup } as const satisfies Record<
+  string,
+  z.ZodType
+>;

@@ -1,0 +1,60 @@
+import { found, rowBy } from '../engine/rows.ts';
+import type { Tx } from '../engine/tx.ts';
+import type { BackupRow, Db } from '../schema/schema.ts';
+
+/** The backups of this store. A removed one keeps its row until its file is gone, and is not listed. */
+
+export async function insertBackup(tx: Tx, row: Omit<BackupRow, 'removed_at'>): Promise<void> {
+  await tx.db
+    .insertInto('backups')
+    .values({ ...row, removed_at: null })
+    .execute();
+}
+
+export const findBackup = rowBy('backups', 'id');
+
+/** Throws not_found, also for a removed one. */
+export async function getBackup(db: Db, id: string): Promise<BackupRow> {
+  const row = await findBackup(db, id);
+  return found(row?.removed_at === null ? row : undefined, 'backup', id);
+}
+
+/** Newest first, at most `limit`; `before` is the last id that was read. */
+export function listBackups(db: Db, before: string | undefined, limit: number): Promise<BackupRow[]> {
+  let query = db.selectFrom('backups').selectAll().where('removed_at', 'is', null);
+  if (before !== undefined) query = query.where('id', '<', before);
+  return query.orderBy('id', 'desc').limit(limit).execute();
+}
+
+/** Notes when it was last read to its end, or with null that it could not be. */
+export async function noteVerified(tx: Tx, id: string, at: number | null): Promise<void> {
+  await tx.db.updateTable('backups').set({ verified_at: at }).where('id', '=', id).execute();
+}
+
+/** Removes the backups of this name but the `keep` newest: their files are removed later. */
+export async function removeSurplus(tx: Tx, name: string, keep: number): Promise<void> {
+  const kept = tx.db
+    .selectFrom('backups')
+    .select('id')
+    .where('name', '=', name)
+    .where('removed_at', 'is', null)
+    .orderBy('id', 'desc')
+    .limit(keep);
+  await tx.db
+    .updateTable('backups')
+    .set({ removed_at: tx.now })
+    .where('name', '=', name)
+    .where('removed_at', 'is', null)
+    .where('id', 'not in', kept)
+    .execute();
+}
+
+/** Removed backups whose files may still be there, oldest first, at most `limit`. */
+export function listRemoved(db: Db, limit: number): Promise<BackupRow[]> {
+  return db.selectFrom('backups').selectAll().where('removed_at', 'is not', null).orderBy('id').limit(limit).execute();
+}
+
+/** Forgets removed backups whose files are gone. */
+export async function forgetRemoved(tx: Tx, ids: readonly string[]): Promise<void> {
+  await tx.db.deleteFrom('backups').where('id', 'in', ids).where('removed_at', 'is not', null).execute();
+}
