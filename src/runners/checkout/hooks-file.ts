@@ -17,7 +17,11 @@ const KEY =
  * is too. Rejects when the tree can't be read. To be asked of the very files that will run.
  */
 export async function findHooksFile(tree: string): Promise<string | null> {
-  const names = await readdir(tree);
+  return hooksFileAmong(await readdir(tree));
+}
+
+/** The same for the names of the entries at the root of a tree. */
+export function hooksFileAmong(names: readonly string[]): string | null {
   return names.toSorted().find((name) => NAMES.includes(folded(name))) ?? null;
 }
 
