@@ -44,7 +44,7 @@ export interface ReportOrder {
   /** More is not read: the pipe is closed, and the program continues without it. */
   readonly bytesMax: number;
   /** One whole line, without its end. Must not throw. */
-  onLine(line: string): void;
+  readonly onLine: (line: string) => void;
 }
 
 /** Sees what a program prints before anybody else, and answers what of it may be recorded. */

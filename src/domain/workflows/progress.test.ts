@@ -102,8 +102,8 @@ describe('The steps of a workflow', () => {
       fc.property(graphs, fates, (steps, { ends, order }) => {
         const { states, started } = play(steps, ends, order);
         assert.deepEqual(
-          new Map([...states].toSorted()),
-          new Map([...modelOf(steps, (name) => jobEnd(ends, name))].toSorted()),
+          states,
+          modelOf(steps, (name) => jobEnd(ends, name)),
         );
         assert.equal(new Set(started).size, started.length);
       }),
@@ -196,7 +196,7 @@ describe('A run', () => {
         const trace = play(steps, second.ends, second.order, new Map(resumed.taken));
         assert.equal(trace.started[0] !== undefined && trace.started.every((name) => again.has(name)), true);
         const expected = modelOf(steps, (name) => jobEnd(again.has(name) ? second.ends : first.ends, name));
-        assert.deepEqual(new Map([...trace.states].toSorted()), new Map([...expected].toSorted()));
+        assert.deepEqual(trace.states, expected);
       }),
       { numRuns: 1_000 },
     );

@@ -50,7 +50,7 @@ void test('a chunk names the last progress in it, and a chunk without progress n
   recorder.event({ play: 'Web', task: 'Copy' });
   recorder.event({ play: 'Web', task: 'Use hunter2-hunter2' });
   recorder.system('between');
-  await clock.advance(60);
+  clock.advance(60);
   await settle();
   recorder.system('last');
   await finish();

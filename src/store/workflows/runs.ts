@@ -217,7 +217,7 @@ export async function interruptRuns(tx: Tx, reason: string): Promise<number> {
     .set((eb) => {
       const jobEnd = eb
         .selectFrom('jobs')
-        .select(({ ref }) => sql<StepEnd>`${ref('jobs.state')}`.as('state'))
+        .select((of) => sql<StepEnd>`${of.ref('jobs.state')}`.as('state'))
         .whereRef('jobs.id', '=', 'workflow_steps.job_id')
         .where('jobs.state', 'in', ends);
       return { state: eb.fn.coalesce(jobEnd, eb.val<StepEnd>('interrupted')), reason };

@@ -154,7 +154,7 @@ for (const engine of ENGINES) {
       const step = { run_id: id, name: 'a' };
       const [job, other] = [await enqueue(store), await enqueue(store)];
       const starts = await Promise.all([job, other].map((each) => store.write((tx) => startStep(tx, step, each))));
-      assert.deepEqual(starts.toSorted(), [false, true]);
+      assert.equal(starts.filter(Boolean).length, 1);
       assert.deepEqual(await statesOf(store, id), { a: 'queued', b: 'waiting' });
       assert.deepEqual({ ...(await findStepOfJob(store.db, job)) }, step);
       assert.equal(await findStepOfJob(store.db, other), undefined);

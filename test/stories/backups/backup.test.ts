@@ -99,7 +99,7 @@ describe('A backup', () => {
     const on = await place(t);
     await on.fixture.start(on.flags);
     await backUp(on);
-    const [{ id = '' } = {}] = await list(on);
+    const id = (await list(on))[0]?.id ?? '';
     const path = join(on.folder, readdirSync(on.folder)[0] ?? '');
     const bytes = readFileSync(path);
     bytes.writeUInt8(bytes.readUInt8(bytes.length >> 1) ^ 4, bytes.length >> 1);
@@ -116,7 +116,7 @@ describe('A backup', () => {
     const on = await place(t);
     await on.fixture.start(on.flags);
     await backUp(on);
-    const [{ id = '' } = {}] = await list(on);
+    const id = (await list(on))[0]?.id ?? '';
     const refused = await verb({ ...on, folder: on.fixture.dir }, 'backup', 'verify', id);
     assert.equal(refused.exitCode, 3);
     assert.match(refused.stdout, /has no file in the directory of backups \(--backup-dir\)/);
