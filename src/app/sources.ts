@@ -1,5 +1,5 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
-import { dirname, isAbsolute } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { processEnvironment } from '../config/settings.ts';
 import { Failure } from '../domain/failure.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -61,9 +61,16 @@ export function createSourceFetcher(
     },
     remove: (name) => trees.remove(name),
     hooksFile: findHooksFile,
+    hasFile,
     hookNames: readHookNames,
   };
   return fetcher;
+}
+
+async function hasFile(tree: string, path: string): Promise<boolean> {
+  const [root, file] = await Promise.all([tree, join(tree, path)].map((each) => realpath(each).catch(() => null)));
+  if (root === null || root === undefined || file === null || file === undefined) return false;
+  return isWithin(file, root) && (await stat(file)).isFile();
 }
 
 /** A run copies the directory: it must not contain files of the service, not even through a link. */

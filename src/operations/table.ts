@@ -13,6 +13,7 @@ import { MUTE_OPERATIONS } from './rules/mutes.ts';
 import { NOTIFY_OPERATIONS } from './notify/notify.ts';
 import { openapiOperation } from './openapi.ts';
 import type { Operation } from './core/operation.ts';
+import { PLAYBOOK_OPERATIONS } from './playbooks/playbooks.ts';
 import { RULE_OPERATIONS } from './rules/rules.ts';
 import { SCHEDULE_OPERATIONS } from './schedules/schedules.ts';
 import { SEAL_OPERATIONS } from './secrets/seal.ts';
@@ -42,6 +43,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...SOURCE_OPERATIONS,
   ...INVENTORY_OPERATIONS,
   ...COMMAND_OPERATIONS,
+  ...PLAYBOOK_OPERATIONS,
   ...BACKUP_OPERATIONS,
   ...EVENT_OPERATIONS,
   ...RULE_OPERATIONS,

@@ -15,7 +15,7 @@ import { termDirOf } from './process/term-once.ts';
 import type { Launcher } from './launch/launch.ts';
 import type { Waiting } from './launch/tool.ts';
 import type { SandboxPolicy } from './sandbox/policy.ts';
-import { inputsDirOf, makeRunDir, placeInput, removeRunDir, runDirOf } from './run-dir.ts';
+import { inputsDirOf, makeRunDir, placeInput, removeRunDir } from './run-dir.ts';
 import type { ProgramEnd, ProgramOrder, Runner, RunJob, RunOutcome } from './runner.ts';
 
 const NOTHING = Buffer.alloc(0);
@@ -63,10 +63,7 @@ export async function runJob<Spec, Materials, Checkpoint, Result>(
   reports: RunReports<Checkpoint>,
   signal: AbortSignal,
 ): Promise<EndedRun<Result>> {
-  const folders = {
-    run: runDirOf(setup.runsDir, job.id, accountOf(setup, job)),
-    data: [setup.runsDir, ...(setup.hiddenFolders ?? [])],
-  };
+  const folders = { run: join(setup.runsDir, job.id), data: [setup.runsDir, ...(setup.hiddenFolders ?? [])] };
   const recorder = new Recorder({
     secrets: [...job.secrets.values(), ...job.hidden],
     folders,
@@ -172,6 +169,7 @@ async function runProgram(
   const { bounds } = setup;
   const stop = { termDir: termDirOf(runDir), leaderFirst: KINDS[job.kind].stop === 'leader-first' };
   const cwd = join(runDir, order.folder ?? '');
+  const clear = [...clearFiles, ...(order.clearFiles ?? [])];
   const account = accountOf(setup, job);
   const launched = await setup.launcher.launch({
     argv: [...order.argv],
@@ -199,7 +197,7 @@ async function runProgram(
         startTicks: leader.startTicks,
         ...stop,
         output: stop.leaderFirst ? leader.output : null,
-        remove: [runDir, inputsDirOf(runDir)].flatMap((folder) => clearFiles.map((name) => ({ folder, name }))),
+        remove: [runDir, inputsDirOf(runDir)].flatMap((folder) => clear.map((name) => ({ folder, name }))),
       });
       await reports.leader({ pid: leader.pid, startTicks: leader.startTicks });
     },
@@ -254,6 +252,7 @@ function accountOf({ account }: Pick<RunSetup, 'account'>, job: SomeJob): Accoun
 }
 
 function policyOf(order: ProgramOrder, runDir: string, inputsDirs: readonly string[]): SandboxPolicy {
-  const { readable = [], connectPorts, unfiltered = 'refused', unixSockets = false } = order;
-  return { readable: [...readable, ...inputsDirs], writable: [runDir], connectPorts, unfiltered, unixSockets };
+  const { readable = [], connectPorts, unfiltered = 'refused', unixSockets = false, sharedMemory = false } = order;
+  const paths = { readable: [...readable, ...inputsDirs], writable: [runDir] };
+  return { ...paths, connectPorts, unfiltered, unixSockets, sharedMemory };
 }

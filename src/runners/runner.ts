@@ -28,6 +28,8 @@ export interface ProgramOrder {
   readonly unfiltered?: Unfiltered;
   /** Whether the program may make unix sockets, see SandboxPolicy; no by default. */
   readonly unixSockets?: boolean;
+  /** Whether it may use semaphores and shared memory, see SandboxPolicy; no by default. */
+  readonly sharedMemory?: boolean;
   readonly environment?: Readonly<Record<string, string>>;
   /** Where it works, below the run directory; the run directory itself by default. */
   readonly folder?: string;
@@ -37,6 +39,8 @@ export interface ProgramOrder {
   readonly captureBytes?: number;
   /** What the program writes to REPORT_FD, a pipe that it has for this alone. */
   readonly report?: ReportOrder;
+  /** Names of files in clear besides those of the runner. */
+  readonly clearFiles?: readonly string[];
 }
 
 /** What a program reports besides its output, in lines. */

@@ -13,6 +13,7 @@ import { HOST_SCENARIOS } from './scenarios/hosts.ts';
 import { JOB_SCENARIOS } from './scenarios/jobs.ts';
 import { MUTE_SCENARIOS } from './scenarios/mutes.ts';
 import { NOTIFY_SCENARIOS } from './scenarios/notify.ts';
+import { PLAYBOOK_SCENARIOS } from './scenarios/playbooks.ts';
 import { RULE_SCENARIOS } from './scenarios/rules.ts';
 import { SCHEDULE_SCENARIOS } from './scenarios/schedules.ts';
 import { SECRET_SCENARIOS } from './scenarios/secrets.ts';
@@ -25,6 +26,7 @@ const SCENARIOS = [
   ...SERVICE_SCENARIOS,
   ...JOB_SCENARIOS,
   ...COMMAND_SCENARIOS,
+  ...PLAYBOOK_SCENARIOS,
   ...SOURCE_SCENARIOS,
   ...WORKSPACE_SCENARIOS,
   ...APPROVAL_SCENARIOS,

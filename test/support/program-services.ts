@@ -53,6 +53,7 @@ export function fakeServices({ store, seal, followers, clock, authenticator, has
       treeOf: () => Promise.resolve(null),
       remove: () => Promise.resolve(),
       hooksFile: () => Promise.resolve(null),
+      hasFile: () => Promise.resolve(true),
       hookNames: () => Promise.resolve([]),
     },
     hostKeys: { scan: () => Promise.reject(new Error('no hosts')) },

@@ -17,7 +17,6 @@ export const PATH_USERS: Readonly<Record<string, string>> = {
   'src/runners/backup/backup.ts':
     'writes in the folder of backups, and in the folder beside a run directory that only the service writes',
   'src/runners/run-dir.ts': 'makes and removes entries of the folder of all runs, addressed from its descriptor',
-  'src/runners/checkout/copy-target.ts': 'writes into a new run directory before the first program of the run starts',
   'src/runners/checkout/copy-tree.ts':
     'copies a tree into a new run directory before the first program of the run starts',
   'src/runners/checkout/erase.ts':
@@ -49,6 +48,9 @@ export const PATH_USERS: Readonly<Record<string, string>> = {
   'src/runners/launch/tool.ts': 'reads and writes /proc',
   'src/runners/process/term-once.ts': 'works in a folder beside the run directory, which no run may write',
   'src/runners/terraform/tool.ts': 'looks for a program in the folders of PATH',
+  'src/runners/ansible/tool.ts': 'looks for a program in the folders of PATH, and reads its first line',
+  'src/runners/ansible/inputs.ts': 'reads a file of the program',
+  'src/runners/ansible/tree.ts': 'looks at a new copy of a tree before the first program of the run starts',
 };
 
 const FILE_SYSTEM = /^(?:node:)?fs(?:\/promises)?$/;

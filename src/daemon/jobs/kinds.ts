@@ -1,5 +1,6 @@
 import { BACKUP_RUN } from '../backups/run-support.ts';
 import { COMMAND_RUN } from '../commands/run-support.ts';
+import { PLAYBOOK_RUN } from '../playbooks/run-support.ts';
 import { WORKSPACE_RUNS } from '../workspaces/run-support.ts';
 import { NOT_BUILT, type RunKinds } from './run-support.ts';
 
@@ -7,7 +8,7 @@ import { NOT_BUILT, type RunKinds } from './run-support.ts';
 export const RUN_SUPPORT: RunKinds = {
   ...WORKSPACE_RUNS,
   command: COMMAND_RUN,
-  playbook: NOT_BUILT,
+  playbook: PLAYBOOK_RUN,
   backup: BACKUP_RUN,
   vendor: NOT_BUILT,
 };

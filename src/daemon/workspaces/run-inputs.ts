@@ -9,11 +9,11 @@ import { consume, getArtifact } from '../../store/workspaces/artifacts.ts';
 import type { ArtifactRow, Db, JobRow, WorkspaceRow } from '../../store/schema/schema.ts';
 import { openSealed, planLabel, stateLabel } from '../../store/secrets/seal.ts';
 import { readKnownSecrets, readSecrets, secretVersions } from '../../store/secrets/secrets.ts';
-import { findSource } from '../../store/sources/sources.ts';
 import { findAside, newestState } from '../../store/workspaces/states.ts';
 import type { Store } from '../../store/store.ts';
 import { getWorkspace, recordSecrets } from '../../store/workspaces/workspaces.ts';
 import type { RunDeps } from '../jobs/run-support.ts';
+import { sourceTree } from '../sources/source-tree.ts';
 
 /** The inputs of a workspace run, and the keys for its results. */
 export interface RunInputs {
@@ -61,24 +61,13 @@ export async function gatherInputs(
 }
 
 async function treeOf(
-  { store, sources }: RunDeps,
+  deps: RunDeps,
   workspace: WorkspaceRow,
   signal: AbortSignal,
 ): Promise<{ tree: string; root: string }> {
-  if (workspace.source === null) return { tree: await directoryOf(sources, workspace), root: '' };
-  const source = await findSource(store.db, workspace.source);
-  if (source === undefined) throw new Failure('not_found', `There is no source ${workspace.source}.`);
-  const here = await sources.treeOf(source);
-  if (here !== null) return { tree: here, root: workspace.path };
-  // Another machine fetched it: the run uses the commit that was recorded then.
-  if (source.commit_id !== null) await sources.fetch({ ...source, ref: source.commit_id }, signal);
-  const fetched = await sources.treeOf(source);
-  if (fetched === null)
-    throw new Failure(
-      'unavailable',
-      `The files of source ${source.name} are not on this machine: svc source sync ${source.name}`,
-    );
-  return { tree: fetched, root: workspace.path };
+  if (workspace.source === null) return { tree: await directoryOf(deps.sources, workspace), root: '' };
+  const { tree } = await sourceTree(deps, workspace.source, signal);
+  return { tree, root: workspace.path };
 }
 
 /** The path may be another directory since the workspace was added: the service's own is never copied into a run. */

@@ -44,7 +44,9 @@ export function summarise(facts: SummaryFacts): string {
 function titleOf({ kind, workspace, spec }: SummaryFacts): string {
   const row: KindFacts<unknown> = KINDS[kind];
   // After the kind, a runbook names what the job works on.
-  const title = row.words.title(workspace ?? row.runbook(row.readSpec(spec ?? '{}')).replace(/^[^:]*:/, ''), false);
+  const order = row.readSpec(spec ?? '{}');
+  const about = row.about?.(order) ?? row.runbook(order).replace(/^[^:]*:/, '');
+  const title = row.words.title(workspace ?? about, false);
   return title.slice(0, 1).toLowerCase() + title.slice(1);
 }
 

@@ -4,6 +4,8 @@ export interface KindFacts<Spec> {
   readSpec(json: string): Spec;
   /** The default `runbook` of a job. */
   runbook(spec: Spec): string;
+  /** What a summary names after the words; by default the part of `runbook` after the kind. */
+  about?(spec: Spec): string;
   readonly words: KindWords;
   /** Which processes get the stop signal first; `leader-first` if the tool cannot report after its helpers ended. */
   readonly stop: 'group' | 'leader-first';

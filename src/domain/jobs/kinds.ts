@@ -1,5 +1,6 @@
 import { backupKind } from '../backups/kind.ts';
 import { commandKind } from '../commands/kind.ts';
+import { playbookKind } from '../playbooks/kind.ts';
 import { WORKSPACE_ROWS } from '../workspaces/kinds.ts';
 import { JOB_KINDS, type JobKind } from './job.ts';
 import { type KindFacts, notBuilt } from './kind.ts';
@@ -8,10 +9,7 @@ import { type KindFacts, notBuilt } from './kind.ts';
 export const KINDS: Readonly<Record<JobKind, KindFacts<unknown>>> = {
   ...WORKSPACE_ROWS,
   command: commandKind,
-  playbook: {
-    ...notBuilt('playbook', { title: (of) => `Run playbook ${of}`, short: 'playbook run' }),
-    oneTap: 'by-rule',
-  },
+  playbook: playbookKind,
   backup: backupKind,
   vendor: notBuilt('vendor', { title: (of) => `Vendor ${of}`, short: 'vendor run' }),
 };

@@ -25,7 +25,7 @@ const NAME_CHARACTERS_MAX = 300;
 const MESSAGE_CHARACTERS_MAX = 500;
 
 /** One host of a run. */
-interface HostResult extends HostCounts {
+export interface HostResult extends HostCounts {
   readonly host: string;
   /** Its first failure, or the loss of its connection; null without one. `task` counts from 0. */
   readonly failure: { readonly task: number; readonly message: string } | null;
@@ -33,7 +33,7 @@ interface HostResult extends HostCounts {
   readonly cells: string;
 }
 
-interface TaskOfRun {
+export interface TaskOfRun {
   readonly play: string;
   readonly task: string;
 }

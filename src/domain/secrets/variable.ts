@@ -38,12 +38,12 @@ export function isRefusedVariable(name: string): boolean {
   return !NAME.test(name) || LOADS_CODE.some((pattern) => pattern.test(name)) || name.startsWith('SVC_');
 }
 
-/** The names that the service itself gives a command that an event asked for. */
-const OF_EVENT = /^SVC_(?:EVENT_FILE|LABEL_[A-Z0-9_]*)$/;
+/** The names that the service itself gives: to a command that an event asked for, and to a tool that reports. */
+const OF_SERVICE = /^SVC_(?:EVENT_FILE|LABEL_[A-Z0-9_]*|REPORT_FD)$/;
 
 /** True when the kind of a job may not set a variable of this name. */
 export function isRefusedKindVariable(name: string): boolean {
-  return isRefusedVariable(name) && !OF_EVENT.test(name);
+  return isRefusedVariable(name) && !OF_SERVICE.test(name);
 }
 
 /** True when a caller may not give a run a secret under this name: a refused variable, or one that steers a tool. */

@@ -11,6 +11,7 @@ export const NOUNS: Readonly<Record<string, string>> = {
   workspace: 'Plan, apply and destroy infrastructure',
   approval: 'List, show and decide approvals',
   command: 'Run an ad-hoc command as a job',
+  playbook: 'Run an Ansible playbook as a job',
   job: 'List, show, follow, cancel and redrive jobs',
   backup: 'Back up the store, verify and restore backups',
   maintenance: 'Prepare a reboot: cordon, uncordon, readiness',
@@ -43,7 +44,10 @@ export const GROUPS: Readonly<Record<string, string>> = {
 export const NOUN_GROUPS: readonly { readonly nouns: readonly string[]; readonly about: string }[] = [
   { nouns: ['serve', 'web'], about: 'Run the daemon, or only the API and web pages' },
   { nouns: ['doctor', 'migrate', 'whoami'], about: 'Check or upgrade the installation; show the caller' },
-  { nouns: ['job', 'command', 'approval', 'maintenance'], about: 'Queue, follow and approve jobs; prepare a reboot' },
+  {
+    nouns: ['job', 'command', 'playbook', 'approval', 'maintenance'],
+    about: 'Queue, follow and approve jobs; prepare a reboot',
+  },
   { nouns: ['workspace', 'source', 'hooks'], about: 'Plan, apply and destroy infrastructure' },
   { nouns: ['inventory'], about: 'Manage the hosts that jobs reach' },
   { nouns: ['event', 'rule', 'webhook', 'schedule'], about: 'Start jobs in reaction to events or at regular times' },
@@ -94,6 +98,7 @@ export const IDEMPOTENCY_FLAG: Flag = {
 /** Flags for fields whose value is an object with free names: NAME=VALUE, which the schema cannot express. */
 export const PAIR_FLAGS: Readonly<Record<string, Pick<Flag, 'placeholder' | 'help'>>> = {
   run_secrets: { placeholder: 'VAR=PROJECT/SECRET', help: 'Secret for the run, as its input variable VAR; repeatable' },
+  extra_vars: { placeholder: 'NAME=VALUE', help: 'Variable of the playbook; repeatable' },
 };
 
 /** Fields whose flag names a file: the command line reads it (`-` is standard input) and passes its text. */

@@ -63,6 +63,8 @@ export interface SourceFetcher {
    * folder.
    */
   hooksFile(tree: string): Promise<string | null>;
+  /** Whether there is a file at that path in a tree, and no link of it leads out. */
+  hasFile(tree: string, path: string): Promise<boolean>;
   /** The names of the hooks that it declares. */
   hookNames(tree: string, file: string): Promise<readonly string[]>;
 }

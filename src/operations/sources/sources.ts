@@ -81,6 +81,7 @@ const add = writeOperation({
       .optional()
       .describe('URL of a repository: https://host/path, ssh://user@host/path or user@host:path'),
     ref: z.string().optional().describe('Branch, tag or commit; without it, the default branch'),
+    plugins: field.flag.describe('Let Ansible load the plugins in it, which run on this machine'),
   }),
   answers: ['source.get'],
   failures: ['conflict', 'duplicate', 'unavailable'],
@@ -90,10 +91,16 @@ const add = writeOperation({
     if ((await findSource(store.db, name)) !== undefined) throw sourceExists(name);
     return { source: { name, ...source }, fetched: await services.sources.fetch({ name, ...source }) };
   },
-  async run({ tx }, _input, { source, fetched }) {
-    const row: SourceRow = { ...source, commit_id: fetched.commit, synced_at: tx.now, created_at: tx.now };
+  async run({ tx }, { plugins }, { source, fetched }) {
+    const row: SourceRow = {
+      ...source,
+      commit_id: fetched.commit,
+      synced_at: tx.now,
+      created_at: tx.now,
+      plugins: plugins ? 1 : 0,
+    };
     await insertSource(tx, row);
-    return written(reply('source.get', sourceView(row)), row.name, { kind: row.kind });
+    return written(reply('source.get', sourceView(row)), row.name, { kind: row.kind, plugins });
   },
 });
 

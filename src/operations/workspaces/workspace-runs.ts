@@ -1,17 +1,16 @@
 import { z } from 'zod';
-import { Failure } from '../../domain/failure.ts';
 import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
 import { OPERATORS } from '../../domain/access/scope.ts';
 import type { WorkspaceKind } from '../../domain/workspaces/workspace.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { enterWorkspace, queueWorkspaceRun } from '../../jobs/workspaces/queue.ts';
-import { findSource } from '../../store/sources/sources.ts';
 import { getWorkspace } from '../../store/workspaces/workspaces.ts';
 import * as field from '../core/fields.ts';
 import { type Context, writeOperation, type WriteContext } from '../core/operation.ts';
 import { reply, written, type Written } from '../core/reply.ts';
 import { requireSecrets } from '../../store/secrets/secrets.ts';
 import { runSecretsField } from '../secrets/run-secrets.ts';
+import { refuseHooks } from '../sources/refuse-hooks.ts';
 
 const RUN = {
   name: field.name,
@@ -26,23 +25,10 @@ interface RunInput {
   readonly detailed_exitcode?: boolean | undefined;
 }
 
-/**
- * Refuses a source that declares lifecycle hooks: they never run, and without them the result would be another one. The
- * copy of the run is checked again. Throws not_found and not_implemented.
- */
-async function refuseHooks({ store, services }: Context, { name }: RunInput): Promise<void> {
-  const workspace = await getWorkspace(store.db, name);
-  if (workspace.source === null) return;
-  const source = await findSource(store.db, workspace.source);
-  // A tree that is not on this machine is looked at where it runs.
-  const tree = source === undefined ? null : await services.sources.treeOf(source);
-  const file = tree === null ? null : await services.sources.hooksFile(tree);
-  if (file === null) return;
-  throw new Failure(
-    'not_implemented',
-    `Source ${workspace.source} declares lifecycle hooks (${file}), and hooks are not run here: nothing is run ` +
-      'from it.',
-  );
+/** Throws not_found, and not_implemented for a source that declares hooks. */
+async function refuseHooksOf(context: Context, { name }: RunInput): Promise<void> {
+  const { source } = await getWorkspace(context.store.db, name);
+  if (source !== null) await refuseHooks(context, source);
 }
 
 /** Queues a run in the name of the caller, or asks about it; `plan` is the saved plan that an apply carries out. */
@@ -107,7 +93,7 @@ const plan = writeOperation({
   }),
   answers: ['job.enqueued'],
   failures: ['not_found', 'not_implemented'],
-  prepare: refuseHooks,
+  prepare: refuseHooksOf,
   run: (context, input) => queue(context, 'plan', input, null),
 });
 
@@ -130,7 +116,7 @@ const apply = writeOperation({
   }),
   answers: ['job.enqueued', 'approval.pending'],
   failures: ['not_found', 'conflict', 'stale_plan', 'concurrency_held', 'not_implemented'],
-  prepare: refuseHooks,
+  prepare: refuseHooksOf,
   run: (context, input) => queue(context, 'apply', input, input.plan ?? null),
 });
 
@@ -152,7 +138,7 @@ const destroy = writeOperation({
   input: z.strictObject(RUN),
   answers: ['job.enqueued'],
   failures: ['not_found', 'conflict', 'not_implemented'],
-  prepare: refuseHooks,
+  prepare: refuseHooksOf,
   run: (context, input) => queue(context, 'destroy', input, null),
 });
 
@@ -167,7 +153,7 @@ const drift = writeOperation({
   input: z.strictObject(RUN),
   answers: ['job.enqueued'],
   failures: ['not_found', 'not_implemented'],
-  prepare: refuseHooks,
+  prepare: refuseHooksOf,
   run: (context, input) => queue(context, 'drift', input, null),
 });
 

@@ -17,12 +17,17 @@ const KEY =
  * is too. Rejects when the tree can't be read. To be asked of the very files that will run.
  */
 export async function findHooksFile(tree: string): Promise<string | null> {
-  return hooksFileAmong(await readdir(tree));
+  const names = await readdir(tree);
+  return names.toSorted().find((name) => NAMES.includes(folded(name))) ?? null;
 }
 
-/** The same for the names of the entries at the root of a tree. */
-export function hooksFileAmong(names: readonly string[]): string | null {
-  return names.toSorted().find((name) => NAMES.includes(folded(name))) ?? null;
+/** Rejects with an Error, for the output of a job, where the tree of a run declares hooks. */
+export async function refuseHooks(tree: string): Promise<void> {
+  const file = await findHooksFile(tree);
+  if (file !== null)
+    throw new Error(
+      `The source declares lifecycle hooks (${file}), which are not run here: a run without them is refused.`,
+    );
 }
 
 /**

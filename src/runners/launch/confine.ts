@@ -17,7 +17,7 @@ import { boundingSet } from '../sandbox/kernel/privileges.ts';
 import { seccompProgram } from '../sandbox/kernel/seccomp.ts';
 import type { SystemCalls } from '../sandbox/kernel/system-call.ts';
 import type { PathAccess, SandboxPolicy } from '../sandbox/policy.ts';
-import { SYSTEM_PATHS } from '../sandbox/policy.ts';
+import { SHARED_MEMORY, SYSTEM_PATHS } from '../sandbox/policy.ts';
 import { mapMemory } from './memory.ts';
 import { ANY_RESULT, CallList, LIST_BYTES, ZERO_OR_MORE } from './records.ts';
 
@@ -108,6 +108,7 @@ export class Confinement {
   addJob(list: CallList, policy: SandboxPolicy, uid: number): void {
     for (const path of policy.readable) this.#addPath(list, path, 'execute', uid);
     for (const path of policy.writable) this.#addPath(list, path, 'full', uid);
+    if (policy.sharedMemory === true) this.#addPath(list, SHARED_MEMORY, 'named', uid);
     const rulesets = this.#addNetwork(list, policy.connectPorts) ? [FILES_FD, NETWORK_FD] : [FILES_FD];
     list.append(this.#fixed.privileges);
     const unixSockets = policy.unixSockets === true || this.abi >= LANDLOCK_ABI_OF_NAMED_SOCKETS;

@@ -100,11 +100,10 @@ export class CallList {
   }
 
   /** Copies a text, as C reads it, and returns its address. Throws for a NUL, which would end the text. */
-  text(value: string | Buffer): bigint {
+  text(value: string): bigint {
     if (value.includes('\0')) throw new TextRefused('a text of the order holds a NUL');
     const { address, bytes } = this.room(Buffer.byteLength(value) + 1);
-    if (typeof value === 'string') bytes.write(value);
-    else value.copy(bytes);
+    bytes.write(value);
     return address;
   }
 

@@ -30,9 +30,16 @@ export interface SandboxPolicy {
    * works.
    */
   readonly unixSockets?: boolean;
+  /**
+   * Whether the job may make, open and remove files in /dev/shm by their names; no by default. Python needs it for
+   * semaphores. It cannot list the folder, which all jobs share.
+   */
+  readonly sharedMemory?: boolean;
 }
 
-export type PathAccess = 'execute' | 'read' | 'device';
+export type PathAccess = 'execute' | 'read' | 'device' | 'named';
+/** The folder of POSIX semaphores and shared memory. */
+export const SHARED_MEMORY = '/dev/shm';
 
 /**
  * What every job may reach of the system. Landlock can only allow, never take out again: a path in this table that

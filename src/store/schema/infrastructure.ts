@@ -18,6 +18,8 @@ export interface SourceRow {
   commit_id: string | null;
   synced_at: number | null;
   created_at: number;
+  /** 1: Ansible may load the plugins of the source. */
+  plugins: 0 | 1;
 }
 
 export interface WorkspaceRow {

@@ -5,6 +5,7 @@ import type { Scope } from '../../domain/access/scope.ts';
 import type { BackupRow } from './backups.ts';
 import type * as infrastructure from './infrastructure.ts';
 import type * as inventories from './inventories.ts';
+import type * as playbooks from './playbooks.ts';
 import type * as notify from './notify.ts';
 import type * as reaction from './reaction.ts';
 import type * as workflows from './workflows.ts';
@@ -33,6 +34,8 @@ export interface Schema {
   secrets: infrastructure.SecretRow;
   inventories: inventories.InventoryRow;
   host_keys: inventories.HostKeyRow;
+  playbook_runs: playbooks.PlaybookRunRow;
+  playbook_hosts: playbooks.PlaybookHostsRow;
   seal: infrastructure.SealRow;
   events: reaction.EventRow;
   event_counts: reaction.EventCountRow;
@@ -60,6 +63,7 @@ export interface Schema {
 export type * from './backups.ts';
 export type * from './infrastructure.ts';
 export type * from './inventories.ts';
+export type * from './playbooks.ts';
 export type * from './notify.ts';
 export type * from './reaction.ts';
 export type * from './workflows.ts';

@@ -60,6 +60,12 @@ export async function setSecret(
   return facts;
 }
 
+/** The names of the secrets of a project, sorted. */
+export async function listProjectSecrets(db: Db, project: string): Promise<string[]> {
+  const rows = await db.selectFrom('secrets').select('name').where('project', '=', project).orderBy('name').execute();
+  return rows.map(({ name }) => name);
+}
+
 /** Throws not_found. */
 export async function removeSecret(tx: Tx, secret: SecretName): Promise<SecretFacts> {
   const removed = await named(tx.db.deleteFrom('secrets'), secret).returning(FACTS).executeTakeFirst();

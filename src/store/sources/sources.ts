@@ -15,8 +15,11 @@ export function listSources(db: Db): Promise<SourceRow[]> {
   return db.selectFrom('sources').selectAll().orderBy('name').execute();
 }
 
+type NewSource = Omit<SourceRow, 'plugins'> & Partial<Pick<SourceRow, 'plugins'>>;
+
 /** Throws duplicate where the name is taken. */
-export async function insertSource(tx: Tx, row: SourceRow): Promise<void> {
+export async function insertSource(tx: Tx, source: NewSource): Promise<void> {
+  const row: SourceRow = { plugins: 0, ...source };
   if (!(await insertRow(tx.db, 'sources', row, 'skip'))) throw sourceExists(row.name);
 }
 

@@ -41,6 +41,7 @@ const SAMPLES: Readonly<
   'job.cancel': { params: { id: UNKNOWN_JOB }, allowed: 404 },
   'job.result': { params: { id: UNKNOWN_JOB }, allowed: 404 },
   'command.run': { body: { inventory: 'localhost', command: ['true'] }, allowed: 202 },
+  'playbook.run': { body: { playbook: 'site.yml', source: 'ops', inventory: 'localhost' }, allowed: 404 },
   'source.list': { allowed: 200 },
   'workspace.list': { allowed: 200 },
   'workspace.plan': { params: { name: 'nowhere' }, allowed: 404 },

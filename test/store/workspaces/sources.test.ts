@@ -24,6 +24,7 @@ function source(name: string, some: Partial<SourceRow> = {}): SourceRow {
     commit_id: 'a'.repeat(40),
     synced_at: 5,
     created_at: 1,
+    plugins: 0,
     ...some,
   };
 }

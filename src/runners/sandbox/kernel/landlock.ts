@@ -22,6 +22,8 @@ const EXECUTE = 1n << 0n;
 const WRITE_FILE = 1n << 1n;
 const READ_FILE = 1n << 2n;
 const READ_DIR = 1n << 3n;
+const REMOVE_FILE = 1n << 5n;
+const MAKE_REG = 1n << 8n;
 const REFER = 1n << 13n;
 const TRUNCATE = 1n << 14n;
 const IOCTL_DEV = 1n << 15n;
@@ -60,6 +62,7 @@ const RIGHTS_OF_ACCESS: Readonly<Record<PathAccess | 'full', bigint>> = {
   read: READ_FILE | READ_DIR,
   execute: READ_FILE | READ_DIR | EXECUTE,
   device: READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV,
+  named: READ_FILE | WRITE_FILE | TRUNCATE | MAKE_REG | REMOVE_FILE,
   full: ~MAKE_DEVICES,
 };
 

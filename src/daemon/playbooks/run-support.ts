@@ -1,0 +1,82 @@
+import { Failure } from '../../domain/failure.ts';
+import { connections } from '../../domain/inventories/connection.ts';
+import { knownHosts } from '../../domain/inventories/host-key.ts';
+import { INVENTORY_FILE, renderInventory } from '../../domain/inventories/render.ts';
+import { LOCALHOST } from '../../domain/inventories/inventory.ts';
+import { playbookKind } from '../../domain/playbooks/kind.ts';
+import type { PlaybookSpec } from '../../domain/playbooks/playbook.ts';
+import { vaultFault, vaultVariable } from '../../domain/playbooks/vault.ts';
+import { targetHosts } from '../../jobs/inventories/targets.ts';
+import type { Keyring } from '../../lib/seal.ts';
+import { ansibleRunner } from '../../runners/ansible/ansible.ts';
+import type { PlaybookMaterials, VaultSecret } from '../../runners/ansible/inputs.ts';
+import { hostKeysOf } from '../../store/inventories/host-keys.ts';
+import { getInventory, getInventoryRow } from '../../store/inventories/inventories.ts';
+import { encodeResults, insertResults } from '../../store/playbooks/results.ts';
+import type { Db } from '../../store/schema/schema.ts';
+import { listProjectSecrets, readSecrets } from '../../store/secrets/secrets.ts';
+import { NO_RESULT, type RunDeps, runKind } from '../jobs/run-support.ts';
+import { sourceTree } from '../sources/source-tree.ts';
+
+export const PLAYBOOK_RUN = runKind(playbookKind, ansibleRunner, {
+  async prepare(deps, job, spec, signal) {
+    const { db } = deps.store;
+    const ring = await deps.keyring();
+    const secrets = await readSecrets(db, ring, spec.runSecrets);
+    const vault = spec.vaultProject === null ? [] : await vaultOf(db, ring, spec.vaultProject);
+    const sshKey = await sshKeyOf(db, ring, spec.inventory);
+    const inventory = await getInventory(db, spec.inventory);
+    const { inventory: name, limit, limitIsOfEvent: isOfEvent } = spec;
+    const hosts = await targetHosts(db, { inventory: name, limit, isOfEvent });
+    const materials: PlaybookMaterials = {
+      ...(await treeOf(deps, spec, signal)),
+      inventory: { file: INVENTORY_FILE, text: renderInventory(inventory) },
+      hosts: limit === null ? null : hosts,
+      knownHosts: knownHosts(connections(inventory, [...inventory.hosts.keys()]), await hostKeysOf(db, name)),
+      sshKey,
+      vault,
+    };
+    return {
+      secrets,
+      hidden: [...vault.map(({ value }) => value), ...(sshKey === null ? [] : [sshKey])],
+      materials,
+      checkpoint: () => Promise.resolve({ owned: true }),
+      async finish({ result }) {
+        if (result === undefined || result.recap.hosts === 0) return NO_RESULT;
+        const stored = await encodeResults(result);
+        return (tx) => insertResults(tx, job.id, stored);
+      },
+    };
+  },
+});
+
+async function treeOf(
+  deps: RunDeps,
+  { source: name, dir }: PlaybookSpec,
+  signal: AbortSignal,
+): Promise<Pick<PlaybookMaterials, 'tree' | 'plugins'>> {
+  if (name !== null) {
+    const { tree, source } = await sourceTree(deps, name, signal);
+    return { tree, plugins: source.plugins === 1 };
+  }
+  // The path may be another directory by now: the service's own is never copied into a run.
+  const tree = await deps.sources.treeOf({ name: '', kind: 'dir', location: dir ?? '', commit_id: null });
+  if (tree === null)
+    throw new Failure('conflict', 'The directory is gone, or is one that no run may take its files from.');
+  return { tree, plugins: false };
+}
+
+/** The secrets of a project, as they are at this moment. */
+async function vaultOf(db: Db, ring: Keyring, project: string): Promise<VaultSecret[]> {
+  const names = await listProjectSecrets(db, project);
+  const fault = vaultFault(project, names);
+  if (fault !== null) throw new Failure('conflict', `vault_project: ${fault}.`);
+  const refs = Object.fromEntries(names.map((name) => [name, `${project}/${name}`]));
+  const values = await readSecrets(db, ring, refs);
+  return [...values].map(([name, value]) => ({ name, variable: vaultVariable(name), value }));
+}
+
+async function sshKeyOf(db: Db, ring: Keyring, inventory: string): Promise<Buffer | null> {
+  const { ssh_key: ref } = inventory === LOCALHOST ? { ssh_key: null } : await getInventoryRow(db, inventory);
+  return ref === null ? null : ((await readSecrets(db, ring, { key: ref })).get('key') ?? null);
+}

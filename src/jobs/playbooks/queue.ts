@@ -1,0 +1,52 @@
+import { playbookKind } from '../../domain/playbooks/kind.ts';
+import type { PlaybookSpec } from '../../domain/playbooks/playbook.ts';
+import { vaultFault } from '../../domain/playbooks/vault.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { Tx } from '../../store/engine/tx.ts';
+import type { NewJob } from '../../store/jobs/jobs.ts';
+import { listProjectSecrets, requireSecrets } from '../../store/secrets/secrets.ts';
+import { holdSource } from '../../store/sources/sources.ts';
+import { targetHosts } from '../inventories/targets.ts';
+import { askFirst, type Asker, type Gate, newJob, type QueueDeps, type Queued, queueJob } from '../queue.ts';
+
+interface PlaybookRequest {
+  readonly spec: PlaybookSpec;
+  /** Runs beside other playbooks on the same inventory. */
+  readonly parallel: boolean;
+  readonly privileged: boolean;
+  readonly timeoutMs: number;
+}
+
+/**
+ * Throws not_found for a source, an inventory or a secret that does not exist, and invalid_argument for a limit that
+ * leaves no host and for a project that cannot be used.
+ */
+export async function queuePlaybook(
+  tx: Tx,
+  deps: QueueDeps,
+  asker: Asker,
+  { spec, parallel, privileged, timeoutMs }: PlaybookRequest,
+  gate: Gate | null,
+): Promise<Queued> {
+  const { source, inventory, limit, limitIsOfEvent: isOfEvent, runSecrets, vaultProject } = spec;
+  if (source !== null) await holdSource(tx, source);
+  await targetHosts(tx.db, { inventory, limit, isOfEvent });
+  await requireSecrets(tx.db, runSecrets);
+  if (vaultProject !== null) await requireProject(tx, vaultProject);
+  const job: NewJob = {
+    ...newJob(tx, asker, playbookKind.runbook(spec)),
+    kind: 'playbook',
+    source,
+    workspace: null,
+    concurrencyKey: parallel ? null : `playbook:${inventory}`,
+    privileged,
+    spec: JSON.stringify(spec),
+    timeoutMs,
+  };
+  return gate === null ? queueJob(tx, deps, job, false) : askFirst(tx, deps, job, gate, null);
+}
+
+async function requireProject(tx: Tx, project: string): Promise<void> {
+  const fault = vaultFault(project, await listProjectSecrets(tx.db, project));
+  if (fault !== null) throw new Failure('invalid_argument', `vault_project: ${fault}.`);
+}

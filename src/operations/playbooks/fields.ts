@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { extraVarsFault } from '../../domain/playbooks/extra-vars.ts';
+import { type Json, playbookFault, tagsFault } from '../../domain/playbooks/playbook.ts';
+
+/** The input fields of a playbook run. */
+
+type Report = (fault: string) => void;
+
+function reporting(context: z.RefinementCtx): Report {
+  return (message) => context.addIssue({ code: 'custom', message });
+}
+
+export const playbookField = z.string({ error: 'expected the path of a playbook' }).superRefine((path, context) => {
+  const fault = playbookFault(path);
+  if (fault !== null) reporting(context)(fault);
+});
+
+const TAGS_CHARACTERS_MAX = 10_000;
+
+/** A list of tags, or one text with commas between them. */
+export const tagsField = z
+  .union(
+    [
+      z.string().max(TAGS_CHARACTERS_MAX, { error: `expected at most ${TAGS_CHARACTERS_MAX} characters` }),
+      z.array(z.string()),
+    ],
+    { error: 'expected a list of tags, or a text with commas between them' },
+  )
+  .transform((given) => (typeof given === 'string' ? (given === '' ? [] : given.split(',')) : given))
+  .superRefine((tags, context) => {
+    const fault = tagsFault(tags);
+    if (fault !== null) reporting(context)(fault);
+  })
+  .default([]);
+
+/** Data of JSON: a request was parsed from it. */
+export const extraVarsField = z
+  .record(z.string(), z.unknown(), { error: 'expected an object of variables' })
+  .transform((vars) => vars as Readonly<Record<string, Json>>)
+  .superRefine((vars, context) => {
+    const fault = extraVarsFault(vars);
+    if (fault !== null) reporting(context)(fault);
+  })
+  .default({});

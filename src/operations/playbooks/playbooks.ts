@@ -1,0 +1,116 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { OPERATORS } from '../../domain/access/scope.ts';
+import { Failure } from '../../domain/failure.ts';
+import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
+import type { PlaybookSpec } from '../../domain/playbooks/playbook.ts';
+import { queuePlaybook } from '../../jobs/playbooks/queue.ts';
+import { getSource } from '../../store/sources/sources.ts';
+import * as field from '../core/fields.ts';
+import { type Context, writeOperation } from '../core/operation.ts';
+import { reply, written } from '../core/reply.ts';
+import { runSecretsField } from '../secrets/run-secrets.ts';
+import { refuseHooks } from '../sources/refuse-hooks.ts';
+import { extraVarsField, playbookField, tagsField } from './fields.ts';
+
+const input = z.strictObject({
+  playbook: playbookField.describe('Path of the playbook in its source'),
+  inventory: field.name.describe('Inventory to run on; localhost is this machine'),
+  source: field.name.optional().describe('Registered source that contains the playbook'),
+  dir: z
+    .string()
+    .min(1, { error: 'expected a directory' })
+    .max(4_095, { error: 'expected at most 4095 characters' })
+    .refine((text) => !/\p{Cc}/u.test(text), { error: 'a control character is not allowed' })
+    .optional()
+    .describe('Directory on this machine with the playbook, instead of a source'),
+  limit: field.text(1_000).optional().describe('Only these hosts and groups of the inventory'),
+  tags: tagsField.describe('Run only tasks with one of these tags, with commas between them'),
+  skip_tags: tagsField.describe('Skip tasks with one of these tags, with commas between them'),
+  check: field.flag.describe('Report what would change, but change nothing'),
+  diff: field.flag.describe('Show the differences of changed files'),
+  extra_vars: extraVarsField,
+  vault_project: field.name.optional().describe('Project whose secrets become vault ids and variables'),
+  run_secrets: runSecretsField,
+  tolerate_unreachable: field.flag.describe('End as degraded, not failed, if only offline hosts are missing'),
+  timeout: z.string().optional().describe('Maximum duration of the run, such as 10m'),
+  egress_ports: field.egressPorts.describe('Allowed outbound TCP port besides 22; repeatable'),
+  parallel: field.flag.describe('Run beside other playbooks on the same inventory'),
+  summary: field.summary,
+  privileged: field.flag.describe('Run outside the kernel sandbox; marked and counted'),
+});
+
+type Input = z.output<typeof input>;
+
+/** Where the playbook is, checked before the write. Throws invalid_argument, not_found and not_implemented. */
+async function placeOf(context: Context, given: Input): Promise<Pick<PlaybookSpec, 'source' | 'dir'>> {
+  const { playbook, source, dir } = given;
+  const { services, store } = context;
+  if (source === undefined && dir === undefined)
+    throw new Failure('invalid_argument', 'source: expected the name of a source.');
+  if (source !== undefined && dir !== undefined)
+    throw new Failure('invalid_argument', 'dir, source: expected one of the two.');
+  if (source !== undefined) {
+    const row = await getSource(store.db, source);
+    await refuseHooks(context, source);
+    const tree = await services.sources.treeOf(row);
+    // A tree that is not on this machine is looked at where it runs.
+    if (tree !== null && !(await services.sources.hasFile(tree, playbook)))
+      throw new Failure('invalid_argument', `playbook: there is no file ${JSON.stringify(playbook)} in ${source}.`);
+    return { source, dir: null };
+  }
+  // Absolute by where the command line runs: the daemon has another working directory.
+  const path = resolve(dir ?? '');
+  await services.sources.fetch({ name: '', kind: 'dir', location: path, ref: null });
+  if (!(await services.sources.hasFile(path, playbook)))
+    throw new Failure('invalid_argument', `playbook: there is no file ${JSON.stringify(playbook)} in the directory.`);
+  return { source: null, dir: path };
+}
+
+const run = writeOperation({
+  id: 'playbook.run',
+  summary: 'Queue a run of an Ansible playbook',
+  effect: 'enqueue',
+  scopes: OPERATORS,
+  http: { method: 'POST', path: '/playbooks/run', omit: ['dir', 'privileged'] },
+  cli: {
+    verb: 'playbook run',
+    wait: 'job',
+    positionals: ['playbook'],
+    examples: [
+      'svc playbook run site.yml --source ops --inventory prod --wait',
+      'svc playbook run site.yml --dir . --inventory localhost --check --diff --wait',
+    ],
+  },
+  mcp: { none: 'A playbook is started by a person or a rule, never by an agent.' },
+  input,
+  answers: ['job.enqueued'],
+  failures: ['not_found', 'not_implemented'],
+  prepare: placeOf,
+  async run({ tx, caller, services }, given, place) {
+    const { playbook, inventory, limit = null, check, diff, privileged, parallel } = given;
+    const spec: PlaybookSpec = {
+      playbook,
+      ...place,
+      inventory,
+      limit,
+      tags: given.tags,
+      skipTags: given.skip_tags,
+      check,
+      diff,
+      extraVars: given.extra_vars,
+      tolerateUnreachable: given.tolerate_unreachable,
+      egressPorts: given.egress_ports,
+      runSecrets: given.run_secrets,
+      vaultProject: given.vault_project ?? null,
+    };
+    const asker = { trigger: caller.via, requestedBy: caller.name, owners: [caller.owner], summary: given.summary };
+    const timeoutMs = jobTimeoutMs(given.timeout);
+    const queued = await queuePlaybook(tx, services, asker, { spec, parallel, privileged, timeoutMs }, null);
+    const enqueued = reply('job.enqueued', { job_id: queued.jobId, state: queued.state });
+    const { source } = place;
+    return written(enqueued, queued.jobId, { playbook, source, inventory, check, privileged });
+  },
+});
+
+export const PLAYBOOK_OPERATIONS = [run];

@@ -1,0 +1,19 @@
+import { Failure } from '../../domain/failure.ts';
+import { findSource } from '../../store/sources/sources.ts';
+import type { Context } from '../core/operation.ts';
+
+/**
+ * Refuses a source that declares lifecycle hooks: they never run, and without them the result would be another one. The
+ * copy of the run is checked again. Throws not_implemented.
+ */
+export async function refuseHooks({ store, services }: Context, name: string): Promise<void> {
+  const source = await findSource(store.db, name);
+  // A tree that is not on this machine is looked at where it runs.
+  const tree = source === undefined ? null : await services.sources.treeOf(source);
+  const file = tree === null ? null : await services.sources.hooksFile(tree);
+  if (file === null) return;
+  throw new Failure(
+    'not_implemented',
+    `Source ${name} declares lifecycle hooks (${file}), and hooks are not run here: nothing is run from it.`,
+  );
+}

@@ -1,0 +1,80 @@
+import type { PlaybookSpec } from '../../domain/playbooks/playbook.ts';
+import { readReportLine } from '../../domain/playbooks/report.ts';
+import { type PlaybookResults, ResultsCollector } from '../../domain/playbooks/results.ts';
+import { verdictOf } from '../../domain/playbooks/verdict.ts';
+import type { RunJob, Runner, RunOutcome, RunTools } from '../runner.ts';
+import { CLEAR_FILES, placeInputs, type PlaybookMaterials } from './inputs.ts';
+import { findAnsible } from './tool.ts';
+import { makeTree, TREE } from './tree.ts';
+
+/** A port that every playbook may reach: OpenSSH. */
+const SSH_PORT = 22;
+/** A run of 2,000 tasks on 10,000 hosts reports 1.2 GB in days; a task that writes without end reaches this. */
+const REPORT_BYTES_MAX = 2 * 1024 * 1024 * 1024;
+/** Left-out folders that a line names. */
+const FOLDERS_NAMED = 10;
+
+type Job = RunJob<PlaybookSpec, PlaybookMaterials>;
+
+/** Runs a playbook with the ansible-playbook on PATH. */
+export const ansibleRunner: Runner<PlaybookSpec, PlaybookMaterials, never, PlaybookResults> = {
+  clearFiles: CLEAR_FILES,
+  async run(job, tools) {
+    try {
+      return await runPlaybook(job, tools);
+    } catch (error) {
+      if (tools.signal.aborted && error === tools.signal.reason) return { state: 'cancelled', exitCode: null };
+      tools.say(error instanceof Error ? error.message : 'The run failed for an unknown reason.');
+      return { state: 'failed', exitCode: null };
+    }
+  },
+};
+
+async function runPlaybook(
+  { spec, materials, secrets }: Job,
+  tools: RunTools<never>,
+): Promise<RunOutcome<PlaybookResults>> {
+  const tool = await findAnsible(tools.searchPath, tools.runDir);
+  if (tool === null)
+    throw new Error(
+      'ansible-playbook is not on the PATH of the daemon: install ansible-core, or start the daemon with it on its ' +
+        'PATH.',
+    );
+  const { tree, plugins } = materials;
+  const order = { tree, plugins, playbook: spec.playbook, fromSource: spec.source !== null };
+  const { playbook, leftOut } = await makeTree(tools.runDir, order, tools.signal);
+  if (leftOut.length > 0) tools.say(leftOutLine(leftOut));
+  const inputs = await placeInputs(spec, materials, secrets, tools);
+  const collector = new ResultsCollector((text) => tools.redact(text));
+  const end = await tools.exec({
+    argv: [tool.path, ...inputs.options, '--', playbook],
+    readable: tool.readable,
+    connectPorts: [SSH_PORT, ...spec.egressPorts],
+    sharedMemory: true,
+    environment: inputs.environment,
+    clearFiles: inputs.clearFiles,
+    folder: TREE,
+    report: {
+      bytesMax: REPORT_BYTES_MAX,
+      onLine(line) {
+        const event = readReportLine(line);
+        const progress = event === null ? null : collector.add(event);
+        if (progress !== null) tools.progress(progress);
+      },
+    },
+  });
+  const results = collector.results();
+  const { tolerateUnreachable } = spec;
+  const { reason, ...outcome } = verdictOf({ end, recap: results.recap, tolerateUnreachable });
+  if (reason !== null) tools.say(reason);
+  return { ...outcome, result: results };
+}
+
+function leftOutLine(leftOut: readonly string[]): string {
+  const named = leftOut.slice(0, FOLDERS_NAMED).join(', ');
+  const more = leftOut.length > FOLDERS_NAMED ? ` and ${leftOut.length - FOLDERS_NAMED} more` : '';
+  return (
+    `Left out: ${named}${more}. Ansible would run this code on the machine of the daemon by itself. If you trust it, ` +
+    'add the source with --plugins.'
+  );
+}

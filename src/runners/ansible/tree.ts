@@ -1,0 +1,69 @@
+import { realpath, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isWithin } from '../../lib/within.ts';
+import { copyTree, COPY_LIMITS } from '../checkout/copy-tree.ts';
+import { refuseHooks } from '../checkout/hooks-file.ts';
+import { makeRunFolder } from '../run-files/run-files.ts';
+
+/** The copy of the tree, below the run directory. */
+export const TREE = 'tree';
+
+/**
+ * Folders beside a playbook and in a role that Ansible loads code from on this machine, without a word of the
+ * playbook: it imports all connection, shell and become plugins when it starts, all callbacks before the first play,
+ * all filters and tests with the first template, and a file with the name of a built-in plugin takes its place.
+ * `library` and `module_utils` are not among them: a module runs where its task runs.
+ */
+const PLUGIN_FOLDERS: ReadonlySet<string> = new Set([
+  'action_plugins',
+  'become_plugins',
+  'cache_plugins',
+  'callback_plugins',
+  'cliconf_plugins',
+  'connection_plugins',
+  'doc_fragments',
+  'filter_plugins',
+  'httpapi_plugins',
+  'inventory_plugins',
+  'lookup_plugins',
+  'netconf_plugins',
+  'shell_plugins',
+  'strategy_plugins',
+  'terminal_plugins',
+  'test_plugins',
+  'vars_plugins',
+]);
+const NOTHING: ReadonlySet<string> = new Set();
+
+interface PlaybookTree {
+  /** The absolute path of the playbook in the copy. */
+  readonly playbook: string;
+  /** The plugin folders that were left out, as paths in the tree. */
+  readonly leftOut: readonly string[];
+}
+
+/** Copies the tree into the run. Rejects with an Error whose message has the reason. */
+export async function makeTree(
+  runDir: string,
+  { tree, fromSource, plugins, playbook }: TreeOrder,
+  signal: AbortSignal,
+): Promise<PlaybookTree> {
+  const copy = join(runDir, TREE);
+  await makeRunFolder(runDir, TREE);
+  const { leftOut } = await copyTree(tree, copy, COPY_LIMITS, signal, plugins ? NOTHING : PLUGIN_FOLDERS);
+  // Looked for in the very files that would run: a source may have got its hooks after the run was asked for.
+  if (fromSource) await refuseHooks(copy);
+  const path = await realpath(join(copy, playbook)).catch(() => null);
+  // The copy has no link that leads out of it, and no program of the run has changed it yet.
+  if (path === null || !isWithin(path, await realpath(copy)) || !(await stat(path)).isFile())
+    throw new Error(`There is no playbook ${playbook} in these files.`);
+  return { playbook: join(copy, playbook), leftOut };
+}
+
+interface TreeOrder {
+  readonly tree: string;
+  readonly fromSource: boolean;
+  /** Whether the operator allowed the plugins of the tree. */
+  readonly plugins: boolean;
+  readonly playbook: string;
+}
