@@ -73,7 +73,7 @@ function states(): string {
     diagram,
     prose(
       `Terminal: ${terminal.join(', ')}. \`degraded\` counts as success; \`interrupted\` means that the daemon died ` +
-        'or was stopped while the job ran.',
+        'or was stopped while the job ran. A restore from a backup ends queued jobs as `interrupted` too.',
     ),
   );
 }

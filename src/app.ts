@@ -13,4 +13,7 @@ export const runServe: App['runServe'] = async (settings, io, schema) =>
 export const runMigrate: App['runMigrate'] = async (settings) =>
   (await import('./app/migrate.ts')).runMigrate(settings);
 
+export const openRestore: App['openRestore'] = async (settings, order) =>
+  (await import('./app/restore.ts')).openRestore(settings, order);
+
 export const runWeb: App['runWeb'] = async (settings, io) => (await import('./app/serve.ts')).runWeb(settings, io);

@@ -17,6 +17,11 @@ const RING_MS = 1_000;
 
 const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations');
 
+/** The number of the newest migration that this build knows for a kind of database. */
+export function newestSchema(database: Dialect['name']): number {
+  return readMigrations(join(MIGRATIONS, database)).at(-1)?.number ?? 0;
+}
+
 /** The store of one process: committed state to read, and one gate for writes. */
 export interface Store {
   readonly dialect: Dialect;

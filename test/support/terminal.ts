@@ -64,6 +64,7 @@ export const NO_APP: App = {
   runServe: () => Promise.reject(new Error('this test runs no daemon')),
   runWeb: () => Promise.reject(new Error('this test runs no server')),
   runMigrate: () => Promise.reject(new Error('this test has no store')),
+  openRestore: () => Promise.reject(new Error('this test has no backup')),
 };
 
 /** Local mode on a runtime of the test's own. */

@@ -10,7 +10,7 @@ export type JobTrigger = (typeof JOB_TRIGGERS)[number];
 /**
  * The state machine of a job. A transition is one conditional update (`where state = <from>`), so a transition that
  * lost its race changes nothing. Terminal states, the CHECK constraint, the filter's values and the diagram in
- * docs/reference derive from this table.
+ * docs/reference derive from this table. A restore from a backup is no move: it ends open jobs as a whole.
  */
 export const JOB_MOVES = {
   awaiting_approval: ['queued', 'cancelled'],

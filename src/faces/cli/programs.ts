@@ -129,6 +129,26 @@ export const PROGRAM_VERBS: readonly Verb[] = [
   }),
   program('web', ['svc web', 'svc web --addr 127.0.0.1:8430']),
   program('migrate', ['svc migrate']),
+  {
+    path: 'backup restore',
+    summary: 'Restore a backup into an empty or new data directory',
+    examples: [
+      'svc backup restore bak_01m7yd4zyke00anp2z332d2j5p --into /var/lib/gatehouse',
+      'svc backup restore FILE --into DIR --seal-key-file KEY-FILE --yes',
+    ],
+    positionals: [{ field: 'id_or_file', type: 'string', required: true }],
+    flags: [
+      {
+        name: 'into',
+        field: 'into',
+        type: 'string',
+        placeholder: 'DIR',
+        required: true,
+        help: 'Data directory to make; empty or new',
+      },
+    ],
+    call: { program: 'restore' },
+  },
   program('commands', ['svc commands', 'svc commands --output json']),
   program(
     'completion',

@@ -24,6 +24,7 @@ const PROGRAMS: Readonly<Record<ProgramName, (session: ProgramSession) => Promis
         : `Changed the store from schema ${from} to ${to}.\n`,
     );
   },
+  restore: async (session) => (await import('./restore.ts')).restoreBackup(session),
   commands: async (session) => {
     const { commandLines, commandTree } = await import('./syntax/command-tree.ts');
     return print(session, 'commands', commandTree(TREE), () => commandLines(TREE));

@@ -10,6 +10,7 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
   'artifact.seal': ['job_id', 'workspace', 'serial', 'digest', 'verdict', 'destroys', 'changes', 'creates'],
   'backup.create': ['name'],
   'backup.made': ['job_id', 'name', 'size_bytes', 'sha256'],
+  'backup.restore': ['interrupted', 'cancelled', 'approvals', 'workflow_runs', 'deliveries'],
   'backup.verify': ['whole'],
   'command.run': ['inventory', 'privileged'],
   'data_dir.modes': ['entries', 'jobs'],

@@ -6,7 +6,7 @@ import { SealedFileBroken } from '../../lib/sealed-file/format.ts';
 import { openSealedFile, type SealedFile } from '../../lib/sealed-file/read.ts';
 
 /** An open backup whose digest was checked and whose head was opened. */
-interface BackupFile extends Pick<SealedFile, 'sizeBytes' | 'sha256'> {
+export interface BackupFile extends Pick<SealedFile, 'sizeBytes' | 'sha256'> {
   readonly head: BackupHead;
   /** As SealedFile.content; throws Failure. */
   content(take: (content: AsyncIterable<Buffer>) => Promise<void>): Promise<void>;

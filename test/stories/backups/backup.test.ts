@@ -1,68 +1,32 @@
 /** Backups by a real daemon: made while jobs run, checked, kept and removed, and killed on the way. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, test, type TestContext } from 'node:test';
+import { describe, test } from 'node:test';
 import { partialFileName } from '../../../src/domain/backups/backup.ts';
 import { randomBytes } from '../../../src/lib/random.ts';
 import { until } from '../../support/api-client.ts';
 import { runsDirFor } from '../../support/daemon.ts';
-import { type Fixture, type FixtureFlags, openFixture } from '../../support/fixtures/installation.ts';
-import { svc } from '../../support/terminal.ts';
-import * as app from '../../../src/app.ts';
-
-interface Place {
-  readonly fixture: Fixture;
-  readonly folder: string;
-  readonly flags: FixtureFlags;
-}
-
-interface Listed {
-  readonly id: string;
-  readonly job_id: string;
-  readonly size_bytes: number;
-  readonly sha256: string;
-  readonly verified_at: string | null;
-}
-
-async function place(t: TestContext, ...args: readonly string[]): Promise<Place> {
-  const fixture = await openFixture(t);
-  const folder = join(fixture.dir, 'backups');
-  mkdirSync(folder);
-  return { fixture, folder, flags: { args: ['--backup-dir', folder, ...args] } };
-}
-
-async function queueBackup({ fixture }: Place, name = 'store'): Promise<string> {
-  return (await fixture.call<{ job_id: string }>('backup.create', { name })).job_id;
-}
-
-async function backUp(on: Place, name?: string): Promise<string> {
-  const id = await queueBackup(on, name);
-  const { state } = await on.fixture.waitFor(id, ['succeeded', 'failed', 'interrupted'], 60_000);
-  assert.equal(state, 'succeeded', await outputOf(on, id));
-  return id;
-}
-
-async function outputOf({ fixture }: Place, jobId: string): Promise<string> {
-  return (await fixture.events(jobId)).flatMap((event) => (event.type === 'log' ? [event.text] : [])).join('\n');
-}
-
-const list = ({ fixture }: Place): Promise<readonly Listed[]> => fixture.call('backup.list', {});
-
-function verb({ fixture, folder }: Place, ...argv: readonly string[]) {
-  const data = ['--data-dir', join(fixture.dir, 'data'), '--seal-key-file', join(fixture.dir, 'seal.key')];
-  return svc([...argv, ...data, '--backup-dir', folder, '--output', 'json'], { app });
-}
+import {
+  type BackupFixture,
+  backUp,
+  listOf,
+  openBackupFixture,
+  outputOf,
+  queueBackup,
+  verb,
+} from '../../support/backups/backup-fixture.ts';
+import type { Fixture } from '../../support/fixtures/installation.ts';
 
 describe('A backup', () => {
   test('F32: is made while jobs run, is listed with the digest of its file, and verifies', async (t) => {
-    const on = await place(t);
+    const on = await openBackupFixture(t);
     const daemon = await on.fixture.start(on.flags);
     const running = await on.fixture.queue({ command: on.fixture.witness.command('k', 60) });
     await on.fixture.waitFor(running, ['running']);
     const job = await backUp(on);
-    const [made, ...rest] = await list(on);
+    const [made, ...rest] = await listOf(on);
     assert.deepEqual(rest, []);
     assert.equal(made?.job_id, job);
     const [file = '', ...others] = readdirSync(on.folder);
@@ -83,7 +47,7 @@ describe('A backup', () => {
   });
 
   test('F32: T20: holds neither the key nor a word of the store in clear', async (t) => {
-    const on = await place(t);
+    const on = await openBackupFixture(t);
     await on.fixture.call('secret.set', { secret: 'net/token', value: 'canary-of-a-secret' });
     await on.fixture.queue({ command: ['/bin/echo', 'canary-of-a-command'] });
     await on.fixture.start(on.flags);
@@ -96,10 +60,10 @@ describe('A backup', () => {
   });
 
   test('F32: with one bit flipped is refused as damaged, and listed as not verified', async (t) => {
-    const on = await place(t);
+    const on = await openBackupFixture(t);
     await on.fixture.start(on.flags);
     await backUp(on);
-    const id = (await list(on))[0]?.id ?? '';
+    const id = (await listOf(on))[0]?.id ?? '';
     const path = join(on.folder, readdirSync(on.folder)[0] ?? '');
     const bytes = readFileSync(path);
     bytes.writeUInt8(bytes.readUInt8(bytes.length >> 1) ^ 4, bytes.length >> 1);
@@ -107,29 +71,29 @@ describe('A backup', () => {
     const refused = await verb(on, 'backup', 'verify', id);
     assert.equal(refused.exitCode, 5);
     assert.match(refused.stdout, /"code":"conflict".*is damaged or incomplete/);
-    assert.equal((await list(on))[0]?.verified_at, null);
+    assert.equal((await listOf(on))[0]?.verified_at, null);
     const { stdout } = await verb(on, 'audit', 'list', '--operation', 'backup.verify');
     assert.match(stdout, /"detail":\{"whole":false\}/);
   });
 
   test('whose file is gone is not found, and the message says where it was looked for', async (t) => {
-    const on = await place(t);
+    const on = await openBackupFixture(t);
     await on.fixture.start(on.flags);
     await backUp(on);
-    const id = (await list(on))[0]?.id ?? '';
+    const id = (await listOf(on))[0]?.id ?? '';
     const refused = await verb({ ...on, folder: on.fixture.dir }, 'backup', 'verify', id);
     assert.equal(refused.exitCode, 3);
     assert.match(refused.stdout, /has no file in the directory of backups \(--backup-dir\)/);
   });
 
   test('replaces the oldest of its name where more than --keep-backups are kept', async (t) => {
-    const on = await place(t, '--keep-backups', '2');
+    const on = await openBackupFixture(t, ['--keep-backups', '2']);
     await on.fixture.start(on.flags);
     await backUp(on, 'other');
     await backUp(on, 'nightly');
     const kept = [await backUp(on, 'nightly'), await backUp(on, 'nightly')];
     await until('the oldest file is gone', () => readdirSync(on.folder).length === 3);
-    const listed = await list(on);
+    const listed = await listOf(on);
     assert.deepEqual(
       listed.slice(0, 2).map((each) => each.job_id),
       kept.toReversed(),
@@ -140,14 +104,14 @@ describe('A backup', () => {
   });
 
   test('fails with the reason where its directory cannot be written, and leaves nothing', async (t) => {
-    const on = await place(t);
+    const on = await openBackupFixture(t);
     const folder = join(on.fixture.dir, 'missing', 'backups');
     await on.fixture.start({ args: ['--backup-dir', folder] });
     const id = await queueBackup(on);
     const { state } = await on.fixture.waitFor(id, ['succeeded', 'failed'], 60_000);
     assert.equal(state, 'failed');
     assert.match(await outputOf(on, id), /No backup was made: the directory of backups does not exist\./);
-    assert.deepEqual(await list(on), []);
+    assert.deepEqual(await listOf(on), []);
     await until('the run is gone', () => on.fixture.leftRuns().length === 0);
   });
 });
@@ -166,14 +130,14 @@ async function fill({ store }: Fixture): Promise<void> {
 
 describe('A daemon that is killed during a backup', () => {
   for (const [moment, path] of Object.entries({
-    copies: (on: Place, id: string) => join(runsDirFor(join(on.fixture.dir, 'data')), `${id}.in`, 'store.copy'),
-    seals: (on: Place, id: string) => join(on.folder, partialFileName(id)),
+    copies: (on: BackupFixture, id: string) => join(runsDirFor(on.dataDir), `${id}.in`, 'store.copy'),
+    seals: (on: BackupFixture, id: string) => join(on.folder, partialFileName(id)),
   }))
     test(
       `F26: F32: while it ${moment}, leaves nothing half: the job is interrupted`,
       { timeout: 120_000 },
       async (t) => {
-        const on = await place(t);
+        const on = await openBackupFixture(t);
         await fill(on.fixture);
         const daemon = await on.fixture.start(on.flags);
         const id = await queueBackup(on);
@@ -183,7 +147,7 @@ describe('A daemon that is killed during a backup', () => {
         await on.fixture.waitFor(id, ['interrupted'], 60_000);
         await until('the run is gone', () => on.fixture.leftRuns().length === 0);
         assert.deepEqual(readdirSync(on.folder), []);
-        assert.deepEqual(await list(on), []);
+        assert.deepEqual(await listOf(on), []);
         await backUp(on);
         assert.equal(readdirSync(on.folder).length, 1);
       },
