@@ -1,7 +1,4 @@
-/**
- * The sandbox of kernels with an older Landlock, forced: a ruleset that leaves the newer rights out is what such a
- * kernel makes of it.
- */
+/** The sandbox of kernels with an older Landlock. `npm run kernels` runs these tests on such a kernel. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import {
@@ -20,17 +17,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
+import { launchersOfOlderKernel, needsOlderKernel } from '../../../test/support/kernels/older-kernel.ts';
 import type { SandboxPolicy } from './policy.ts';
 import { SandboxRefused } from '../launch/errors.ts';
-import { createLauncher, type Launcher, type LaunchRequest } from '../launch/launch.ts';
-import { Machine, openMachine } from '../launch/machine.ts';
+import type { Launcher, LaunchRequest } from '../launch/launch.ts';
 
-const SKIP =
-  process.platform !== 'linux'
-    ? 'the sandbox needs Linux'
-    : process.getuid?.() !== 0
-      ? 'needs root to become another account'
-      : false;
 const ACCOUNT = { uid: 64_123, gid: 64_124 };
 const X64 = process.arch === 'x64';
 const [TRUNCATE, OPENAT, OPENAT2] = X64 ? [76, 257, 437] : [45, 56, 437];
@@ -42,7 +33,7 @@ async function text(stream: Readable): Promise<string> {
 }
 
 for (const abi of [1, 2, 3]) {
-  describe(`a job on a kernel with Landlock ABI ${abi}`, { skip: SKIP }, () => {
+  describe(`a job on a kernel with Landlock ABI ${abi}`, { skip: needsOlderKernel(abi) }, () => {
     let dir: string;
     let runDir: string;
     /** Readable for jobs and, by its mode, writable for their account. */
@@ -61,9 +52,7 @@ for (const abi of [1, 2, 3]) {
       chownSync(runDir, ACCOUNT.uid, ACCOUNT.gid);
       open = join(dir, 'open');
       mkdirSync(open);
-      const machine = new Machine({ abi, children: openMachine().children });
-      launcher = createLauncher({ open: () => machine });
-      permissive = createLauncher({ open: () => machine, allowUnfilteredEgress: true });
+      ({ launcher, permissive } = launchersOfOlderKernel(abi));
       server = createServer((socket) => {
         connections += 1;
         socket.end('hello');
@@ -234,9 +223,8 @@ for (const abi of [1, 2, 3]) {
   });
 }
 
-it('says what it needs on a kernel without Landlock, and starts nothing', { skip: SKIP }, async () => {
-  const machine = new Machine({ abi: 0, children: openMachine().children });
-  const launcher = createLauncher({ open: () => machine });
+it('says what it needs on a kernel without Landlock, and starts nothing', { skip: needsOlderKernel(0) }, async () => {
+  const { launcher } = launchersOfOlderKernel(0);
   const policy = { readable: [], writable: [], connectPorts: 'any' as const };
   await assert.rejects(
     launcher.launch({ argv: ['true'], env: {}, cwd: '/', policy, account: ACCOUNT }),

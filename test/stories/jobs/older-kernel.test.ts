@@ -1,6 +1,6 @@
 /**
- * A daemon on a kernel whose Landlock cannot limit TCP to ports: what runs, what is refused, and how it says so. The
- * ABI is forced.
+ * A daemon on a kernel whose Landlock cannot limit TCP to ports: what runs, what is refused, and how it says so.
+ * `npm run kernels` runs these tests on such a kernel.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -8,15 +8,14 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { isRoot } from '../../../src/config/job-account.ts';
 import type { DoctorEntry } from '../../../src/doctor/entry.ts';
-import type { Api } from '../../support/api-client.ts';
+import { type Api, PATIENCE } from '../../support/api-client.ts';
 import { type Fixture, openFixture } from '../../support/fixtures/installation.ts';
 import { addWorkspace, items, linesOf, runToEnd } from '../../support/infrastructure.ts';
-import { programOfOlderKernel } from '../../support/faults/program-copy.ts';
+import { needsOlderKernel, programOfOlderKernel } from '../../support/kernels/older-kernel.ts';
 import { needs, TERRAFORM } from '../../support/tools.ts';
 
-const NO_ROOT = isRoot() ? false : 'needs root to become another account';
+const TIMEOUT_MS = 120_000 * PATIENCE;
 
 async function open(
   t: TestContext,
@@ -42,8 +41,8 @@ async function endOf(fixture: Fixture, api: Api, id: string): Promise<[string, n
   return [state, exitCode, ...(await linesOf(fixture, id))];
 }
 
-describe('A daemon on an older kernel', { skip: NO_ROOT }, () => {
-  test('runs commands without internet sockets, and their output says so', { timeout: 120_000 }, async (t) => {
+describe('A daemon on an older kernel', { skip: needsOlderKernel(2) }, () => {
+  test('runs commands without internet sockets, and their output says so', { timeout: TIMEOUT_MS }, async (t) => {
     const { fixture, api, sandbox } = await open(t, 2);
     const script =
       'echo one > file && cat file; getent hosts localhost > found && echo found; exec 3<>/dev/tcp/127.0.0.1/22';
@@ -56,16 +55,20 @@ describe('A daemon on an older kernel', { skip: NO_ROOT }, () => {
     assert.match(sandbox.detail, /Landlock ABI 2, .*are refused without --allow-unfiltered-egress/);
   });
 
-  test('T34: refuses a command with egress_ports in one line, and starts nothing', { timeout: 120_000 }, async (t) => {
-    const { fixture, api } = await open(t, 2);
-    const proof = join(fixture.dir, 'it-ran');
-    const [state, exitCode, ...lines] = await endOf(fixture, api, await run(api, ['touch', proof], [443]));
-    assert.deepEqual([state, exitCode, lines.length], ['failed', null, 1]);
-    assert.match(lines[0] ?? '', /^The tool never started: .*Linux 6\.7.*--allow-unfiltered-egress/);
-    assert.equal(existsSync(proof), false);
-  });
+  test(
+    'T34: refuses a command with egress_ports in one line, and starts nothing',
+    { timeout: TIMEOUT_MS },
+    async (t) => {
+      const { fixture, api } = await open(t, 2);
+      const proof = join(fixture.dir, 'it-ran');
+      const [state, exitCode, ...lines] = await endOf(fixture, api, await run(api, ['touch', proof], [443]));
+      assert.deepEqual([state, exitCode, lines.length], ['failed', null, 1]);
+      assert.match(lines[0] ?? '', /^The tool never started: .*Linux 6\.7.*--allow-unfiltered-egress/);
+      assert.equal(existsSync(proof), false);
+    },
+  );
 
-  test('lets such a command reach every port where the operator allows that', { timeout: 120_000 }, async (t) => {
+  test('lets such a command reach every port where the operator allows that', { timeout: TIMEOUT_MS }, async (t) => {
     const server = createServer((socket) => socket.end('hello\n')).listen(0, '127.0.0.1');
     await once(server, 'listening');
     t.after(() => server.close());
@@ -83,7 +86,7 @@ describe('A daemon on an older kernel', { skip: NO_ROOT }, () => {
   for (const abi of [1, 2])
     test(
       `plans, applies, checks for drift and destroys with Landlock ABI ${abi}`,
-      { timeout: 240_000, skip: needs(TERRAFORM) },
+      { timeout: 2 * TIMEOUT_MS, skip: needs(TERRAFORM) },
       async (t) => {
         const { fixture } = await open(t, abi);
         const dir = await addWorkspace(fixture, 'net', `${items(3)}module "inner" {\n  source = "./inner"\n}\n`);
@@ -98,7 +101,7 @@ describe('A daemon on an older kernel', { skip: NO_ROOT }, () => {
 
   test(
     'T34: runs nothing in the sandbox with its own account, and says what to do',
-    { timeout: 120_000 },
+    { timeout: TIMEOUT_MS },
     async (t) => {
       const { fixture, api, sandbox } = await open(t, 2, ['--job-user', 'root', '--allow-unfiltered-egress']);
       const [state, exitCode, ...lines] = await endOf(fixture, api, await run(api, ['true']));

@@ -4,7 +4,7 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
-import { copyOfTheProgram, replace } from '../../support/faults/program-copy.ts';
+import { copyOfTheProgram, replace } from '../../support/kernels/program-copy.ts';
 
 /** All that a job may know of, and what a shell adds by itself. */
 const ALLOWED = ['HOME', 'LANG', 'LOGNAME', 'PATH', 'PWD', 'SVC_JOB_ID', 'TERM', 'TMPDIR', 'USER'];

@@ -1,4 +1,7 @@
-/** Git in the sandbox of a kernel whose Landlock cannot limit TCP to ports; the ABI is forced. */
+/**
+ * Git in the sandbox of a kernel whose Landlock cannot limit TCP to ports. `npm run kernels` runs these tests on such a
+ * kernel.
+ */
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,17 +9,15 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Objects } from '../../../../test/support/attacks/hostile/objects.ts';
 import { HostileServer } from '../../../../test/support/attacks/hostile/server.ts';
+import { launchersOfOlderKernel, needsOlderKernel } from '../../../../test/support/kernels/older-kernel.ts';
 import { needs } from '../../../../test/support/tools.ts';
 import { Failure } from '../../../domain/failure.ts';
-import { createLauncher, type Launcher } from '../../launch/launch.ts';
-import { Machine, openMachine } from '../../launch/machine.ts';
+import type { Launcher } from '../../launch/launch.ts';
 import { fetchGit } from './git.ts';
 import type { GitPlace } from './place.ts';
 
-const SKIP = process.getuid?.() === 0 ? needs('git', 'ssh') : 'needs root to become another account';
-
 for (const abi of [1, 2, 3]) {
-  describe(`git on a kernel with Landlock ABI ${abi}`, { skip: SKIP }, () => {
+  describe(`git on a kernel with Landlock ABI ${abi}`, { skip: needs('git', 'ssh') || needsOlderKernel(abi) }, () => {
     let base: string;
     let server: HostileServer;
     let url: string;
@@ -46,9 +47,7 @@ for (const abi of [1, 2, 3]) {
       const blob = objects.blob('fetched\n');
       const tip = objects.commit(objects.tree(['100644', 'f', blob]));
       url = server.serve({ tip, shallow: tip, pack: objects.pack() });
-      const machine = new Machine({ abi, children: openMachine().children });
-      launcher = createLauncher({ open: () => machine });
-      permissive = createLauncher({ open: () => machine, allowUnfilteredEgress: true });
+      ({ launcher, permissive } = launchersOfOlderKernel(abi));
     });
     after(() => {
       server.close();

@@ -23,14 +23,3 @@ export function replace(file: string, what: string | RegExp, by: string): void {
   assert.notEqual(after, before);
   writeFileSync(file, after);
 }
-
-/** A copy that takes this kernel for one with an older Landlock. Answers its first file. */
-export function programOfOlderKernel(t: TestContext, abi: number): string {
-  const copy = copyOfTheProgram(t);
-  replace(
-    join(copy, 'src/runners/sandbox/kernel/landlock.ts'),
-    /return Math\.max\(0, (system\.call\(.*\))\);/,
-    `return Math.min(${abi}, $1);`,
-  );
-  return join(copy, 'src', 'main.ts');
-}
