@@ -1,40 +1,60 @@
-import { existsSync, lchownSync, mkdirSync, rmdirSync } from 'node:fs';
-import { chmod, chown, mkdir, rmdir } from 'node:fs/promises';
+import { existsSync, lstatSync, mkdirSync, rmdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { AccountIds } from '../domain/jobs/account.ts';
 import type { Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { termDirOf } from './process/term-once.ts';
-import { type Folder, inOwnFolder, openOwnFolder, openRunDir } from './run-files/folder.ts';
+import type { Folder } from './run-files/folder.ts';
+import { makeFolderOf, removeFolderOf, shareFolder } from './run-files/outer-folder.ts';
+import { inOwnFolder, openOwnFolder } from './run-files/own-folder.ts';
 import { TreeRemoval } from './run-files/remove-tree.ts';
-import { OWNER_STAYS, writeRunFile } from './run-files/run-files.ts';
+import { writeRunFile } from './run-files/run-files.ts';
 
 /**
  * The directory of one run: working directory, HOME and TMPDIR of its programs, and removed with it. Beside it are
- * folders of the same name and a suffix, which only the service writes.
+ * folders of the same name and a suffix, which only the service writes. All of them are in the folder of the runs, and
+ * those of a run of another account in an outer folder there.
  */
 
 /** The directory of a run is moved here before its removal, so that its programs do not know the path. */
 const GONE_SUFFIX = '.gone';
 /** What programs of the run may read and not change, if there is any: read-only for them, whatever its mode is. */
 const INPUTS_SUFFIX = '.in';
+const OUTER_SUFFIX = '.outer';
+/** Of the folders beside a run directory. */
 const SUFFIXES = [termDirOf(''), INPUTS_SUFFIX, GONE_SUFFIX];
 
-/** The group may open what it knows the name of; it lists nothing. */
-const GROUP_PASSES = 0o710;
+const OWNER_ALL = 0o700;
+const OWNER_READS = 0o600;
+const GROUP_READS = 0o640;
 
 /** The end of a job waits for the removal; what takes longer is left to the sweep. */
 const REMOVE_WITHIN_MS = 60_000;
 
+/** The path of the directory of a run of this account; null is the account of this process. */
+export function runDirOf(runsDir: string, jobId: string, account: AccountIds | null): string {
+  return account === null ? join(runsDir, jobId) : join(runsDir, jobId + OUTER_SUFFIX, jobId);
+}
+
+/** The path of the directory of a run, whichever account it ran as. It may be missing. */
+export function findRunDir(runsDir: string, jobId: string): string {
+  const outer = join(runsDir, jobId + OUTER_SUFFIX);
+  return existsSync(outer) ? join(outer, jobId) : join(runsDir, jobId);
+}
+
 /**
- * With an owner, the directory belongs to that account; otherwise to the account of this process. What belongs to it is
- * made at once: when the run ends, the disk may be full.
+ * Makes the directory of a run and answers its path. It belongs to the account; null is the account of this process.
+ * What its removal needs is made at once: when the run ends, the disk may be full.
  */
-export function makeRunDir(runsDir: string, jobId: string, owner: AccountIds | null = null): string {
+export function makeRunDir(runsDir: string, jobId: string, account: AccountIds | null = null): string {
+  if (account !== null) {
+    const runDir = runDirOf(runsDir, jobId, account);
+    makeFolderOf(account, runDir);
+    return runDir;
+  }
   return inOwnFolder(runsDir, (at) => {
-    mkdirSync(at(jobId), { mode: 0o700 });
-    if (owner !== null) lchownSync(at(jobId), owner.uid, owner.gid);
-    mkdirSync(at(jobId + GONE_SUFFIX), { mode: 0o700 });
+    mkdirSync(at(jobId), { mode: OWNER_ALL });
+    mkdirSync(at(jobId + GONE_SUFFIX), { mode: OWNER_ALL });
     return `${runsDir}/${jobId}`;
   });
 }
@@ -44,11 +64,11 @@ export function inputsDirOf(runDir: string): string {
   return runDir + INPUTS_SUFFIX;
 }
 
-/** Makes that folder if need be, closed to everybody but the service; answers its path. */
+/** Makes that folder if it does not exist, closed to other accounts; answers its path. */
 export function makeInputsDir(runDir: string): string {
   const inputs = inputsDirOf(runDir);
   inOwnFolder(dirname(inputs), (at) => {
-    if (!existsSync(at(basename(inputs)))) mkdirSync(at(basename(inputs)), { mode: 0o700 });
+    if (!existsSync(at(basename(inputs)))) mkdirSync(at(basename(inputs)), { mode: OWNER_ALL });
   });
   return inputs;
 }
@@ -59,21 +79,16 @@ export function makeInputsDir(runDir: string): string {
  */
 export async function placeInput(runDir: string, name: string, bytes: Uint8Array): Promise<string> {
   const inputs = makeInputsDir(runDir);
-  await using run = await openRunDir(runDir);
-  const { uid, gid } = await run.stats();
-  const readers = uid === process.geteuid?.() ? null : gid;
-  if (readers !== null) {
-    await using folder = await openRunDir(inputs);
-    await chown(folder.self, OWNER_STAYS, readers);
-    await chmod(folder.self, GROUP_PASSES);
-  }
-  await writeRunFile(inputs, name, bytes, readers);
+  const { uid, gid } = lstatSync(runDir);
+  const isOwn = uid === process.geteuid?.();
+  if (!isOwn) shareFolder({ uid, gid }, inputs);
+  await writeRunFile(inputs, name, bytes, isOwn ? OWNER_READS : GROUP_READS);
   return join(inputs, name);
 }
 
 /** The job that an entry of the runs' folder belongs to, by its name. */
 export function jobIdOf(entry: string): string {
-  const suffix = SUFFIXES.find((each) => entry.endsWith(each)) ?? '';
+  const suffix = [...SUFFIXES, OUTER_SUFFIX].find((each) => entry.endsWith(each)) ?? '';
   return entry.slice(0, entry.length - suffix.length);
 }
 
@@ -84,16 +99,22 @@ export function jobIdOf(entry: string): string {
  */
 export async function removeRunDir(runDir: string, clock: Clock, withinMs = REMOVE_WITHIN_MS): Promise<boolean> {
   const until = clock.monotonic() + withinMs;
+  const isOver = (): boolean => clock.monotonic() >= until;
   const name = basename(runDir);
   if (removedEmpty(runDir)) return true;
+  if (isInOuter(runDir)) return removeFolderOf(runDir, isOver);
   try {
     await using runs = await openOwnFolder(dirname(runDir));
-    if (!(await removed(runs, name, () => clock.monotonic() >= until))) return false;
-    await rmdir(runs.at(name + GONE_SUFFIX));
+    if (!(await removed(runs, name, isOver))) return false;
+    await runs.removeFolder(name + GONE_SUFFIX);
     return true;
   } catch {
     return false;
   }
+}
+
+function isInOuter(runDir: string): boolean {
+  return dirname(runDir).endsWith(OUTER_SUFFIX);
 }
 
 /** Most runs leave nothing behind. False for one that did. */
@@ -105,6 +126,7 @@ function removedEmpty(runDir: string): boolean {
         if (existsSync(entry)) rmdirSync(entry);
       }
     });
+    if (isInOuter(runDir)) rmdirSync(dirname(runDir));
     return true;
   } catch {
     return false;
@@ -121,7 +143,7 @@ async function removed(runs: Folder, name: string, isOver: () => boolean): Promi
 
 async function openHolder(runs: Folder, name: string): Promise<Folder> {
   const holder = name + GONE_SUFFIX;
-  await mkdir(runs.at(holder), { mode: 0o700 }).catch((error: unknown) => {
+  await runs.makeFolder(holder, OWNER_ALL).catch((error: unknown) => {
     if (errorCode(error) !== 'EEXIST') throw error;
   });
   return await runs.folder(holder);

@@ -15,7 +15,7 @@ import { termDirOf } from './process/term-once.ts';
 import type { Launcher } from './launch/launch.ts';
 import type { Waiting } from './launch/tool.ts';
 import type { SandboxPolicy } from './sandbox/policy.ts';
-import { inputsDirOf, makeRunDir, placeInput, removeRunDir } from './run-dir.ts';
+import { inputsDirOf, makeRunDir, placeInput, removeRunDir, runDirOf } from './run-dir.ts';
 import type { ProgramEnd, ProgramOrder, Runner, RunJob, RunOutcome } from './runner.ts';
 
 const NOTHING = Buffer.alloc(0);
@@ -63,7 +63,10 @@ export async function runJob<Spec, Materials, Checkpoint, Result>(
   reports: RunReports<Checkpoint>,
   signal: AbortSignal,
 ): Promise<EndedRun<Result>> {
-  const folders = { run: join(setup.runsDir, job.id), data: [setup.runsDir, ...(setup.hiddenFolders ?? [])] };
+  const folders = {
+    run: runDirOf(setup.runsDir, job.id, accountOf(setup, job)),
+    data: [setup.runsDir, ...(setup.hiddenFolders ?? [])],
+  };
   const recorder = new Recorder({
     secrets: [...job.secrets.values(), ...job.hidden],
     folders,

@@ -17,6 +17,7 @@ export const PATH_USERS: Readonly<Record<string, string>> = {
   'src/runners/backup/backup.ts':
     'writes in the folder of backups, and in the folder beside a run directory that only the service writes',
   'src/runners/run-dir.ts': 'makes and removes entries of the folder of all runs, addressed from its descriptor',
+  'src/runners/checkout/copy-target.ts': 'writes into a new run directory before the first program of the run starts',
   'src/runners/checkout/copy-tree.ts':
     'copies a tree into a new run directory before the first program of the run starts',
   'src/runners/checkout/erase.ts':

@@ -1,13 +1,12 @@
 import type { LoopRow } from '../core/loop.ts';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { isTerminal, STOP_GRACE_MS } from '../../domain/jobs/job.ts';
 import { KINDS } from '../../domain/jobs/kinds.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Bounds } from '../../runners/bounds/bounds.ts';
 import type { endTree } from '../../runners/process/tree.ts';
 import { termDirOf } from '../../runners/process/term-once.ts';
-import { jobIdOf, removeRunDir } from '../../runners/run-dir.ts';
+import { findRunDir, jobIdOf, removeRunDir } from '../../runners/run-dir.ts';
 import { fenceOf } from '../../store/jobs/claims.ts';
 import { expireLeases, listOrphans, listOthers, markStopped, type Orphan } from '../../store/maintenance/daemons.ts';
 import { isLockHeld } from '../../store/engine/instance-lock.ts';
@@ -60,7 +59,7 @@ async function sweepGroups({ store, bounds }: RescueDeps): Promise<void> {
 
 /** With the folder in which the directory of this run is. */
 function holding(deps: RescueDeps, jobId: string): RescueDeps {
-  const former = deps.formerRunsDirs?.find((dir) => existsSync(join(dir, jobId)));
+  const former = deps.formerRunsDirs?.find((dir) => existsSync(findRunDir(dir, jobId)));
   return former === undefined ? deps : { ...deps, runsDir: former };
 }
 
@@ -75,7 +74,7 @@ async function sweepRunDirs(deps: RescueDeps): Promise<void> {
     if (job === undefined || !isTerminal(job.state)) continue;
     const found = await deps.kinds[job.kind].recover(deps, job);
     if (found !== null) await store.write(found);
-    await removeRunDir(join(runsDir, job.id), deps.clock, SWEEP_WITHIN_MS);
+    await removeRunDir(findRunDir(runsDir, job.id), deps.clock, SWEEP_WITHIN_MS);
   }
 }
 
@@ -118,7 +117,10 @@ async function endSurvivors(deps: RescueDeps, job: Orphan, signal: AbortSignal):
   // A program starts only after its leader is recorded: without one, there is nothing to look for.
   if (job.leader_pid === null || job.leader_start === null) return [];
   const leader = { pid: job.leader_pid, startTicks: job.leader_start };
-  const stop = { termDir: termDirOf(join(deps.runsDir, job.id)), leaderFirst: KINDS[job.kind].stop === 'leader-first' };
+  const stop = {
+    termDir: termDirOf(findRunDir(deps.runsDir, job.id)),
+    leaderFirst: KINDS[job.kind].stop === 'leader-first',
+  };
   const { left } = await deps.endTree({
     jobId: job.id,
     leader,

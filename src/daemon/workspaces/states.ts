@@ -1,6 +1,6 @@
-import { join } from 'node:path';
 import { type State, workspaceKey } from '../../domain/workspaces/workspace.ts';
 import type { Keyring } from '../../lib/seal.ts';
+import { findRunDir } from '../../runners/run-dir.ts';
 import { resolveRunFolder } from '../../runners/run-files/run-files.ts';
 import { backendOf, TREE } from '../../runners/terraform/root.ts';
 import { ERRORED_STATE_FILE, readState } from '../../runners/terraform/state-file.ts';
@@ -94,7 +94,7 @@ export async function findState({ store, keyring, runsDir }: RecoverDeps, job: J
   if (job.workspace === null) return null;
   const workspace = await findWorkspace(store.db, job.workspace);
   if (workspace === undefined) return null;
-  const runDir = join(runsDir, job.id);
+  const runDir = findRunDir(runsDir, job.id);
   const folder = await resolveRunFolder(runDir, `${TREE}/${workspace.source === null ? '' : workspace.path}`).catch(
     () => null,
   );

@@ -1,9 +1,8 @@
-import { realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isWithin } from '../../lib/within.ts';
+import { openCopyTarget } from '../checkout/copy-target.ts';
 import { copyTree, COPY_LIMITS } from '../checkout/copy-tree.ts';
 import { refuseHooks } from '../checkout/hooks-file.ts';
-import { makeRunFolder } from '../run-files/run-files.ts';
+import { makeRunFolder, resolveRunFile } from '../run-files/run-files.ts';
 
 /** The copy of the tree, below the run directory. */
 export const TREE = 'tree';
@@ -48,16 +47,14 @@ export async function makeTree(
   { tree, fromSource, plugins, playbook }: TreeOrder,
   signal: AbortSignal,
 ): Promise<PlaybookTree> {
-  const copy = join(runDir, TREE);
   await makeRunFolder(runDir, TREE);
-  const { leftOut } = await copyTree(tree, copy, COPY_LIMITS, signal, plugins ? NOTHING : PLUGIN_FOLDERS);
+  await using target = await openCopyTarget(runDir, TREE);
+  const { leftOut } = await copyTree(tree, target, COPY_LIMITS, signal, plugins ? NOTHING : PLUGIN_FOLDERS);
   // Looked for in the very files that would run: a source may have got its hooks after the run was asked for.
-  if (fromSource) await refuseHooks(copy);
-  const path = await realpath(join(copy, playbook)).catch(() => null);
-  // The copy has no link that leads out of it, and no program of the run has changed it yet.
-  if (path === null || !isWithin(path, await realpath(copy)) || !(await stat(path)).isFile())
-    throw new Error(`There is no playbook ${playbook} in these files.`);
-  return { playbook: join(copy, playbook), leftOut };
+  if (fromSource) await refuseHooks(runDir, TREE);
+  const path = await resolveRunFile(runDir, `${TREE}/${playbook}`);
+  if (path?.startsWith(`${TREE}/`) !== true) throw new Error(`There is no playbook ${playbook} in these files.`);
+  return { playbook: join(runDir, TREE, playbook), leftOut };
 }
 
 interface TreeOrder {

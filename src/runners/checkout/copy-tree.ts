@@ -3,9 +3,8 @@ import { createHash, hash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type { AccountIds } from '../../domain/jobs/account.ts';
 import { errorCode } from '../../lib/error-code.ts';
-import { giveEntry, giveFile, ownerOf } from '../run-files/owner.ts';
+import { type CopyTarget, OwnTarget } from './copy-target.ts';
 import { linksOf, type TreeEntry } from './link.ts';
 import { inParallel } from '../../lib/flow/parallel.ts';
 import { shownPath } from './tree-names.ts';
@@ -17,7 +16,7 @@ const open = promisify(fs.open);
 const stat = promisify(fs.stat);
 const readdir = promisify(fs.readdir);
 const readlink = promisify(fs.readlink);
-const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants;
+const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = fs.constants;
 
 export interface CopyLimits {
   /** Files, folders and links. */
@@ -61,9 +60,7 @@ const FD_PATHS = process.platform === 'linux' ? '/proc/self/fd' : null;
 
 /** What the walk gathers. */
 interface Copy {
-  readonly to: string;
-  /** Of `to`: everything in it gets the same. */
-  readonly owner: AccountIds | null;
+  readonly to: CopyTarget;
   readonly limits: CopyLimits;
   readonly signal: AbortSignal | undefined;
   /** Names that are not copied at any level, besides LEFT_OUT. */
@@ -81,31 +78,22 @@ interface Place {
 }
 
 /**
- * Copies the regular files and folders of a tree, and the links that lead inside it, to the empty folder `to`. Only the
- * owner of `to` may read the copy. Rejects with an Error whose message names the entry: for a link that leads out or
- * nowhere, another kind of file, an entry that cannot be read, a tree that is replaced in the mean time, and beyond a
- * limit. Rejects with the reason of an aborted `signal`. `to` then holds a part. Entries with a name of `without` are
- * not copied.
+ * Copies the regular files and folders of a tree, and the links that lead inside it, to the empty folder `to`; a text
+ * is the path of a folder of this process. Only the owner of `to` may read the copy. Rejects with an Error whose
+ * message names the entry: for a link that leads out or nowhere, another kind of file, an entry that cannot be read, a
+ * tree that is replaced in the mean time, and beyond a limit. Rejects with the reason of an aborted `signal`. `to` then
+ * holds a part. Entries with a name of `without` are not copied.
  */
 export async function copyTree(
   from: string,
-  to: string,
+  to: string | CopyTarget,
   limits: CopyLimits = COPY_LIMITS,
   signal?: AbortSignal,
   without: ReadonlySet<string> = new Set(),
 ): Promise<CopiedTree> {
+  const target = typeof to === 'string' ? new OwnTarget(to) : to;
   const leftOut: string[] = [];
-  const copy: Copy = {
-    to,
-    owner: ownerOf(to),
-    limits,
-    signal,
-    without,
-    leftOut,
-    entries: new Map(),
-    seen: 0,
-    bytes: 0,
-  };
+  const copy: Copy = { to: target, limits, signal, without, leftOut, entries: new Map(), seen: 0, bytes: 0 };
   const before = await reading('', () => stat(from));
   await copyFolder(copy, { at: from, path: '' }, 0);
   await refuseReplaced(from, before);
@@ -150,15 +138,24 @@ async function copyFolder(copy: Copy, { at, path }: Place, depth: number): Promi
       else if (entry.isSymbolicLink()) await noteLink(copy, place, name);
       else throw wrongKind(place.path);
     }
-    await inParallel(files, PARALLEL, (file) => copyFile(copy, file));
+    await copyFiles(copy, files);
+    if (folders.length > 0) await copy.to.makeFolders(folders.map((inner) => inner.path));
     for (const inner of folders) {
       copy.entries.set(inner.path, { kind: 'folder' });
-      fs.mkdirSync(`${copy.to}/${inner.path}`, { mode: 0o700 });
-      giveEntry(`${copy.to}/${inner.path}`, copy.owner);
       await copyFolder(copy, inner, depth + 1);
     }
   } finally {
     fs.closeSync(folder);
+  }
+}
+
+async function copyFiles(copy: Copy, files: readonly Place[]): Promise<void> {
+  const { to } = copy;
+  for (let at = 0; at < files.length; at += to.filesAtOnce) {
+    const some = files.slice(at, at + to.filesAtOnce);
+    await to.begin(some.map((file) => file.path));
+    await inParallel(some, PARALLEL, (file) => copyFile(copy, file));
+    await to.end();
   }
 }
 
@@ -170,9 +167,8 @@ async function copyFile(copy: Copy, { at, path }: Place): Promise<void> {
     const stats = fs.fstatSync(source);
     if (!stats.isFile()) throw wrongKind(path);
     const executable = (stats.mode & OWNER_EXECUTES) !== 0;
-    const target = fs.openSync(`${copy.to}/${path}`, O_WRONLY | O_CREAT | O_EXCL, executable ? 0o700 : 0o600);
+    const target = copy.to.open(path, executable);
     try {
-      giveFile(target, copy.owner);
       // One byte more than the size, so that a short read shows the end of the file.
       const block = Buffer.allocUnsafe(Math.min(stats.size + 1, BLOCK_BYTES));
       const digest = await pour(copy, path, source, target, block);
@@ -217,8 +213,7 @@ async function makeLinks(copy: Copy): Promise<void> {
         `${shown(path)} is a symbolic link that leads ` +
           `${end === 'outside' ? 'out of the tree' : 'nowhere in the tree'}.`,
       );
-    fs.symlinkSync(target, `${copy.to}/${path}`);
-    giveEntry(`${copy.to}/${path}`, copy.owner);
+    await copy.to.makeLink(path, target);
   }
 }
 

@@ -1,8 +1,8 @@
-import { lstat, mkdir, readdir, rmdir } from 'node:fs/promises';
+import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../lib/clock.ts';
 import { randomName } from '../../lib/random.ts';
-import { openOwnFolder } from '../run-files/folder.ts';
+import { openOwnFolder } from '../run-files/own-folder.ts';
 import { TreeRemoval } from '../run-files/remove-tree.ts';
 
 /** The names of entries that are being removed begin like this. */
@@ -19,18 +19,18 @@ export async function eraseEntry(folder: string, name: string, clock: Clock): Pr
   const holder = `${GONE}${randomName()}`;
   try {
     await using from = await openOwnFolder(folder);
-    await mkdir(from.at(holder), { mode: 0o700 });
+    await from.makeFolder(holder, 0o700);
     await using into = await from.folder(holder);
     const removal = new TreeRemoval(into, () => clock.monotonic() >= until);
     if (!(await removal.take(from, name)) || !(await removal.empty())) return;
-    await rmdir(from.at(holder));
+    await from.removeFolder(holder);
   } catch {
     // It has its name, or that of the holder, and both are removed by the next fetch.
   }
 }
 
 /** What a fetch that was killed left behind is removed after this time, in milliseconds: no fetch takes as long. */
-const LEFTOVER_MS = 600_000;
+export const LEFTOVER_MS = 600_000;
 
 /** Removes what waits to be removed, and what fetches that were killed left in names with this beginning. */
 export async function eraseLeftovers(folder: string, prefix: string, clock: Clock): Promise<void> {

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { listRunFolder } from '../run-files/run-files.ts';
 import { folded } from './tree-names.ts';
 
 /** What a source calls the file of its lifecycle hooks. */
@@ -17,13 +18,16 @@ const KEY =
  * is too. Rejects when the tree can't be read. To be asked of the very files that will run.
  */
 export async function findHooksFile(tree: string): Promise<string | null> {
-  const names = await readdir(tree);
+  return hooksFileAmong(await readdir(tree));
+}
+
+function hooksFileAmong(names: readonly string[]): string | null {
   return names.toSorted().find((name) => NAMES.includes(folded(name))) ?? null;
 }
 
-/** Rejects with an Error, for the output of a job, where the tree of a run declares hooks. */
-export async function refuseHooks(tree: string): Promise<void> {
-  const file = await findHooksFile(tree);
+/** Rejects with an Error, for the output of a job, where the tree at this path of a run declares hooks. */
+export async function refuseHooks(runDir: string, tree: string): Promise<void> {
+  const file = hooksFileAmong(await listRunFolder(runDir, tree));
   if (file !== null)
     throw new Error(
       `The source declares lifecycle hooks (${file}), which are not run here: a run without them is refused.`,

@@ -100,10 +100,11 @@ export class CallList {
   }
 
   /** Copies a text, as C reads it, and returns its address. Throws for a NUL, which would end the text. */
-  text(value: string): bigint {
+  text(value: string | Buffer): bigint {
     if (value.includes('\0')) throw new TextRefused('a text of the order holds a NUL');
     const { address, bytes } = this.room(Buffer.byteLength(value) + 1);
-    bytes.write(value);
+    if (typeof value === 'string') bytes.write(value);
+    else value.copy(bytes);
     return address;
   }
 

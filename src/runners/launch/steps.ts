@@ -28,8 +28,8 @@ export interface LaunchOrder {
   /** `null` starts the tool without a sandbox: a privileged run. */
   readonly policy: SandboxPolicy | null;
   /**
-   * The account that the tool runs as, without supplementary groups; the daemon's own by default. Only root may change
-   * it.
+   * The account that the tool runs as, without supplementary groups; the daemon's own by default. Another one needs
+   * CAP_SETUID and CAP_SETGID.
    */
   readonly account?: AccountIds | null;
   readonly limits?: ResourceLimits;
@@ -74,6 +74,8 @@ const ALL_DESCRIPTORS = 0xffff_ffff;
 const CLOSE_RANGE_CLOEXEC = 4;
 const AT_FDCWD = -100;
 const O_WRONLY = 1;
+const OWNER_STAYS = -1;
+const GROUP_OPENS = 0o660;
 
 /** The limits of an order as the kernel numbers them. One that is already lower stays, where it may not be raised. */
 const LIMITS = [
@@ -178,13 +180,19 @@ export class LaunchSteps {
     list.call(step, this.#system.numbers.made.prlimit64, [0, RLIMIT_RTTIME, limit, 0], SET_OR_REFUSED);
   }
 
-  /** The pipes are given to the account, since a tool that opens /dev/stderr opens its pipe again. */
+  /**
+   * A tool that opens /dev/stderr opens its pipe again, so the group of the account may. The owner of a file may give
+   * it to a group of its process, which needs no right to change owners.
+   */
   #addAccount(list: CallList, uid: number, gid: number): void {
     if (uid === 0 || gid === 0) throw new Error('the account of a job must not be root');
-    const { fchown, setgroups, setresgid, setresuid } = this.#system.numbers.made;
-    for (const fd of [1, 2]) list.call(ACCOUNT, fchown, [fd, uid, gid]);
+    const { fchmod, fchown, setgroups, setresgid, setresuid } = this.#system.numbers.made;
     list.call(ACCOUNT, setgroups, [0, 0]);
     list.call(ACCOUNT, setresgid, [gid, gid, gid]);
+    for (const fd of [1, 2]) {
+      list.call(ACCOUNT, fchown, [fd, OWNER_STAYS, gid]);
+      list.call(ACCOUNT, fchmod, [fd, GROUP_OPENS]);
+    }
     list.call(ACCOUNT, setresuid, [uid, uid, uid]);
   }
 

@@ -1,11 +1,7 @@
-import type { Dirent } from 'node:fs';
-import { chmod, rename, rmdir, unlink } from 'node:fs/promises';
 import { errorCode } from '../../lib/error-code.ts';
 import { randomName } from '../../lib/random.ts';
-import type { Folder, Name } from './folder.ts';
+import type { Entry, Folder, Name } from './folder.ts';
 
-/** Entries that are removed at the same time: enough for Node's four threads, and a bound on open descriptors. */
-const AT_A_TIME = 16;
 /** A process that still writes there creates new entries while it lives: the next sweep continues. */
 const ROUNDS_MAX = 4;
 const OWNER_ALL = 0o700;
@@ -16,11 +12,13 @@ const FOLDER_CODES: readonly (string | null)[] = ['EISDIR', 'EPERM'];
 const NO_FOLDER_CODES: readonly (string | null)[] = ['ENOTDIR', 'ELOOP'];
 
 /**
- * Removes trees that a hostile process may still change. Each folder is first moved into `holder`, a folder that only
- * the service can write, and emptied there through its own descriptor. So the depth of a tree costs neither descriptors
- * nor stack, no path is ever longer than two names, no link is followed, and what is a mount point stays, because the
- * kernel refuses to move it. Only the mode of folders is changed, never that of a file: a file may be a hard link to
- * another's.
+ * Removes trees that a hostile process may still change. Each folder is first moved into `holder` and emptied there
+ * through its own descriptor. So the depth of a tree costs neither descriptors nor stack, no path is ever longer than
+ * two names, no link is followed, and what is a mount point stays, because the kernel refuses to move it. Only the mode
+ * of folders is changed, never that of a file: a file may be a hard link to another's.
+ *
+ * The holder is a folder that only the service can write, or the top of the tree of an account: then everything is done
+ * with the rights of that account.
  */
 export class TreeRemoval {
   readonly #holder: Folder;
@@ -51,12 +49,13 @@ export class TreeRemoval {
     for (let round = 0; round < ROUNDS_MAX && !this.#isOver(); round += 1) {
       this.#failed = false;
       this.#queue = [];
-      for await (const entry of this.#holder.entries()) this.#queue.push(entry.name);
-      if (this.#queue.length === 0) return true;
+      await open(this.#holder);
+      await this.#clear(this.#holder);
       for (let name = this.#queue.pop(); name !== undefined && !this.#isOver(); name = this.#queue.pop())
         await this.#remove(name);
+      if (!this.#failed && !this.#isOver() && (await isEmpty(this.#holder))) return true;
     }
-    return !this.#failed && !this.#isOver() && (await isEmpty(this.#holder));
+    return false;
   }
 
   async #remove(name: Name): Promise<void> {
@@ -65,56 +64,62 @@ export class TreeRemoval {
       await open(folder);
       await this.#clear(folder);
     } catch (error) {
-      if (NO_FOLDER_CODES.includes(errorCode(error))) return this.#attempt(() => unlink(this.#holder.at(name)));
+      if (NO_FOLDER_CODES.includes(errorCode(error))) return this.#attempt(() => this.#holder.unlink(name));
       this.#note(errorCode(error) ?? 'unknown');
     }
-    await this.#attempt(() => rmdir(this.#holder.at(name)));
+    await this.#attempt(() => this.#holder.removeFolder(name));
   }
 
-  /** Removes what is in a folder of the holder; folders in it that are not empty are moved into the holder. */
+  /** Removes what is in a folder; folders in it that are not empty go into the holder, to be removed later. */
   async #clear(folder: Folder): Promise<void> {
-    let batch: Promise<void>[] = [];
-    try {
-      for await (const entry of folder.entries()) {
-        batch.push(this.#drop(folder, entry));
-        if (batch.length < AT_A_TIME) continue;
-        await Promise.all(batch);
-        batch = [];
-        if (this.#isOver()) break;
-      }
-    } finally {
-      // Nothing may still be at work in the folder when it is closed.
-      await Promise.all(batch);
+    let batch: Entry[] = [];
+    for await (const entry of folder.entries()) {
+      batch.push(entry);
+      if (batch.length < folder.dropsAtOnce) continue;
+      await this.#drop(folder, batch);
+      batch = [];
+      if (this.#isOver()) return;
     }
+    await this.#drop(folder, batch);
   }
 
-  /** Never rejects. */
-  async #drop(folder: Folder, entry: Dirent<Buffer>): Promise<void> {
-    const path = folder.at(entry.name);
-    const code = entry.isDirectory() ? 'EISDIR' : await codeOf(unlink(path));
-    if (!FOLDER_CODES.includes(code)) return this.#note(code);
-    const folderCode = await codeOf(rmdir(path));
-    if (folderCode !== 'ENOTEMPTY') return this.#note(folderCode);
-    await this.#attempt(() => this.#move(folder, entry.name));
+  async #drop(folder: Folder, entries: readonly Entry[]): Promise<void> {
+    const wasFolder: Entry[] = [];
+    const full: Entry[] = [];
+    const note = (entry: Entry, code: string | null): void => {
+      if (code === 'ENOTEMPTY' || code === 'EEXIST') full.push(entry);
+      else if (!entry.isFolder && FOLDER_CODES.includes(code)) wasFolder.push({ ...entry, isFolder: true });
+      else this.#note(code);
+    };
+    const codes = await dropped(folder, entries);
+    entries.forEach((entry, at) => note(entry, codes[at] ?? null));
+    const again = await dropped(folder, wasFolder);
+    wasFolder.forEach((entry, at) => note(entry, again[at] ?? null));
+    if (folder === this.#holder) this.#queue.push(...full.map(({ name }) => name));
+    else for (const { name } of full) await this.#attempt(() => this.#move(folder, name));
   }
 
   async #move(from: Folder, name: Name): Promise<void> {
     this.#made += 1;
     const to = `${this.#prefix}-${this.#made}`;
     try {
-      await rename(from.at(name), this.#holder.at(to));
+      await from.move(name, this.#holder, to);
     } catch (error) {
       if (errorCode(error) !== 'EACCES' && errorCode(error) !== 'EPERM') throw error;
       // To move a folder is to write its "..": one that is closed to its owner is opened first.
       await using folder = await from.folder(name);
       await open(folder);
-      await rename(from.at(name), this.#holder.at(to));
+      await from.move(name, this.#holder, to);
     }
     this.#queue.push(to);
   }
 
   async #attempt(work: () => Promise<void>): Promise<void> {
-    this.#note(await codeOf(work()));
+    try {
+      await work();
+    } catch (error) {
+      this.#note(errorCode(error) ?? 'unknown');
+    }
   }
 
   #note(code: string | null): void {
@@ -125,16 +130,11 @@ export class TreeRemoval {
 /** Opens a folder to its owner. Where that is refused, the removal shows whether it mattered. */
 async function open(folder: Folder): Promise<void> {
   const { mode } = await folder.stats();
-  if ((mode & OWNER_ALL) !== OWNER_ALL) await chmod(folder.self, OWNER_ALL).catch(() => undefined);
+  if ((mode & OWNER_ALL) !== OWNER_ALL) await folder.setMode(OWNER_ALL).catch(() => undefined);
 }
 
-async function codeOf(work: Promise<void>): Promise<string | null> {
-  try {
-    await work;
-    return null;
-  } catch (error) {
-    return errorCode(error) ?? 'unknown';
-  }
+async function dropped(folder: Folder, entries: readonly Entry[]): Promise<(string | null)[]> {
+  return entries.length === 0 ? [] : folder.drop(entries);
 }
 
 async function isEmpty(folder: Folder): Promise<boolean> {

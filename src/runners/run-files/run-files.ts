@@ -1,9 +1,11 @@
-import { closeSync, constants, fchownSync, fstatSync, openSync, writeFileSync } from 'node:fs';
-import { type FileHandle, lstat, mkdir, readlink, unlink } from 'node:fs/promises';
+import { closeSync, constants, fchmodSync, fstatSync, openSync, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { errorCode } from '../../lib/error-code.ts';
+import { atOnceAs } from '../account/at-once.ts';
 import { FOLDER_FLAGS } from './folder-flags.ts';
-import { type Folder, inOwnFolder, type Name, openRunDir } from './folder.ts';
+import type { Folder, Name } from './folder.ts';
+import { openRunDir } from './open-run-dir.ts';
+import { inOwnFolder } from './own-folder.ts';
 
 /**
  * Files of a run that programs of the run may have changed. Paths are relative to the run directory; each part is
@@ -11,8 +13,7 @@ import { type Folder, inOwnFolder, type Name, openRunDir } from './folder.ts';
  * directory, also when a folder is replaced by a link at the same time.
  */
 
-/** For `chown`. */
-export const OWNER_STAYS = -1;
+const OWNER_ONLY = 0o600;
 /** The number that Linux follows. */
 const LINKS_MAX = 40;
 const NEW_FILE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
@@ -42,59 +43,42 @@ async function openFolder(runDir: string, parts: readonly string[]): Promise<Fol
 export function readRunFile(runDir: string, path: string, limitBytes: number): Promise<Buffer> {
   return inFolder(runDir, path, async (folder, name) => {
     await using file = await folder.file(name, constants.O_RDONLY);
-    const stats = await file.stat();
+    const stats = await file.stats();
     if (!stats.isFile() || stats.size > limitBytes)
       throw new Error(`${path} is not a file of at most ${limitBytes} bytes`);
-    const bytes = Buffer.alloc(stats.size);
-    let filled = 0;
-    while (filled < bytes.length) {
-      const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, filled);
-      if (bytesRead === 0) break;
-      filled += bytesRead;
-    }
-    return bytes.subarray(0, filled);
+    return await file.read(stats.size);
   });
 }
 
 /**
  * Writes a new file after removing any entry of that name: it never writes through a link. The file belongs to the
- * owner of its folder, who alone may read and write it; with `readers`, a group that may read it.
+ * owner of its folder, who alone may read and write it, unless `mode` of a file of the service says more.
  */
-export function writeRunFile(
-  runDir: string,
-  path: string,
-  bytes: Uint8Array,
-  readers: number | null = null,
-): Promise<void> {
+export function writeRunFile(runDir: string, path: string, bytes: Uint8Array, mode = OWNER_ONLY): Promise<void> {
   return inFolder(runDir, path, async (folder, name) => {
     await unlinkIfThere(folder, name);
-    await using file = await folder.file(name, NEW_FILE_FLAGS, 0o600);
-    await file.writeFile(bytes);
-    await giveToOwnerOf(folder, file);
-    if (readers === null) return;
-    await file.chown(OWNER_STAYS, readers);
-    await file.chmod(0o640);
+    await using file = await folder.file(name, NEW_FILE_FLAGS, OWNER_ONLY);
+    await file.write(bytes);
+    if (mode !== OWNER_ONLY) fchmodSync(file.fd, mode);
   });
 }
 
 /**
  * The same for a small file of a run directory that has no entry of that name: at once, because the program of the run
- * waits for it. Throws where there is one.
+ * waits for it, and before that program starts. Throws where there is one.
  */
 export function placeRunFile(runDir: string, name: string, bytes: Uint8Array): void {
   inOwnFolder(dirname(runDir), (at) =>
-    withOpen(at(basename(runDir)), FOLDER_FLAGS, (folder) =>
-      withOpen(`/proc/self/fd/${folder}/${name}`, NEW_FILE_FLAGS, (file) => {
-        writeFileSync(file, bytes);
-        const { uid, gid } = fstatSync(folder);
-        if (uid !== process.geteuid?.()) fchownSync(file, uid, gid);
-      }),
-    ),
+    withOpen(openSync(at(basename(runDir)), FOLDER_FLAGS), (folder) => {
+      const { uid, gid } = fstatSync(folder);
+      const open = (): number => openSync(`/proc/self/fd/${folder}/${name}`, NEW_FILE_FLAGS, OWNER_ONLY);
+      const file = uid === process.geteuid?.() ? open() : atOnceAs({ uid, gid }, open);
+      withOpen(file, () => writeFileSync(file, bytes));
+    }),
   );
 }
 
-function withOpen(path: string, flags: number, use: (fd: number) => void): void {
-  const fd = openSync(path, flags, 0o600);
+function withOpen(fd: number, use: (fd: number) => void): void {
   try {
     use(fd);
   } finally {
@@ -104,17 +88,20 @@ function withOpen(path: string, flags: number, use: (fd: number) => void): void 
 
 /** Makes a folder that only its owner may use. Rejects where there is something of that name. */
 export function makeRunFolder(runDir: string, path: string): Promise<void> {
-  return inFolder(runDir, path, async (folder, name) => {
-    await mkdir(folder.at(name), { mode: 0o700 });
-    await using made = await folder.file(name, constants.O_RDONLY | constants.O_DIRECTORY);
-    await giveToOwnerOf(folder, made);
-  });
+  return inFolder(runDir, path, (folder, name) => folder.makeFolder(name, 0o700));
 }
 
-/** What the service puts into a run belongs to the account of the run, which may not be the service's own. */
-async function giveToOwnerOf(folder: Folder, made: FileHandle): Promise<void> {
-  const { uid, gid } = await folder.stats();
-  if (uid !== process.geteuid?.()) await made.chown(uid, gid);
+/** Opens a folder. The caller closes it. */
+export function openRunFolder(runDir: string, path: string): Promise<Folder> {
+  return openFolder(runDir, path.split('/'));
+}
+
+/** The names of the entries of a folder. */
+export async function listRunFolder(runDir: string, path: string): Promise<string[]> {
+  await using folder = await openRunFolder(runDir, path);
+  const names: string[] = [];
+  for await (const { name } of folder.entries()) names.push(name.toString('utf8'));
+  return names;
 }
 
 /** Removes a file or a link. A missing entry is not an error. */
@@ -123,7 +110,7 @@ export function removeRunFile(runDir: string, path: string): Promise<void> {
 }
 
 async function unlinkIfThere(folder: Folder, name: Name): Promise<void> {
-  await unlink(folder.at(name)).catch((error: unknown) => {
+  await folder.unlink(name).catch((error: unknown) => {
     if (errorCode(error) !== 'ENOENT') throw error;
   });
 }
@@ -136,7 +123,7 @@ export function hasRunEntry(runDir: string, path: string): Promise<boolean> {
 /** A text that changes when the file does; empty for a missing file. */
 export function versionOfRunFile(runDir: string, path: string): Promise<string> {
   const version = inFolder(runDir, path, async (folder, name) => {
-    const { mtimeNs, size, ino } = await lstat(folder.at(name), { bigint: true });
+    const { mtimeNs, size, ino } = await folder.statsOf(name);
     return `${mtimeNs} ${size} ${ino}`;
   });
   return version.catch(() => '');
@@ -177,11 +164,30 @@ export async function resolveRunFolder(runDir: string, path: string): Promise<st
   return found.join('/');
 }
 
+/** The path of a file without the links in it, as in `resolveRunFolder`; null where there is no such file. */
+export async function resolveRunFile(runDir: string, path: string): Promise<string | null> {
+  let left = path;
+  for (let links = 0; links <= LINKS_MAX; links += 1) {
+    const folder = await resolveRunFolder(runDir, dirname(left)).catch(() => null);
+    if (folder === null) return null;
+    const found = `${folder}/${basename(left)}`;
+    const next = await inFolder(runDir, found, async (at, name) => {
+      const stats = await at.statsOf(name);
+      if (stats.isSymbolicLink()) return at.linkText(name);
+      return stats.isFile() ? '' : null;
+    }).catch(() => null);
+    if (next === null || next.startsWith('/')) return null;
+    if (next === '') return found;
+    left = `${folder}/${next}`;
+  }
+  return null;
+}
+
 /** What a link says; empty for a folder. Rejects for anything else. */
 function linkTarget(runDir: string, path: string): Promise<string> {
   return inFolder(runDir, path, async (folder, name) => {
-    const stats = await lstat(folder.at(name));
-    if (stats.isSymbolicLink()) return readlink(folder.at(name));
+    const stats = await folder.statsOf(name);
+    if (stats.isSymbolicLink()) return folder.linkText(name);
     if (!stats.isDirectory()) throw new Error('neither a folder nor a link');
     return '';
   });

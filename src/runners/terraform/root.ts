@@ -1,7 +1,7 @@
-import { join } from 'node:path';
 import type { WorkspaceMaterials } from '../../domain/workspaces/workspace.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import { copyTree, COPY_LIMITS } from '../checkout/copy-tree.ts';
+import { openCopyTarget } from '../checkout/copy-target.ts';
 import { refuseHooks } from '../checkout/hooks-file.ts';
 import {
   hasRunEntry,
@@ -25,11 +25,11 @@ export interface Root extends StatePlace {
 
 /** Copies the tree and adds the state that the service keeps. Rejects with an Error whose message has the reason. */
 export async function makeRoot(runDir: string, materials: WorkspaceMaterials, signal: AbortSignal): Promise<Root> {
-  const tree = join(runDir, TREE);
   await makeRunFolder(runDir, TREE);
-  const { digest } = await copyTree(materials.tree, tree, COPY_LIMITS, signal);
+  await using target = await openCopyTarget(runDir, TREE);
+  const { digest } = await copyTree(materials.tree, target, COPY_LIMITS, signal);
   // Looked for in the very files that would run: a source may have got its hooks after the run was asked for.
-  if (materials.fromSource) await refuseHooks(tree);
+  if (materials.fromSource) await refuseHooks(runDir, TREE);
   const folder = await folderOf(runDir, materials.root);
   if (materials.state !== null) await writeRunFile(runDir, `${folder}/${STATE_FILE}`, materials.state);
   return { runDir, folder, treeDigest: digest };

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { AccountIds } from '../../../src/domain/jobs/account.ts';
 import { HELPER_NODE_OPTIONS } from '../../../src/runners/process/lean.ts';
 import type { Attack } from './exchange-attack.ts';
 
@@ -14,9 +15,11 @@ export interface Attacker {
   stop(): void;
 }
 
-export function startAttacker(): Attacker {
+/** With an account, the program runs as it. */
+export function startAttacker(account: AccountIds | null = null): Attacker {
   const child = fork(join(import.meta.dirname, 'exchange-attack.ts'), [], {
     execArgv: [...HELPER_NODE_OPTIONS],
+    ...account,
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   const lines = createInterface({ input: child.stdout ?? assert.fail() })[Symbol.asyncIterator]();

@@ -1,4 +1,4 @@
-import { lstat, mkdir, open, opendir } from 'node:fs/promises';
+import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../../domain/failure.ts';
 import { errorCode } from '../../../lib/error-code.ts';
@@ -7,6 +7,8 @@ import { DEFAULT_PATH } from '../../process/environment.ts';
 import type { Guard } from '../../process/guard.ts';
 import type { Launcher } from '../../launch/launch.ts';
 import { COPY_LIMITS, type CopyLimits } from '../copy-tree.ts';
+import type { Folder } from '../../run-files/folder.ts';
+import { openRunDir } from '../../run-files/open-run-dir.ts';
 import { reachOf } from './access.ts';
 import { collect, type Git, runGit } from './process.ts';
 import { readObjects } from './objects.ts';
@@ -27,6 +29,8 @@ export const FETCH_LIMITS: FetchLimits = { ...COPY_LIMITS, timeoutMs: 120_000, p
 const LOOK_EVERY_MS = 200;
 /** Files and folders in the repository that git made. */
 const ENTRIES_MAX = 1_000;
+/** Of folders in each other in there. */
+const DEPTH_MAX = 16;
 
 interface FetchGitOptions {
   readonly url: string;
@@ -86,7 +90,7 @@ export async function fetchGit(options: FetchGitOptions): Promise<{ readonly com
       signal: over.signal,
     };
     const reach = await reachOf(url, searchPath);
-    await within(limits.packBytes, git.gitDir, clock, over, () =>
+    await within(limits.packBytes, git.work, clock, over, () =>
       runGit(
         git,
         ['fetch', '--quiet', '--no-progress', '--no-tags', '--depth=1', '--no-recurse-submodules', '--', url, ref],
@@ -176,15 +180,24 @@ function tooLarge(limitBytes: number): Failure {
 }
 
 /** The size of the files below it, in bytes. Entries that are removed during the measurement count as 0. */
-async function sizeOf(folder: string): Promise<number> {
+async function sizeOf(path: string): Promise<number> {
+  await using folder = await openRunDir(path);
+  return await sizeIn(folder, { entries: 0, depth: 0 });
+}
+
+async function sizeIn(folder: Folder, seen: { entries: number; depth: number }): Promise<number> {
   let sum = 0;
-  let seen = 0;
-  for await (const entry of await opendir(folder, { recursive: true })) {
+  seen.depth += 1;
+  for await (const { name } of folder.entries()) {
+    seen.entries += 1;
     // Git writes one pack and its index. A folder with more in it was not made by git, and listing it costs memory.
-    if ((seen += 1) > ENTRIES_MAX) return Number.POSITIVE_INFINITY;
-    if (!entry.isFile()) continue;
-    const stats = await lstat(join(entry.parentPath, entry.name)).catch(() => null);
-    sum += stats?.size ?? 0;
+    if (seen.entries > ENTRIES_MAX || seen.depth > DEPTH_MAX) return Number.POSITIVE_INFINITY;
+    const stats = await folder.statsOf(name).catch(() => null);
+    if (stats?.isFile() === true) sum += Number(stats.size);
+    if (stats?.isDirectory() !== true) continue;
+    await using inner = await folder.folder(name);
+    sum += await sizeIn(inner, seen);
   }
+  seen.depth -= 1;
   return sum;
 }

@@ -1,11 +1,13 @@
-import { lchown, mkdir, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AccountIds } from '../../../domain/jobs/account.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { randomName } from '../../../lib/random.ts';
-import { eraseEntry, eraseLeftovers } from '../erase.ts';
+import { makeFolderOf, removeFolderOf } from '../../run-files/outer-folder.ts';
+import { makeRunFolder, writeRunFile } from '../../run-files/run-files.ts';
+import { eraseEntry, LEFTOVER_MS } from '../erase.ts';
 
-/** Where git of a service that is root works as another account: a folder of the service that the account may pass. */
+/** Where git works as another account than the service: a folder of the service that the account may pass. */
 export interface GitPlace {
   readonly account: AccountIds;
   readonly folder: string;
@@ -13,6 +15,9 @@ export interface GitPlace {
 
 /** No job id begins with a dot. */
 const PREFIX = '.git-';
+const WORK = 'work';
+/** What remains after this time is left to a later fetch, in milliseconds. */
+const REMOVE_WITHIN_MS = 60_000;
 
 /** The folder that git may write, and the two in it. */
 export interface GitFolders {
@@ -24,24 +29,35 @@ export interface GitFolders {
 
 /** Makes an empty bare repository and the home of git: in `into`, or in `place`, where they belong to its account. */
 export async function makeGitFolders(into: string, place: GitPlace | null, clock: Clock): Promise<GitFolders> {
-  const name = `${PREFIX}${randomName()}`;
-  if (place !== null) await eraseLeftovers(place.folder, PREFIX, clock);
-  const work = place === null ? join(into, 'work') : join(place.folder, name);
-  const gitDir = join(work, 'git');
-  const home = join(work, 'home');
-  const made = [work, home, gitDir, join(gitDir, 'objects'), join(gitDir, 'refs')];
-  for (const folder of made) await mkdir(folder, { mode: 0o700 });
+  if (place !== null) await removeLeftovers(place.folder, clock);
+  const outer = place === null ? into : join(place.folder, `${PREFIX}${randomName()}`);
+  const work = join(outer, WORK);
+  if (place === null) await mkdir(work, { mode: 0o700 });
+  else makeFolderOf(place.account, work);
+  for (const folder of ['home', 'git', 'git/objects', 'git/refs']) await makeRunFolder(work, folder);
   const files = { HEAD: 'ref: refs/heads/none\n', config: '[core]\n\trepositoryformatversion = 0\n\tbare = true\n' };
-  for (const [file, text] of Object.entries(files)) {
-    await writeFile(join(gitDir, file), text, { mode: 0o600, flag: 'wx' });
-    made.push(join(gitDir, file));
-  }
-  // Before git is started, so that no process changes these paths. The outermost comes last.
-  if (place !== null) for (const path of made.toReversed()) await lchown(path, place.account.uid, place.account.gid);
+  for (const [file, text] of Object.entries(files)) await writeRunFile(work, `git/${file}`, Buffer.from(text));
   return {
     work,
-    gitDir,
-    home,
-    remove: () => (place === null ? Promise.resolve() : eraseEntry(place.folder, name, clock)),
+    gitDir: join(work, 'git'),
+    home: join(work, 'home'),
+    remove: () => (place === null ? Promise.resolve() : remove(outer, clock)),
   };
+}
+
+async function remove(outer: string, clock: Clock): Promise<void> {
+  const until = clock.monotonic() + REMOVE_WITHIN_MS;
+  await removeFolderOf(join(outer, WORK), () => clock.monotonic() >= until);
+}
+
+/** What fetches that were killed left behind. */
+async function removeLeftovers(folder: string, clock: Clock): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith(PREFIX)) continue;
+    const stats = await lstat(join(folder, name)).catch(() => null);
+    if (stats === null || clock.now() - stats.mtimeMs <= LEFTOVER_MS) continue;
+    // An earlier build gave the folder itself to the account.
+    if (stats.uid === process.geteuid?.()) await remove(join(folder, name), clock);
+    else await eraseEntry(folder, name, clock);
+  }
 }

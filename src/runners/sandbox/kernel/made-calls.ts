@@ -1,6 +1,7 @@
 /** The numbers of the system calls that the service makes itself or lists for a child, by processor. */
 
 type MadeCall =
+  | 'capget'
   | 'capset'
   | 'chdir'
   | 'close'
@@ -8,13 +9,18 @@ type MadeCall =
   | 'dup3'
   | 'execve'
   | 'exit_group'
+  | 'fchmod'
+  | 'fchmodat'
   | 'fchown'
+  | 'fchownat'
   | 'fcntl'
+  | 'getdents64'
   | 'getxattr'
   | 'landlock_add_rule'
   | 'landlock_create_ruleset'
   | 'landlock_restrict_self'
   | 'madvise'
+  | 'mkdirat'
   | 'mmap'
   | 'mprotect'
   | 'openat'
@@ -22,6 +28,8 @@ type MadeCall =
   | 'prctl'
   | 'prlimit64'
   | 'read'
+  | 'readlinkat'
+  | 'renameat2'
   | 'rt_sigaction'
   | 'rt_sigprocmask'
   | 'seccomp'
@@ -29,6 +37,8 @@ type MadeCall =
   | 'setresgid'
   | 'setresuid'
   | 'setsid'
+  | 'symlinkat'
+  | 'unlinkat'
   | 'waitid'
   | 'write';
 
@@ -50,20 +60,30 @@ export const MADE_CALLS = {
     execve: 59,
     fcntl: 72,
     chdir: 80,
+    fchmod: 91,
     fchown: 93,
     setsid: 112,
     setgroups: 116,
     setresuid: 117,
     setresgid: 119,
+    capget: 125,
     capset: 126,
     prctl: 157,
     getxattr: 191,
+    getdents64: 217,
     exit_group: 231,
     waitid: 247,
     openat: 257,
+    mkdirat: 258,
+    fchownat: 260,
+    unlinkat: 263,
+    symlinkat: 266,
+    readlinkat: 267,
+    fchmodat: 268,
     dup3: 292,
     pipe2: 293,
     prlimit64: 302,
+    renameat2: 316,
     seccomp: 317,
     ...UNIFIED,
   },
@@ -71,13 +91,22 @@ export const MADE_CALLS = {
     getxattr: 8,
     dup3: 24,
     fcntl: 25,
+    mkdirat: 34,
+    unlinkat: 35,
+    symlinkat: 36,
     chdir: 49,
+    fchmod: 52,
+    fchmodat: 53,
+    fchownat: 54,
     fchown: 55,
     openat: 56,
     close: 57,
     pipe2: 59,
+    getdents64: 61,
     read: 63,
     write: 64,
+    readlinkat: 78,
+    capget: 90,
     capset: 91,
     exit_group: 94,
     waitid: 95,
@@ -93,6 +122,7 @@ export const MADE_CALLS = {
     mprotect: 226,
     madvise: 233,
     prlimit64: 261,
+    renameat2: 276,
     seccomp: 277,
     ...UNIFIED,
   },
