@@ -21,6 +21,7 @@ import { hashToken } from '../operations/access/token-hash.ts';
 import { CompiledRules } from '../reaction/compiled-rules.ts';
 import type { GitPlace } from '../runners/checkout/git/place.ts';
 import { createLauncher } from '../runners/launch/launch.ts';
+import { markIn } from '../runners/sandbox/mark.ts';
 import { assertSameKey, holdsSealed } from '../store/secrets/seal.ts';
 import type { SchemaAccess } from '../store/engine/migrate.ts';
 import type { Work } from '../store/engine/tx.ts';
@@ -212,9 +213,16 @@ function atMostATenth<T>(clock: Clock, examine: () => Promise<T>): () => Promise
 /** The doctor also works where the rest could not be opened: `openedStore` throws the reason then. */
 export function doctorOf(
   settings: Settings,
-  parts: Omit<DoctorParts, 'settings' | 'path' | 'targets'> & { readonly targets?: number },
+  parts: Omit<DoctorParts, 'settings' | 'path' | 'targets' | 'isOfJob'> & { readonly targets?: number },
 ): Services['doctor'] {
-  return createDoctor({ ...parts, targets: parts.targets ?? null, settings, path: processEnvironment()['PATH'] ?? '' });
+  const path = processEnvironment()['PATH'] ?? '';
+  return createDoctor({
+    ...parts,
+    targets: parts.targets ?? null,
+    isOfJob: (pid) => markIn(pid) !== null,
+    settings,
+    path,
+  });
 }
 
 export function pathsOf(settings: Settings): DataDirPaths {

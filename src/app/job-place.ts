@@ -1,12 +1,25 @@
 import { restoreModes } from '../config/data-dir-modes.ts';
-import type { JobIdentity } from '../config/job-account.ts';
+import { type JobIdentity, prepareJobAccount } from '../config/job-account.ts';
+import type { Settings } from '../config/settings.ts';
 import { formerRunsDirs, prepareRunsDir } from '../config/runs-dir.ts';
 import { ModeWatch, withModes } from '../daemon/core/mode-watch.ts';
 import { Failure } from '../domain/failure.ts';
 import type { Log } from '../lib/log.ts';
 import { userName } from '../lib/user-name.ts';
+import { dropCapabilities, withholdCapabilities } from '../runners/account/capabilities.ts';
 import { pathsThatExpose } from '../runners/sandbox/policy.ts';
 import type { Base } from './base.ts';
+
+/**
+ * The account of the jobs. From here on no program but the guard gets the capabilities that a daemon needs for another
+ * account; a daemon that runs its jobs as its own account gives them up. Throws invalid_argument.
+ */
+export async function prepareJobIdentity({ jobUser }: Pick<Settings, 'jobUser'>): Promise<JobIdentity> {
+  withholdCapabilities();
+  const identity = await prepareJobAccount(jobUser);
+  if (identity.account === null) dropCapabilities();
+  return identity;
+}
 
 /** The directories of a daemon's jobs. */
 interface JobPlace {

@@ -1,5 +1,4 @@
 import type { ListenAddress } from '../config/listen-address.ts';
-import { prepareJobAccount } from '../config/job-account.ts';
 import { processEnvironment, type Settings } from '../config/settings.ts';
 import { thisMachine } from '../daemon/core/identity.ts';
 import { createSignals, type Signals } from '../daemon/core/signals.ts';
@@ -29,7 +28,7 @@ import { VERSION } from '../version.ts';
 import { type Base, createServices, openBase, sameKey, type ServiceParts } from './base.ts';
 import { refuseExposed, refuseOpenDoor } from './exposure.ts';
 import { ingressUrlOf } from './ingress-url.ts';
-import { prepareJobPlace, watchModes, withModeWatch } from './job-place.ts';
+import { prepareJobIdentity, prepareJobPlace, watchModes, withModeWatch } from './job-place.ts';
 import { beginKeying } from './keying.ts';
 import { notifierOptions } from './notifier.ts';
 import { sandboxSupport } from './sandbox-support.ts';
@@ -101,7 +100,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
   await beginKeying(opened);
   await refuseExposed(opened);
   const transports = readTransports(settings.notify, { clock: opened.clock, sealKey: await opened.sealKey() });
-  const jobIdentity = await prepareJobAccount(settings.jobUser);
+  const jobIdentity = await prepareJobIdentity(settings);
   let daemon: Daemon | null = null;
   const modes = jobIdentity.account === null ? watchModes(opened, () => daemon?.id ?? null) : null;
   const base = modes === null ? opened : withModeWatch(opened, modes);

@@ -4,13 +4,14 @@ import { promisify } from 'node:util';
 import type { Account } from '../domain/jobs/account.ts';
 import { pause, systemClock } from '../lib/clock.ts';
 import { userName } from '../lib/user-name.ts';
+import { hiddenProcesses, missingCapabilities } from './account-rights.ts';
 import { refuseSetting } from './refuse-setting.ts';
 
 const run = promisify(execFile);
 
 const FLAG = 'job-user';
 
-/** The account of the jobs of a daemon that is root. */
+/** The account of the jobs of a daemon that is root, by default. */
 export const JOB_ACCOUNT = 'gatehouse-job';
 /** The fallback. Other services use it too, so it isolates less. */
 const FALLBACK_ACCOUNT = 'nobody';
@@ -52,8 +53,8 @@ export function isRoot(): boolean {
 }
 
 /**
- * The account for `--job-user`; without it the default account, which is created if it does not exist. Throws
- * invalid_argument for an account that does not exist or that this daemon cannot use.
+ * The account for `--job-user`. Without it, for root, the default account, which is created if it does not exist; for
+ * another user its own. Throws invalid_argument for an account that does not exist or that this daemon cannot use.
  */
 export async function prepareJobAccount(jobUser: string | null): Promise<JobIdentity> {
   return (await findJobAccount(jobUser)) ?? (await createJobAccount()) ?? fallback();
@@ -61,7 +62,7 @@ export async function prepareJobAccount(jobUser: string | null): Promise<JobIden
 
 /** The same without creating an account; null where the default account does not exist yet. */
 export async function findJobAccount(jobUser: string | null): Promise<JobIdentity | null> {
-  if (!isRoot()) return refuseOthers(jobUser);
+  if (!isRoot()) return findForUser(jobUser);
   const account = await findAccount(jobUser ?? JOB_ACCOUNT);
   if (account === null) {
     if (jobUser === null) return null;
@@ -73,12 +74,31 @@ export async function findJobAccount(jobUser: string | null): Promise<JobIdentit
   return { account, isFallback: false };
 }
 
-function refuseOthers(jobUser: string | null): JobIdentity {
+/** Where this process is not root. Another account needs rights that this process has to be started with. */
+async function findForUser(jobUser: string | null): Promise<JobIdentity> {
   if (jobUser === null || jobUser === userName()) return OWN;
-  return refuseSetting(
-    FLAG,
-    `this daemon runs as ${userName()} and cannot start jobs as ${jobUser}; only a daemon that runs as root can`,
-  );
+  const missing = missingCapabilities();
+  if (missing.length > 0) {
+    refuseSetting(
+      FLAG,
+      `this daemon runs as ${userName()} and cannot start jobs as ${jobUser}: it lacks ${missing.join(', ')}; add ` +
+        'AmbientCapabilities=CAP_SETUID CAP_SETGID CAP_KILL to its unit, or omit the setting',
+    );
+  }
+  const hidden = hiddenProcesses();
+  if (hidden !== null) refuseSetting(FLAG, `jobs cannot run as another account than ${userName()}: ${hidden}`);
+  const account = await findAccount(jobUser);
+  if (account === null)
+    refuseSetting(FLAG, `account ${jobUser} does not exist; create it, or omit the setting to use ${userName()}`);
+  if (account.uid === process.geteuid?.()) return OWN;
+  if (isOfRoot(account) || account.gid === process.getegid?.()) {
+    refuseSetting(
+      FLAG,
+      `account ${jobUser} has the user or the group of root, or the group of this daemon; name an account that ` +
+        'has a separate group',
+    );
+  }
+  return { account, isFallback: false };
 }
 
 async function createJobAccount(): Promise<JobIdentity | null> {

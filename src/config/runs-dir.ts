@@ -9,7 +9,7 @@ import { errorCode } from '../lib/error-code.ts';
 import { type DataDirPaths, isOurs, modeText, PRIVATE_DIR_MODE, PRIVATE_FILE_MODE } from './data-dir.ts';
 import { refuseSetting } from './refuse-setting.ts';
 
-/** Holds the run directories of the daemons that run as root, one folder per data directory. */
+/** Holds the run directories of daemons whose jobs run as another account, one folder per data directory. */
 const RUNS_ROOT = '/var/lib/gatehouse-runs';
 /** The job account may enter its own run directory. It may not list the others. */
 const PASSABLE_MODE = 0o711;
@@ -80,7 +80,11 @@ export async function prepareRunsDir(
   } catch (error) {
     const code = errorCode(error);
     if (code === null || error instanceof Failure) throw error;
-    return refuseSetting(FLAG, `${dir} cannot be used: ${code}`);
+    const advice =
+      account === null || code !== 'EACCES'
+        ? ''
+        : `; create ${dirname(dir)} as a directory of this account with mode 0711, or name another directory`;
+    return refuseSetting(FLAG, `${dir} cannot be used: ${code}${advice}`);
   }
 }
 

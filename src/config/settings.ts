@@ -96,7 +96,7 @@ export const SETTINGS = {
     flag: 'job-user',
     placeholder: 'NAME',
     only: ['serve'],
-    help: 'Account that runs the jobs if the daemon is root; default gatehouse-job',
+    help: 'Account that runs the jobs; default the own one, for root gatehouse-job',
     read: optional,
   }),
   runsDir: setting({

@@ -31,6 +31,8 @@ export interface DoctorParts {
   readonly sandbox: () => Promise<Finding>;
   /** The account of the jobs, in a program that runs them; other programs look it up. */
   readonly jobIdentity?: JobIdentity;
+  /** Whether a process has the mark of a job. */
+  readonly isOfJob: (pid: number) => boolean;
   /** The listeners of this process; empty if it serves nothing. */
   readonly listeners: () => readonly Listener[];
   /** The number of targets of `--notify`; null in a program that sends no notifications. */

@@ -198,6 +198,7 @@ async function runProgram(
         jobId: job.id,
         pid: leader.pid,
         startTicks: leader.startTicks,
+        account,
         ...stop,
         output: stop.leaderFirst ? leader.output : null,
         remove: [runDir, inputsDirOf(runDir)].flatMap((folder) => clear.map((name) => ({ folder, name }))),

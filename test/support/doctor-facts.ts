@@ -50,6 +50,7 @@ export async function install(url?: string): Promise<Installation> {
     sandbox: () => Promise.resolve({ status: 'ok', detail: 'Landlock 6, seccomp.' }),
     // No account of this machine: no process of another test has it.
     jobIdentity: { account: { name: 'gatehouse-job', uid: 64_321, gid: 64_321 }, isFallback: false },
+    isOfJob: () => false,
     listeners: () => [{ name: 'web', url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}` }],
     targets: null,
     path: '',

@@ -6,6 +6,9 @@ import { type Machine, openMachine } from '../launch/machine.ts';
 import { ANY_RESULT, type CallList, type Step } from '../launch/records.ts';
 
 const ID_STAYS = -1;
+const AT_FDCWD = -100;
+const O_RDONLY = 0;
+const O_CLOEXEC = 0o2000000;
 
 const ATTEMPT: Step = { name: 'a call on files' };
 const BECOMING: Step = { name: 'becoming the account' };
@@ -67,6 +70,18 @@ export async function asAccount<T>(
     slot.free();
     machine.endChange();
   }
+}
+
+/** Opens a file for reading as the account. The caller closes it. */
+export function openAs(account: AccountIds, path: string): Promise<number> {
+  return asAccount(
+    account,
+    (calls) => calls.add('openat', AT_FDCWD, calls.text(path), O_RDONLY | O_CLOEXEC),
+    ([fd = -1]) => {
+      if (fd < 0) throw callError(fd, `opening ${path}`);
+      return fd;
+    },
+  );
 }
 
 /** The error of a result below zero, with its code, as Node's own errors have it. */

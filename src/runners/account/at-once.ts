@@ -1,7 +1,7 @@
 import type { AccountIds } from '../../domain/jobs/account.ts';
 import { openMachine } from '../launch/machine.ts';
 import type { SystemCalls } from '../sandbox/kernel/system-call.ts';
-import { actAs, inGroupOf } from './effective-account.ts';
+import { actAs, inGroupOf } from '../sandbox/kernel/effective-account.ts';
 
 /**
  * For a few short calls in folders in which no job is at work yet: see `actAs`. A job could hold up this thread, so for

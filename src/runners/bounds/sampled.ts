@@ -26,6 +26,7 @@ interface SampledOptions {
 interface Watched {
   readonly jobId: string;
   readonly leader: Leader;
+  readonly account: AccountIds | null;
   /** Why the job is being ended. */
   over: string | null;
 }
@@ -58,7 +59,7 @@ export class SampledBounds implements Bounds {
       order: account === null ? {} : { limits: { processesOfAccount: this.#processesOfAccount } },
       members: null,
       watch: (leader) => {
-        watched = { jobId, leader, over: null };
+        watched = { jobId, leader, account, over: null };
         this.#watched.add(watched);
         this.#lookLater();
       },
@@ -100,12 +101,12 @@ export class SampledBounds implements Bounds {
     }
   }
 
-  async #reached({ jobId, leader }: Watched): Promise<string | null> {
+  async #reached({ jobId, leader, account }: Watched): Promise<string | null> {
     const { memoryBytes, processes } = this.#options.limits;
     const pids = (await findTree(jobId, leader, this.#options.adopted())).map(({ pid }) => pid);
     const usage = await usageOf(pids);
     if (usage.processes > processes) return `The job had more than ${processes} processes and threads and was ended.`;
-    if (usage.memoryBytes <= memoryBytes || (await exactMemoryOf(pids)) <= memoryBytes) return null;
+    if (usage.memoryBytes <= memoryBytes || (await exactMemoryOf(pids, account)) <= memoryBytes) return null;
     return `The job used more than ${formatSize(memoryBytes)} of memory and was ended.`;
   }
 }

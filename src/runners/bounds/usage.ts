@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import type { AccountIds } from '../../domain/jobs/account.ts';
 import { nextTurn } from '../../lib/flow/cooperative.ts';
+import { openAs } from '../account/as-account.ts';
+import { OpenFile } from '../run-files/open-file.ts';
 
 /** What processes use at a moment. */
 interface Usage {
@@ -13,6 +16,8 @@ interface Usage {
 /** Processes that are read before yielding to other work: about 1 ms. */
 const PROCESSES_PER_TURN = 32;
 const KIB = 1024;
+/** It has some 25 lines. */
+const ROLLUP_BYTES_MAX = 16 * 1024;
 const OF_STATUS = ['RssAnon', 'RssShmem', 'VmSwap'];
 const OF_ROLLUP = ['Pss_Anon', 'Pss_Shmem', 'SwapPss'];
 
@@ -27,15 +32,25 @@ export async function usageOf(pids: readonly number[]): Promise<Usage> {
   return { processes, memoryBytes };
 }
 
-/** As `memoryBytes`, but what several processes share is divided among them. The kernel takes longer for it. */
-export async function exactMemoryOf(pids: readonly number[]): Promise<number> {
+/**
+ * As `memoryBytes`, but what several processes share is divided among them. The kernel takes longer for it, and shows
+ * it to their account only.
+ */
+export async function exactMemoryOf(pids: readonly number[], account: AccountIds | null): Promise<number> {
   let bytes = 0;
   for (const pid of pids) {
-    const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'latin1').catch(() => null);
+    const rollup = await readRollup(`/proc/${pid}/smaps_rollup`, account).catch(() => null);
     // Ended, or closed to this process: then only the other figure is known.
     bytes += rollup === null ? sumOf(statusOf(pid), OF_STATUS) : sumOf(rollup, OF_ROLLUP);
   }
   return bytes;
+}
+
+async function readRollup(path: string, account: AccountIds | null): Promise<string> {
+  if (account === null) return readFile(path, 'latin1');
+  const fd = await openAs(account, path);
+  await using file = new OpenFile(fd);
+  return (await file.read(ROLLUP_BYTES_MAX)).toString('latin1');
 }
 
 /** Of lines `Name:  123 kB`. */

@@ -1,5 +1,7 @@
 import { fstatSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
+import type { AccountIds } from '../../domain/jobs/account.ts';
+import { actAs } from '../sandbox/kernel/effective-account.ts';
 import { startChild } from './child.ts';
 import type { Exit } from './children.ts';
 import { type Connections, openConnections } from './connections.ts';
@@ -166,9 +168,10 @@ export class Tool implements Launched, Waiting {
     if (this.#end === null && !this.#ordered)
       this.#end = new SandboxRefused(neverStarted('its process ended before it was started'));
     this.#slot.free();
-    if (this.#ordered && this.#order?.account) this.#machine.endChange();
+    const account = this.#order?.account ?? null;
+    if (this.#end === null && !this.#isOver) offerToOomKiller(this.#machine, this.pid, account);
+    if (this.#ordered && account !== null) this.#machine.endChange();
     if (this.#end !== null) return this.#whenStarted.reject(this.#end);
-    if (!this.#isOver) offerToOomKiller(this.pid);
     this.#whenStarted.resolve(undefined);
   }
 
@@ -192,11 +195,13 @@ function startTicksOf(pid: number): number {
 /**
  * When memory runs out, the kernel kills a job before the daemon and other programs. The daemon sets this after the
  * execution, because a child that shares our memory would set it for the daemon too. It is not needed for safety, so
- * an error is ignored.
+ * an error is ignored. The file belongs to the account of the tool.
  */
-function offerToOomKiller(pid: number): void {
+function offerToOomKiller({ system }: Machine, pid: number, account: AccountIds | null): void {
+  const offer = (): void => writeFileSync(`/proc/${pid}/oom_score_adj`, String(OOM_SCORE_ADJ));
   try {
-    writeFileSync(`/proc/${pid}/oom_score_adj`, String(OOM_SCORE_ADJ));
+    if (account === null) offer();
+    else actAs(system, account, offer);
   } catch {
     // A read-only /proc, or the tool has ended.
   }

@@ -1,3 +1,4 @@
+import type { AccountIds } from '../../domain/jobs/account.ts';
 import type { OutputPipes } from '../launch/tool.ts';
 import type { EntryOf } from '../run-files/unlink-in.ts';
 
@@ -10,6 +11,8 @@ export interface Watched {
   readonly jobId: string;
   readonly pid: number;
   readonly startTicks: number;
+  /** What the programs run as, where that is another account than the daemon's. */
+  readonly account?: AccountIds | null;
   /** See EndTreeOptions. */
   readonly termDir: string | null;
   readonly leaderFirst: boolean;

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { pause, type Clock } from '../../lib/clock.ts';
+import { passingCapabilities } from '../account/capabilities.ts';
 import { HELPER_NODE_OPTIONS } from './lean.ts';
 import { ownCompileCacheDir } from './compile-cache.ts';
 import type { GuardMessage, LeaseLimits, Watched } from './guard-protocol.ts';
@@ -174,12 +175,15 @@ function lineOf(message: GuardMessage): string {
 
 /** In its own session, so that what ends the daemon's group does not end it too; with nothing of its environment. */
 function spawnGuard(compileCacheDir: string | null): GuardProcess {
-  const child = spawn(process.execPath, [...HELPER_NODE_OPTIONS, PROGRAM], {
-    cwd: '/',
-    detached: true,
-    env: compileCacheDir === null ? {} : { NODE_COMPILE_CACHE: compileCacheDir },
-    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
-  });
+  // It ends processes of the account of jobs, and removes files of it.
+  const child = passingCapabilities(() =>
+    spawn(process.execPath, [...HELPER_NODE_OPTIONS, PROGRAM], {
+      cwd: '/',
+      detached: true,
+      env: compileCacheDir === null ? {} : { NODE_COMPILE_CACHE: compileCacheDir },
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+    }),
+  );
   const exited = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
     child.once('error', () => resolve());

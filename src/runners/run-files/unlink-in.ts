@@ -1,4 +1,6 @@
-import { closeSync, openSync, unlinkSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, unlinkSync } from 'node:fs';
+import { actAs } from '../sandbox/kernel/effective-account.ts';
+import { openSystemCalls } from '../sandbox/kernel/system-call.ts';
 import { FOLDER_FLAGS } from './folder-flags.ts';
 
 /** An entry of a folder that is in a folder of the service. */
@@ -12,7 +14,10 @@ export function unlinkIn({ folder, name }: EntryOf): void {
   try {
     const fd = openSync(folder, FOLDER_FLAGS);
     try {
-      unlinkSync(`/proc/self/fd/${fd}/${name}`);
+      const { uid, gid } = fstatSync(fd);
+      const unlink = (): void => unlinkSync(`/proc/self/fd/${fd}/${name}`);
+      if (uid === process.geteuid?.()) unlink();
+      else actAs(openSystemCalls(), { uid, gid }, unlink);
     } finally {
       closeSync(fd);
     }

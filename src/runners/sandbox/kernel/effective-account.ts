@@ -1,5 +1,5 @@
-import type { AccountIds } from '../../domain/jobs/account.ts';
-import type { SystemCalls } from '../sandbox/kernel/system-call.ts';
+import type { AccountIds } from '../../../domain/jobs/account.ts';
+import type { SystemCalls } from './system-call.ts';
 
 const ID_STAYS = -1;
 

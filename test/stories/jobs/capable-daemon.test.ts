@@ -1,0 +1,194 @@
+/** A daemon that is not root, and the account that its jobs run as: by three capabilities and no other. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { findJobAccount } from '../../../src/config/job-account.ts';
+import type { DoctorEntry } from '../../../src/doctor/entry.ts';
+import type { AccountIds } from '../../../src/domain/jobs/account.ts';
+import { findSurvivors } from '../../../src/runners/process/tree.ts';
+import {
+  CAPABILITIES,
+  type CapableFixture,
+  JOB_USER,
+  openCapableFixture,
+  SERVICE_ID,
+} from '../../support/accounts/capable-daemon.ts';
+import { closedCheckout, NO_ROOT } from '../../support/accounts/job-account.ts';
+import { until } from '../../support/api-client.ts';
+import { NotReady } from '../../support/daemon.ts';
+import { addWorkspace, items, linesOf, runToEnd } from '../../support/infrastructure.ts';
+import { needs } from '../../support/tools.ts';
+
+async function output(fixture: CapableFixture, id: string): Promise<string> {
+  return (await linesOf(fixture, id)).join('\n');
+}
+
+async function ran(fixture: CapableFixture, script: string, privileged = false): Promise<string> {
+  const id = await fixture.queue({ command: ['sh', '-c', script], privileged });
+  const { state } = await fixture.waitFor(id, ['succeeded', 'failed']);
+  assert.equal(state, 'succeeded', await output(fixture, id));
+  return output(fixture, id);
+}
+
+async function jobAccount(): Promise<AccountIds> {
+  return (await findJobAccount(JOB_USER))?.account ?? assert.fail(`there is no account ${JOB_USER}`);
+}
+
+const statusOf = (pid: number): string => readFileSync(`/proc/${pid}/status`, 'latin1');
+const cmdlineOf = (pid: number): string => readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean).map(Number);
+
+/** Inheritable, permitted, effective and ambient, of the text of /proc/<pid>/status. */
+function capabilities(status: string): string[] {
+  return ['Inh', 'Prm', 'Eff', 'Amb'].map((set) => new RegExp(`^Cap${set}:\\s+(\\w+)`, 'm').exec(status)?.[1] ?? '');
+}
+
+/** The last one has left the session, with an empty environment. */
+const ESCAPING = 'setsid sleep 300 & sleep 301 & env -i setsid sh -c "sleep 302 & exit"; echo up; wait';
+
+const skip = NO_ROOT || closedCheckout();
+
+describe('A daemon with CAP_SETUID, CAP_SETGID and CAP_KILL', { skip }, () => {
+  test('T66: runs a job as another account, without groups and capabilities', async (t) => {
+    const fixture = await openCapableFixture(t);
+    await fixture.start(fixture.flags());
+    const { uid, gid } = await jobAccount();
+    const lines = await ran(
+      fixture,
+      'id -u; id -G; stat -c "%u %a" .; grep -E "^Cap(Inh|Prm|Eff|Amb)" /proc/self/status; ' +
+        'cat /proc/self/oom_score_adj; echo again > /dev/stderr',
+    );
+    const none = ['CapInh', 'CapPrm', 'CapEff', 'CapAmb'].map((name) => `${name}:\t0000000000000000`);
+    assert.deepEqual(
+      lines.split('\n').toSorted(),
+      [`${uid}`, `${gid}`, `${uid} 700`, ...none, '1000', 'again'].toSorted(),
+    );
+    await until('the run is removed', () => fixture.leftRuns().length === 0);
+  });
+
+  test('T66: a job reaches no file, process or mode of the daemon', async (t) => {
+    const fixture = await openCapableFixture(t);
+    const daemon = await fixture.start(fixture.flags());
+    const lines = await ran(
+      fixture,
+      `cat ${fixture.dir}/data/gatehouse.db; ls ${fixture.dir}/data-runs; kill -0 ${daemon.pid}; ` +
+        `cat /proc/${daemon.pid}/environ; chmod 777 ${fixture.dir}/data ${fixture.dir}/seal.key; true`,
+    );
+    assert.equal(lines.match(/denied|not permitted/gi)?.length, 6, lines);
+  });
+
+  test('T66: only the daemon and its guard have the capabilities, also where a job is privileged', async (t) => {
+    const fixture = await openCapableFixture(t);
+    const daemon = await fixture.start(fixture.flags());
+    const held = '00000000000000e0';
+    const none = '0000000000000000';
+    const report = await ran(fixture, 'id -u; grep -E "^Cap(Inh|Prm|Eff|Amb)" /proc/self/status', true);
+    assert.deepEqual(capabilities(report), [none, none, none, none], report);
+    assert.match(report, new RegExp(`^${SERVICE_ID}$`, 'm'));
+    assert.deepEqual(capabilities(statusOf(daemon.pid)), [none, held, held, none]);
+    const guard = childrenOf(daemon.pid).find((pid) => cmdlineOf(pid).includes('guard-child')) ?? assert.fail();
+    assert.deepEqual(capabilities(statusOf(guard)), [held, held, held, held]);
+  });
+
+  test('T61, T66: removes what a job closed and what it linked, and nothing else', async (t) => {
+    const fixture = await openCapableFixture(t);
+    await fixture.start(fixture.flags());
+    const outside = join(fixture.dir, 'outside');
+    mkdirSync(outside, { mode: 0o777 });
+    writeFileSync(join(outside, 'file'), 'x');
+    chmodSync(outside, 0o777);
+    const script =
+      `mkdir -p a/b/c d; echo x > a/b/c/f; ln -s ${outside} a/link; ln -s ${outside}/file a/b/link; mkfifo a/pipe; ` +
+      'for n in $(seq 600); do : > d/$n; done; chmod 000 a/b/c a/b a d .';
+    await ran(fixture, script);
+    await until('the run is removed', () => fixture.leftRuns().length === 0);
+    assert.deepEqual(readdirSync(outside), ['file']);
+  });
+
+  test('T77: ends every process of a job that is cancelled, also what left its session', async (t) => {
+    const fixture = await openCapableFixture(t);
+    await fixture.start(fixture.flags());
+    const id = await fixture.queue({ command: ['sh', '-c', ESCAPING] });
+    await until('the job is up', async () => (await output(fixture, id)).includes('up'));
+    await fixture.call('job.cancel', { id });
+    await fixture.waitFor(id, ['cancelled']);
+    assert.deepEqual(await findSurvivors(id), []);
+  });
+
+  test('F01, T66: ends every process when it is killed; the next daemon removes the files', async (t) => {
+    const fixture = await openCapableFixture(t);
+    const daemon = await fixture.start(fixture.flags());
+    const id = await fixture.queue({ command: ['sh', '-c', ESCAPING] });
+    await until('the job is up', async () => (await output(fixture, id)).includes('up'));
+    await daemon.kill();
+    await until('nothing of the job is left', async () => (await findSurvivors(id)).length === 0, 60_000);
+    assert.equal(fixture.leftRuns().length > 0, true);
+    await fixture.start(fixture.flags());
+    await fixture.waitFor(id, ['interrupted']);
+    await until('the run is removed', () => fixture.leftRuns().length === 0);
+  });
+
+  test('says which account jobs have, and finds a process of it that belongs to no job', async (t) => {
+    const fixture = await openCapableFixture(t);
+    const daemon = await fixture.start(fixture.flags());
+    const { uid, gid } = await jobAccount();
+    const entry = async (): Promise<DoctorEntry | undefined> =>
+      (await daemon.api(fixture.token).get<DoctorEntry[]>('/health')).data.find(({ name }) => name === 'job_account');
+    const id = await fixture.queue({ command: ['sh', '-c', ESCAPING] });
+    await until('the job is up', async () => (await output(fixture, id)).includes('up'));
+    assert.deepEqual(await entry(), { name: 'job_account', status: 'ok', detail: `Jobs run as ${JOB_USER}.` });
+    const stranger = spawn('sleep', ['300'], { uid, gid, env: {}, stdio: 'ignore' });
+    t.after(() => void stranger.kill('SIGKILL'));
+    await until('the doctor names it', async () => (await entry())?.detail.includes(`pid ${stranger.pid}`));
+  });
+
+  test('does not start without one of the capabilities, and names it', async (t) => {
+    const fixture = await openCapableFixture(t);
+    for (const missing of CAPABILITIES) {
+      const held = CAPABILITIES.filter((name) => name !== missing);
+      await assert.rejects(
+        fixture.start(fixture.flags(held)),
+        (error: unknown) => error instanceof NotReady && error.message.includes(`lacks CAP_${missing.toUpperCase()};`),
+      );
+    }
+    await assert.rejects(
+      fixture.start({ ...fixture.flags(), args: ['--job-user', 'root'] }),
+      (error: unknown) => error instanceof NotReady && error.message.includes('the user or the group of root'),
+    );
+  });
+});
+
+describe('A workspace of a daemon with these capabilities', { skip: skip || needs('terraform or tofu') }, () => {
+  test('T20, T66: is planned and applied as the account; the state of an apply that is killed is kept', async (t) => {
+    const fixture = await openCapableFixture(t);
+    const daemon = await fixture.start(fixture.flags());
+    const wait = 'provisioner "local-exec" {\n    command = "id -u; while sleep 0.1; do :; done"\n  }';
+    await addWorkspace(fixture, 'net', items(3));
+    const planned = await runToEnd(fixture, 'plan', 'net');
+    assert.equal(planned.state, 'succeeded', await output(fixture, planned.id));
+    const applied = await runToEnd(fixture, 'apply', 'net', { plan: planned.plan_artifact_id });
+    assert.equal(applied.state, 'succeeded', await output(fixture, applied.id));
+    writeFileSync(
+      join(fixture.dir, 'net', 'main.tf'),
+      `${items(5)}resource "terraform_data" "last" {\n  depends_on = [terraform_data.item]\n  ${wait}\n}\n`,
+    );
+    const { job_id: id } = await fixture.call<{ job_id: string }>('workspace.apply', { name: 'net' });
+    const { uid } = await jobAccount();
+    await until(
+      'the last resource is being made',
+      async () => (await output(fixture, id)).includes(`(local-exec): ${uid}`),
+      60_000,
+    );
+    await daemon.kill();
+    await until('nothing of the job is left', async () => (await findSurvivors(id)).length === 0, 60_000);
+    await fixture.start(fixture.flags());
+    await fixture.waitFor(id, ['interrupted'], 60_000);
+    const next = await runToEnd(fixture, 'plan', 'net');
+    // Nothing is made a second time; the resource that was being made is replaced.
+    assert.match(await output(fixture, next.id), /Plan: 1 to add, 0 to change, 1 to destroy/);
+    await until('the runs are removed', () => fixture.leftRuns().length === 0);
+  });
+});
