@@ -193,17 +193,15 @@ async function runProgram(
     reports: order.report !== undefined,
     say: (text) => recorder.system(text),
     // The child waits for this: a program of a job starts only when its tree can be found again.
-    async beforeStart(leader) {
+    async beforeStart({ pid, startTicks, output }) {
+      const first = { jobId: job.id, pid, startTicks, account };
       setup.guard.watch({
-        jobId: job.id,
-        pid: leader.pid,
-        startTicks: leader.startTicks,
-        account,
+        ...first,
         ...stop,
-        output: stop.leaderFirst ? leader.output : null,
+        output: stop.leaderFirst ? output : null,
         remove: [runDir, inputsDirOf(runDir)].flatMap((folder) => clear.map((name) => ({ folder, name }))),
       });
-      await reports.leader({ pid: leader.pid, startTicks: leader.startTicks });
+      await reports.leader({ pid, startTicks });
     },
   });
   bounds.watch(launched);

@@ -51,7 +51,6 @@ export const PATH_USERS: Readonly<Record<string, string>> = {
   'src/runners/terraform/tool.ts': 'looks for a program in the folders of PATH',
   'src/runners/ansible/tool.ts': 'looks for a program in the folders of PATH, and reads its first line',
   'src/runners/ansible/inputs.ts': 'reads a file of the program',
-  'src/runners/ansible/tree.ts': 'looks at a new copy of a tree before the first program of the run starts',
 };
 
 const FILE_SYSTEM = /^(?:node:)?fs(?:\/promises)?$/;
