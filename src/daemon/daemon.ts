@@ -16,6 +16,7 @@ import type { RunDeps } from './jobs/run-support.ts';
 import { Work } from './jobs/work.ts';
 import { Notifier, type NotifierOptions } from './notify/send.ts';
 import { Scheduler } from './schedules/schedule.ts';
+import { prepareNextSteps } from './workflows/next-steps.ts';
 
 interface DaemonOptions extends RunDeps {
   readonly clock: Clock;
@@ -76,6 +77,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const work = new Work({
     ...parts,
     isOverdue: () => trust.isOver(),
+    nextOf: (row) => prepareNextSteps(options, row),
     onWithoutEvent: () => wakeUp('job-ended'),
     onFree: () => wakeUp('slot-free'),
     beforeRun: async () => modes?.check().catch(failed('modes')),

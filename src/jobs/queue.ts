@@ -1,4 +1,5 @@
 import type { Origin } from '../domain/approvals/approval.ts';
+import type { EventFacts } from '../domain/events/event.ts';
 import type { JobTrigger } from '../domain/jobs/job.ts';
 import { newId } from '../lib/id.ts';
 import { insertApproval } from '../store/approvals/approvals.ts';
@@ -30,20 +31,28 @@ export interface Asker {
   readonly runbook?: string | undefined;
   /** What the job does, in the words of its author. */
   readonly summary?: string | null | undefined;
+  /** What started it all, for what the job makes later; without it somebody asked. */
+  readonly provenance?: Provenance;
+  /** The event behind it, for what is filled in when the action is queued. */
+  readonly event?: EventFacts;
 }
 
-/** The approval by a person that a job needs before it is queued. */
-export interface Gate {
+/** Where the asking chain began. */
+export interface Provenance {
   readonly origin: Origin;
-  readonly ttlMs: number;
   /** Of the origin `alert`: the event, its rule, and when that matched, in milliseconds since the epoch. */
   readonly alert?: string;
   readonly rule?: string;
   readonly matchedAt?: number;
-  /** Whether the rule allows that one tap approves its command. */
-  readonly oneTap?: boolean;
   /** Of the origin `schedule`: its name. */
   readonly schedule?: string;
+}
+
+/** The approval by a person that a job needs before it is queued. */
+export interface Gate extends Provenance {
+  readonly ttlMs: number;
+  /** Whether the rule allows that one tap approves its command. */
+  readonly oneTap?: boolean;
 }
 
 export type Queued =

@@ -23,6 +23,7 @@ import { SILENCE_OPERATIONS } from './rules/silences.ts';
 import { SOURCE_OPERATIONS } from './sources/sources.ts';
 import { TOKEN_OPERATIONS } from './access/tokens.ts';
 import { WEBHOOK_OPERATIONS } from './events/webhooks.ts';
+import { WORKFLOW_OPERATIONS } from './workflows/workflows.ts';
 import { WORKSPACE_EXPORT_OPERATIONS } from './workspaces/workspace-export.ts';
 import { WORKSPACE_RUN_OPERATIONS } from './workspaces/workspace-runs.ts';
 import { WORKSPACE_OPERATIONS } from './workspaces/workspaces.ts';
@@ -45,6 +46,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...COMMAND_OPERATIONS,
   ...PLAYBOOK_OPERATIONS,
   ...BACKUP_OPERATIONS,
+  ...WORKFLOW_OPERATIONS,
   ...EVENT_OPERATIONS,
   ...RULE_OPERATIONS,
   ...SILENCE_OPERATIONS,

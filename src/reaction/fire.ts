@@ -116,16 +116,11 @@ async function fire(
   const { id, sender } = evaluated;
   if (action === null || isNotify(action)) throw new Error('only an action that makes a job can fire');
   const owners = [...new Set([...sender.owners, ...rule.owners])];
+  const { facts } = evaluated;
+  const provenance = { origin: 'alert', alert: id, rule: rule.name, matchedAt: facts.receivedAt } as const;
   const gate: Gate | null =
     decision.outcome === 'gated'
-      ? {
-          origin: 'alert',
-          ttlMs: rule.approvalTtlMs ?? deps.approvalTtlMs,
-          alert: id,
-          rule: rule.name,
-          matchedAt: evaluated.facts.receivedAt,
-          oneTap: rule.oneTap === true,
-        }
+      ? { ...provenance, ttlMs: rule.approvalTtlMs ?? deps.approvalTtlMs, oneTap: rule.oneTap === true }
       : null;
   const asker = {
     trigger: sender.trigger,
@@ -133,6 +128,8 @@ async function fire(
     owners,
     runbook: `rule:${rule.name}`,
     summary: rule.summary,
+    provenance,
+    event: facts,
   };
   let queued: Queued;
   try {

@@ -8,6 +8,7 @@ import { cancelLoop, claimLoop, type WorkLoopDeps } from '../jobs/work.ts';
 import { retentionLoop } from '../maintenance/retention.ts';
 import { notificationLoop, type NotificationLoopDeps } from '../notify/send.ts';
 import { scheduleLoop, type ScheduleLoopDeps } from '../schedules/schedule.ts';
+import { workflowsLoop, type NextStepsDeps } from '../workflows/next-steps.ts';
 import { type LeaseDeps, leaseLoop } from './lease.ts';
 import { type Loop, type LoopRow, startLoop, type WakeUp } from './loop.ts';
 import { modesLoop, type ModesLoopDeps } from './mode-watch.ts';
@@ -21,6 +22,7 @@ type LoopDeps = ExpireDeps &
   NotificationLoopDeps &
   ModesLoopDeps &
   ScheduleLoopDeps &
+  NextStepsDeps &
   LeaseDeps & { readonly clock: Clock; readonly signals: Signals; readonly wakeUp: (why: WakeUp) => void };
 
 /** Every loop of a daemon, in the order in which they start. */
@@ -30,6 +32,7 @@ const LOOPS: readonly LoopRow<LoopDeps>[] = [
   claimLoop,
   cancelLoop,
   outcomesLoop,
+  workflowsLoop,
   endingsLoop,
   notificationLoop,
   deadmanLoop,

@@ -17,12 +17,22 @@ const SOON_MS = 50;
 /** `lost`: the run has lost its job, and nothing was written. `without event`: the loop of the outcomes makes it. */
 type Ended = 'ended' | 'without event' | 'lost';
 
+/** What follows from the end of a job, in the transaction of the end. */
+export interface NextOfJob {
+  /** Takes the locks that come before those of jobs. */
+  hold(tx: Tx): Promise<void>;
+  /** Called after the job has ended. */
+  write(tx: Tx): Promise<void>;
+}
+
 interface Ending {
   readonly fence: Fence;
   readonly final: { readonly state: FinalState; readonly exitCode: number | null };
   /** Output that is not stored yet. */
   readonly lastChunk: RecordedChunk | null;
   readonly result: WriteResult;
+  /** Null where nothing follows. */
+  readonly next: NextOfJob | null;
 }
 
 /**
@@ -32,15 +42,17 @@ interface Ending {
 export async function prepareEnd(
   reaction: ReactionDeps,
   row: JobRow,
-  { fence, final, lastChunk, result }: Ending,
+  { fence, final, lastChunk, result, next }: Ending,
 ): Promise<(tx: Tx, again: boolean) => Promise<Ended>> {
   // Without the events the job ends all the same, and the loop of the outcomes records them.
   const events = await evaluateOutcome(reaction, { ...row, state: final.state }).catch(() => null);
   return async (tx, again) => {
+    // What failed may have been what follows, or the event: neither must keep the job from ending.
+    if (!again) await next?.hold(tx);
     if (lastChunk !== null && !(await appendChunk(tx, fence, lastChunk, again))) return 'lost';
     if (!(await endJob(tx, fence, final, 'run'))) return 'lost';
     await result(tx);
-    // What failed may have been the event: it must not keep the job from ending.
+    if (!again) await next?.write(tx);
     return events !== null && !again && (await recordEvents(reaction, tx, row.id, events)) ? 'ended' : 'without event';
   };
 }

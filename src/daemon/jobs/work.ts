@@ -13,7 +13,7 @@ import { hasClaimable } from '../../store/jobs/jobs.ts';
 import { checkJobTag } from '../../store/jobs/order-tags.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
 import { claim, recordMove, type Claimed } from './job-transitions.ts';
-import { appendChunk, endsSoon, prepareEnd } from './run-end.ts';
+import { appendChunk, endsSoon, type NextOfJob, prepareEnd } from './run-end.ts';
 import { NO_RESULT, refusedRun, type ReadyRun, type RunDeps, type RunKinds, type WriteResult } from './run-support.ts';
 import type { LoopRow } from '../core/loop.ts';
 import type { Leader } from '../../runners/process/tree.ts';
@@ -34,6 +34,8 @@ interface WorkDeps extends RunDeps {
   readonly beforeRun?: () => Promise<void>;
   /** The end of a job is recorded, but not its event. */
   readonly onWithoutEvent: () => void;
+  /** What follows from the end of this job; null where nothing does. Where it fails, a loop does it later. */
+  readonly nextOf: (row: JobRow) => Promise<NextOfJob | null>;
   /** A run has ended, and its slot is free. */
   readonly onFree: () => void;
 }
@@ -262,7 +264,8 @@ export class Work {
       this.#deps.signals.emit('job:fenced', { jobId: fence.jobId });
       return;
     }
-    const write = await prepareEnd(this.#deps.reaction, row, { fence, final, lastChunk, result });
+    const next = await this.#deps.nextOf(row).catch(() => null);
+    const write = await prepareEnd(this.#deps.reaction, row, { fence, final, lastChunk, result, next });
     const ended = await this.#persist(async (tx, again) => {
       const written = await write(tx, again);
       if (written !== 'lost') tx.afterCommit(() => this.#deps.announceJob(fence.jobId));

@@ -138,12 +138,11 @@ function slotAfter(read: ReadTimetable, { cron, timezone }: ScheduleRow, afterMs
 
 async function queue(tx: Tx, deps: ScheduleDeps, row: ScheduleRow): Promise<Queued> {
   checkScheduleTag(tx.ring, row);
+  const provenance = { origin: 'schedule', schedule: row.name } as const;
   const gate: Gate | null =
-    row.approval === 'required'
-      ? { origin: 'schedule', ttlMs: row.approval_ttl_ms ?? deps.approvalTtlMs, schedule: row.name }
-      : null;
+    row.approval === 'required' ? { ...provenance, ttlMs: row.approval_ttl_ms ?? deps.approvalTtlMs } : null;
   const owners = JSON.parse(row.owners) as string[];
-  const asker = { trigger: 'schedule', requestedBy: row.added_by, owners, summary: row.summary } as const;
+  const asker = { trigger: 'schedule', requestedBy: row.added_by, owners, summary: row.summary, provenance } as const;
   return queueAction(tx, deps, asker, actionOfSchedule(row), gate);
 }
 

@@ -14,7 +14,7 @@ import { compileAction } from './fill.ts';
 
 type StepActionKind = Extract<RuleActionKind, JobActionKind>;
 /** What a step of a workflow does. In it, `${…}` is an expression over the event that started the run. */
-type StepAction = Action<StepActionKind>;
+export type StepAction = Action<StepActionKind>;
 
 function isStepKind(kind: RuleActionKind): kind is StepActionKind {
   return RULE_ACTIONS[kind].isStep !== false;

@@ -6,7 +6,7 @@ import { selection, textOf } from '../conditions/reads.ts';
 import { STEP_ENDS } from './workflow.ts';
 
 /** The `when` of a step: an expression over `steps`, such as `steps.patch.state == "degraded"`. */
-interface StepCondition {
+export interface StepCondition {
   /** With the ends of the steps before it. Never throws. */
   evaluate(states: ReadonlyMap<string, string>): CelAnswer;
 }

@@ -10,10 +10,13 @@ export type StepEnd = (typeof STEP_ENDS)[number];
 /** The states of a step: those of its job, `waiting` before it has one, and `skipped`. */
 export type StepState = JobState | 'waiting' | 'skipped';
 
+export const STEP_STATES = ['waiting', 'awaiting_approval', 'queued', 'running', ...STEP_ENDS] as const;
+
 /** The ends of a run, the worst first: a run ends as the worst of its steps, and one without a fault as `succeeded`. */
 export const RUN_ENDS = ['interrupted', 'failed', 'cancelled', 'degraded', 'succeeded'] as const;
 export type RunEnd = (typeof RUN_ENDS)[number];
 
+export const RUN_STATES = ['running', 'awaiting_approval', ...RUN_ENDS] as const;
 export type RunState = RunEnd | 'running' | 'awaiting_approval';
 
 /** What the file of a workflow describes. `A` is the action of a step. */

@@ -12,6 +12,7 @@ export const NOUNS: Readonly<Record<string, string>> = {
   approval: 'List, show and decide approvals',
   command: 'Run an ad-hoc command as a job',
   playbook: 'Run an Ansible playbook as a job',
+  workflow: 'Run jobs in steps, with conditions and approvals',
   job: 'List, show, follow, cancel and redrive jobs',
   backup: 'Back up the store, verify and restore backups',
   maintenance: 'Prepare a reboot: cordon, uncordon, readiness',
@@ -45,7 +46,7 @@ export const NOUN_GROUPS: readonly { readonly nouns: readonly string[]; readonly
   { nouns: ['serve', 'web'], about: 'Run the daemon, or only the API and web pages' },
   { nouns: ['doctor', 'migrate', 'whoami'], about: 'Check or upgrade the installation; show the caller' },
   {
-    nouns: ['job', 'command', 'playbook', 'approval', 'maintenance'],
+    nouns: ['job', 'command', 'playbook', 'workflow', 'approval', 'maintenance'],
     about: 'Queue, follow and approve jobs; prepare a reboot',
   },
   { nouns: ['workspace', 'source', 'hooks'], about: 'Plan, apply and destroy infrastructure' },

@@ -17,6 +17,7 @@ import { seal, secret, secrets } from './text/secrets.ts';
 import { doctor, token, tokenCreated, tokens, whoami } from './text/service.ts';
 import { hooks, source, sources } from './text/sources.ts';
 import { webhook, webhookCreated, webhooks } from './text/webhooks.ts';
+import { workflow, workflowRun, workflows } from './text/workflows.ts';
 import { states, workspace, workspaces } from './text/workspaces.ts';
 
 /**
@@ -41,6 +42,9 @@ const RENDERINGS: { readonly [V in ViewName]: (data: Projected<V>, display: Disp
   'inventory.list': inventories,
   'inventory.get': inventory,
   'inventory.host_keys': hostKeys,
+  'workflow.list': workflows,
+  'workflow.get': workflow,
+  'workflow.status': workflowRun,
   'workspace.list': workspaces,
   'workspace.get': workspace,
   'workspace.state': states,

@@ -1,22 +1,12 @@
 import { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
-import { isTerminal, JOB_STATES } from '../../domain/jobs/job.ts';
+import { JOB_STATES } from '../../domain/jobs/job.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
+import { cancelJob } from '../../jobs/cancel.ts';
 import { QUEUE_RULES } from '../../jobs/kinds.ts';
 import { newId } from '../../lib/id.ts';
-import { rejectOfJob } from '../../store/approvals/approvals.ts';
-import { appendState } from '../../store/jobs/chunks.ts';
-import { cancelWaiting } from '../../store/jobs/claims.ts';
 import type { Tx } from '../../store/engine/tx.ts';
-import {
-  findRedrive,
-  getJob,
-  insertJob,
-  listJobs,
-  listRedrivable,
-  requestCancel,
-  type JobFilter,
-} from '../../store/jobs/jobs.ts';
+import { findRedrive, getJob, insertJob, listJobs, listRedrivable, type JobFilter } from '../../store/jobs/jobs.ts';
 import { hasJobTag } from '../../store/jobs/order-tags.ts';
 import type { Db, JobRow } from '../../store/schema/schema.ts';
 import { listInBatches, replyList } from '../core/batches.ts';
@@ -134,29 +124,14 @@ const cancel = writeOperation({
   input: z.strictObject({ id: field.id('job') }),
   answers: ['job.get'],
   failures: ['not_found', 'conflict'],
-  async run(context, { id }) {
-    const { tx, services } = context;
-    // Each further look means that somebody moved the job since the last one, such as a daemon that claimed it.
-    while (!(await cancelAsItIs(context, await getJob(tx.db, id))));
+  async run({ tx, services, caller }, { id }) {
+    const by = { by: caller.name, via: caller.via, reason: 'the job was cancelled' };
+    if (!(await cancelJob(tx, id, by, (each) => services.announceJob(each))))
+      throw new Failure('conflict', `Job ${id} is ${(await getJob(tx.db, id)).state} already.`);
     tx.afterCommit(() => services.wake());
     return written(reply('job.get', jobDetail(await getJob(tx.db, id), tx.now)), id);
   },
 });
-
-/** False when the job is not in the state of `job` any more. Throws conflict for one that has ended. */
-async function cancelAsItIs({ tx, services, caller }: WriteContext, job: JobRow): Promise<boolean> {
-  if (isTerminal(job.state)) throw new Failure('conflict', `Job ${job.id} is ${job.state} already.`);
-  if (job.state === 'running') return job.cancel_requested_at !== null || requestCancel(tx, job.id);
-  if (job.state === 'awaiting_approval') {
-    // The approval first and its job behind it, in the order that decisions take them: else two could wait for each
-    // other.
-    await rejectOfJob(tx, job.id, { by: caller.name, via: caller.via, reason: 'the job was cancelled' });
-  }
-  if (!(await cancelWaiting(tx, job.id, job.state === 'queued' ? 'queued' : 'awaiting_approval'))) return false;
-  await appendState(tx, job.id, 'cancelled', null);
-  tx.afterCommit(() => services.announceJob(job.id));
-  return true;
-}
 
 const redrive = writeOperation({
   id: 'job.redrive',

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { EVENT_OUTCOMES, EVENT_SOURCES, EVENT_STATUSES, TRACE_STEPS } from '../../domain/events/event.ts';
+import {
+  EVENT_OUTCOMES,
+  EVENT_SOURCES,
+  EVENT_STATUSES,
+  TRACE_STEPS,
+  WEBHOOK_SOURCES,
+} from '../../domain/events/event.ts';
 import { count, time } from './shared.ts';
 
 const event = z.object({
@@ -53,4 +59,19 @@ export const EVENT_VIEWS = {
     /** What the sender said beside the labels, without credentials. It decides nothing but where a rule asks for it. */
     annotations: z.record(z.string(), z.string()),
   }),
+} as const satisfies Record<string, z.ZodType>;
+
+const webhook = { name: z.string(), source: z.enum(WEBHOOK_SOURCES), signed: z.boolean() };
+const shown = z.object({ ...webhook, created_at: time, last_heard_at: time.nullable() });
+
+/**
+ * Where alerts come in. The URL holds the token: it is shown when the webhook is made, as its signing secret is, and
+ * never again.
+ */
+export const WEBHOOK_VIEWS = {
+  'webhook.list': z.array(shown),
+  'webhook.get': shown,
+  'webhook.created': z.object({ ...webhook, url: z.string(), signing_secret: z.string().nullable() }),
+  /** What became of a message: an entry for each alert in it, in its order. */
+  'event.accepted': z.object({ events: z.array(z.object({ event_id: z.string(), outcome: z.enum(EVENT_OUTCOMES) })) }),
 } as const satisfies Record<string, z.ZodType>;

@@ -4,7 +4,7 @@ import { APPROVAL_VIEWS } from './approvals.ts';
 import { AUDIT_VIEWS } from './audit.ts';
 import { BACKUP_VIEWS } from './backups.ts';
 import { COMMAND_VIEWS } from './commands.ts';
-import { EVENT_VIEWS } from './events.ts';
+import { EVENT_VIEWS, WEBHOOK_VIEWS } from './events.ts';
 import { HOST_VIEWS } from './host.ts';
 import { INVENTORY_VIEWS } from './inventories.ts';
 import { JOB_VIEWS } from './jobs.ts';
@@ -15,7 +15,7 @@ import { SCHEDULE_VIEWS } from './schedules.ts';
 import { SECRET_VIEWS } from './secrets.ts';
 import { DOCTOR_VIEWS, WHOAMI_VIEWS } from './service.ts';
 import { SOURCE_VIEWS } from './sources.ts';
-import { WEBHOOK_VIEWS } from './webhooks.ts';
+import { WORKFLOW_VIEWS } from './workflows.ts';
 import { WORKSPACE_VIEWS } from './workspaces.ts';
 
 /**
@@ -30,6 +30,7 @@ export const VIEWS = {
   ...SOURCE_VIEWS,
   ...INVENTORY_VIEWS,
   ...WORKSPACE_VIEWS,
+  ...WORKFLOW_VIEWS,
   ...APPROVAL_VIEWS,
   ...SECRET_VIEWS,
   ...DOCTOR_VIEWS,

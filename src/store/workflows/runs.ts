@@ -52,11 +52,19 @@ export async function insertRun(
   return row;
 }
 
-const findRun = rowBy('workflow_runs', 'id');
+export const findRun = rowBy('workflow_runs', 'id');
 
 /** Throws not_found for an unknown id. */
 export async function getRun(db: Db, id: string): Promise<WorkflowRunRow> {
   return found(await findRun(db, id), 'workflow run', id);
+}
+
+/**
+ * Locks a run until the transaction ends, so that what is decided about its next steps is decided by one write at a
+ * time. Before the locks of jobs.
+ */
+export function lockRun(tx: Tx, id: string): Promise<void> {
+  return tx.dialect.lockKey(tx.db, `workflow-run:${id}`);
 }
 
 /** Newest first, at most `limit`; those of one workflow, or of all. */
@@ -67,7 +75,7 @@ export function listRuns(db: Db, workflow: string | null, limit: number): Promis
 }
 
 /** A step, with the state of its job while that is not recorded as its own. */
-interface ListedStep extends WorkflowStepRow {
+export interface ListedStep extends WorkflowStepRow {
   readonly job_state: JobState | null;
 }
 
@@ -158,6 +166,12 @@ export function endRun(tx: Tx, id: string, state: RunEnd): Promise<boolean> {
       .where('id', '=', id)
       .where('state', '=', 'running'),
   );
+}
+
+/** Removes a run that was inserted in this transaction. */
+export async function deleteRun(tx: Tx, id: string): Promise<void> {
+  await tx.db.deleteFrom('workflow_steps').where('run_id', '=', id).execute();
+  await tx.db.deleteFrom('workflow_runs').where('id', '=', id).execute();
 }
 
 /** Notes whether a pass left something of an open run to do. */

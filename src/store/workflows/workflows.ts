@@ -1,4 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
+import type { Workflow } from '../../domain/workflows/workflow.ts';
 import type { Tx } from '../engine/tx.ts';
 import { found, insertRow, rowBy } from '../engine/rows.ts';
 import { workflowTag } from '../jobs/order-tags.ts';
@@ -6,6 +7,11 @@ import type { Db, WorkflowRow } from '../schema/schema.ts';
 
 /** A workflow before it is tagged. */
 export type NewWorkflow = Pick<WorkflowRow, 'name' | 'definition' | 'owners' | 'added_by'>;
+
+/** What a row describes, parsed. `A` is the action of a step. */
+export function workflowIn<A>({ definition }: { readonly definition: string }): Workflow<A> {
+  return JSON.parse(definition) as Workflow<A>;
+}
 
 /** By name. */
 export function listWorkflows(db: Db): Promise<WorkflowRow[]> {

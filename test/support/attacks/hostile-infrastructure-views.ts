@@ -20,6 +20,7 @@ export function hostileInfrastructure(text: string) {
     'source.list': [source],
     'source.get': source,
     'hooks.show': { source: text, file: text, hooks: [text, text] },
+    ...hostileWorkflows(text),
     'workspace.list': [workspace],
     'workspace.get': { ...workspace, policy },
     'workspace.state': [{ version: -1, serial: 1, resources: 2, job_id: text, created_at: text }],
@@ -27,6 +28,20 @@ export function hostileInfrastructure(text: string) {
     'secret.list': [secret],
     'secret.get': secret,
     'seal.status': { key_id: text, algorithm: text, created_at: text, sealed_items: 1, state: text },
+  };
+}
+
+/** The views of workflows. */
+function hostileWorkflows(text: string) {
+  const last = { last_run_id: text, last_state: text, last_started_at: text };
+  const workflow = { name: text, steps: 1, added_by: text, created_at: text, updated_at: text, ...last };
+  const action = { kind: text, workspace: text, playbook: text, inventory: text, limit: text, timeout: text };
+  const step = { name: text, needs: [text], when: text, approval: text, approval_ttl: text, action };
+  const steps = [{ name: text, state: text, job_id: text, reason: text }];
+  return {
+    'workflow.list': [workflow],
+    'workflow.get': { ...workflow, steps: [step] },
+    'workflow.status': { run_id: text, workflow: text, state: text, steps },
   };
 }
 

@@ -78,6 +78,7 @@ export async function scene(
       ...setup,
       store,
       reaction,
+      nextOf: () => Promise.resolve(null),
       setup: { ...runSetup(setup.runsDir, programs), clock },
       maxJobs,
       announceJob: () => undefined,

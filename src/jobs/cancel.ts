@@ -1,0 +1,41 @@
+import { isTerminal } from '../domain/jobs/job.ts';
+import { rejectOfJob } from '../store/approvals/approvals.ts';
+import type { Tx } from '../store/engine/tx.ts';
+import { appendState } from '../store/jobs/chunks.ts';
+import { cancelWaiting } from '../store/jobs/claims.ts';
+import { getJob, requestCancel } from '../store/jobs/jobs.ts';
+
+/** Who cancels a job, and why, for the approval that it may wait for. */
+interface Canceller {
+  readonly by: string;
+  readonly via: string;
+  readonly reason: string;
+}
+
+/**
+ * Cancels a job: one that waits has ended with this write, and the daemon that runs one is asked to stop it. `announce`
+ * is called after the commit of an end. False for a job that had ended. Throws not_found.
+ */
+export async function cancelJob(
+  tx: Tx,
+  id: string,
+  canceller: Canceller,
+  announce: (jobId: string) => void,
+): Promise<boolean> {
+  for (;;) {
+    const job = await getJob(tx.db, id);
+    if (isTerminal(job.state)) return false;
+    if (job.state === 'running') {
+      if (job.cancel_requested_at !== null || (await requestCancel(tx, id))) return true;
+      // Each further look means that the job was moved since the last one, such as by a daemon that ended it.
+      continue;
+    }
+    // The approval first and its job behind it, in the order that decisions take them: else two could wait for each
+    // other.
+    if (job.state === 'awaiting_approval') await rejectOfJob(tx, id, canceller);
+    if (!(await cancelWaiting(tx, id, job.state === 'queued' ? 'queued' : 'awaiting_approval'))) continue;
+    await appendState(tx, id, 'cancelled', null);
+    tx.afterCommit(() => announce(id));
+    return true;
+  }
+}

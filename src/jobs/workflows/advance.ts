@@ -1,0 +1,224 @@
+import { Failure } from '../../domain/failure.ts';
+import type { StepAction } from '../../domain/rules/step-actions.ts';
+import { isEnd, type Step, type StepEnd, type StepState } from '../../domain/workflows/workflow.ts';
+import { nextMoves, verdictOf } from '../../domain/workflows/progress.ts';
+import type { Tx } from '../../store/engine/tx.ts';
+import { getJob } from '../../store/jobs/jobs.ts';
+import { checkRunTag } from '../../store/jobs/order-tags.ts';
+import type { WorkflowRunRow } from '../../store/schema/schema.ts';
+import {
+  endRun,
+  endStep,
+  type ListedStep,
+  listSteps,
+  lockRun,
+  findRun,
+  noteUnfinished,
+  startStep,
+  stateOfStep,
+} from '../../store/workflows/runs.ts';
+import { workflowIn } from '../../store/workflows/workflows.ts';
+import { cancelJob } from '../cancel.ts';
+import type { Asker, Gate, Provenance, QueueDeps, Queued } from '../queue.ts';
+import { conditionsOf } from './conditions.ts';
+
+/** Queues the job of an action, see `jobs/actions.ts`. */
+type QueueAction = (tx: Tx, deps: QueueDeps, asker: Asker, action: StepAction, gate: Gate | null) => Promise<Queued>;
+
+export interface WorkflowDeps extends QueueDeps {
+  readonly queueAction: QueueAction;
+  /** Tells the followers of a job, or of a run, in this process that it has changed. */
+  announceJob(id: string): void;
+}
+
+/** Jobs that one write queues or cancels at most, so that it stays short; the next pass continues. */
+const JOBS_MAX = 50;
+
+/**
+ * Brings an open run up to date: records the ends of its jobs, queues the steps that are next, or cancels what is left
+ * after a cancel, and ends the run with its last step. It may be called at any time and by several daemons: each step
+ * is queued once.
+ */
+export async function advanceRun(
+  tx: Tx,
+  deps: WorkflowDeps,
+  id: string,
+  canceller: Canceller = { name: 'gatehouse', via: 'daemon' },
+): Promise<void> {
+  await lockRun(tx, id);
+  const run = await findRun(tx.db, id);
+  if (run?.state !== 'running') return;
+  const rows = await listSteps(tx.db, id);
+  const states = new Map(rows.map((row): [string, StepState] => [row.name, stateOfStep(row)]));
+  for (const row of rows) {
+    const state = stateOfStep(row);
+    if (row.state === 'started' && isEnd(state)) await endStep(tx, row, 'started', { state, reason: null });
+  }
+  const left =
+    run.cancel_requested_at === null
+      ? (await startNext(tx, deps, { run, ...workflowIn<StepAction>(run), states, gate: null, limit: JOBS_MAX })).left
+      : await cancelRest(tx, deps, { run, rows, states }, canceller);
+  await settleRun(tx, deps, run, states, left);
+}
+
+/** Who cancels a run. */
+interface Canceller {
+  readonly name: string;
+  readonly via: string;
+}
+
+interface Loaded {
+  readonly run: WorkflowRunRow;
+  readonly rows: readonly ListedStep[];
+  /** Changed with each step. */
+  readonly states: Map<string, StepState>;
+}
+
+interface Progress {
+  readonly run: WorkflowRunRow;
+  readonly steps: readonly Step<StepAction>[];
+  /** Changed with each step. */
+  readonly states: Map<string, StepState>;
+  /** Of a start that needs an approval: every job that it queues waits for one. */
+  readonly gate: Gate | null;
+  /** The number of jobs to queue at most. */
+  readonly limit: number;
+}
+
+interface Started {
+  /** The jobs that were queued, in the order of the steps. */
+  readonly queued: readonly Queued[];
+  /** Why steps have no job. */
+  readonly refusals: readonly Failure[];
+  /** Whether more steps are next than `limit`. */
+  readonly left: boolean;
+}
+
+/** Queues the steps that are next, and ends those that do not run. */
+export async function startNext(tx: Tx, deps: WorkflowDeps, progress: Progress): Promise<Started> {
+  const { run, steps, states, limit } = progress;
+  const evaluate = await conditionsOf(steps);
+  const byName = new Map(steps.map((step) => [step.name, step]));
+  const [queued, refusals]: [Queued[], Failure[]] = [[], []];
+  for (;;) {
+    const moves = nextMoves(steps, states, evaluate);
+    if (moves.length === 0) return { queued, refusals, left: false };
+    for (const move of moves) {
+      const step = byName.get(move.step);
+      if (step === undefined) throw new Error(`the step ${move.step} is not in the run ${run.id}`);
+      if (move.to !== 'start') {
+        await endWithout(tx, run, step.name, move.to, move.reason);
+        states.set(step.name, move.to);
+        continue;
+      }
+      if (queued.length + refusals.length === limit) return { queued, refusals, left: true };
+      const made = await queueStep(tx, deps, progress, step);
+      states.set(step.name, made instanceof Failure ? 'failed' : made.state);
+      if (made instanceof Failure) refusals.push(made);
+      else queued.push(made);
+    }
+  }
+}
+
+/** Queues the job of a step, or ends the step as failed with the reason of the refusal. */
+async function queueStep(
+  tx: Tx,
+  deps: WorkflowDeps,
+  { run, gate }: Progress,
+  step: Step<StepAction>,
+): Promise<Queued | Failure> {
+  const owners = JSON.parse(run.owners) as string[];
+  const provenance = provenanceOf(run);
+  const own = step.approval === 'required' ? { ...provenance, ttlMs: step.approvalTtlMs ?? deps.approvalTtlMs } : null;
+  const asker: Asker = { trigger: 'workflow', requestedBy: run.requested_by, owners, provenance };
+  let queued: Queued;
+  try {
+    checkRunTag(tx.ring, run);
+    queued = await deps.queueAction(tx, deps, asker, step.action, own ?? gate);
+  } catch (error) {
+    // A refusal comes before anything is written. Any other error rolls the write back.
+    if (!(error instanceof Failure) || error.code === 'unavailable') throw error;
+    await endWithout(tx, run, step.name, 'failed', error.message);
+    return error;
+  }
+  if (!(await startStep(tx, { run_id: run.id, name: step.name }, queued.jobId)))
+    throw new Error(`the step ${step.name} of ${run.id} has a job already`);
+  const asked =
+    queued.state === 'queued' ? (queued.ungated ? { ungated: true } : {}) : { approval_id: queued.approval.id };
+  tx.record({
+    principal: run.requested_by,
+    owner: owners[0] ?? run.requested_by,
+    via: 'workflow',
+    operation: 'workflow.step',
+    target: queued.jobId,
+    detail: { run_id: run.id, workflow: run.workflow, step: step.name, ...asked },
+  });
+  return queued;
+}
+
+/** What started the run, for the approvals of its steps. */
+function provenanceOf({ origin, event_id: alert, rule, matched_at: matchedAt, schedule }: WorkflowRunRow): Provenance {
+  return {
+    origin,
+    ...(alert === null || origin !== 'alert' ? {} : { alert }),
+    ...(rule === null ? {} : { rule }),
+    ...(matchedAt === null ? {} : { matchedAt }),
+    ...(schedule === null ? {} : { schedule }),
+  };
+}
+
+async function endWithout(tx: Tx, run: WorkflowRunRow, name: string, state: StepEnd, reason: string): Promise<void> {
+  await endStep(tx, { run_id: run.id, name }, 'waiting', { state, reason });
+}
+
+/** After a cancel: no further step starts, and what waits or runs is cancelled. True where more jobs are left. */
+async function cancelRest(
+  tx: Tx,
+  deps: WorkflowDeps,
+  { run, rows, states }: Loaded,
+  { name: by, via }: Canceller,
+): Promise<boolean> {
+  let count = 0;
+  for (const row of rows) {
+    const { name, job_id: jobId } = row;
+    if (row.state === 'waiting') {
+      await endWithout(tx, run, name, 'cancelled', 'the run was cancelled');
+      states.set(name, 'cancelled');
+    }
+    if (row.state !== 'started' || jobId === null || isEnd(states.get(name) ?? 'waiting')) continue;
+    if (count === JOBS_MAX) return true;
+    count += 1;
+    await cancelJob(tx, jobId, { by, via, reason: 'the workflow was cancelled' }, (each) => deps.announceJob(each));
+    const { state } = await getJob(tx.db, jobId);
+    states.set(name, state);
+    if (isEnd(state)) await endStep(tx, row, 'started', { state, reason: null });
+  }
+  return false;
+}
+
+/** Ends the run with its last step; else notes whether something is left to do. */
+export async function settleRun(
+  tx: Tx,
+  deps: WorkflowDeps,
+  run: WorkflowRunRow,
+  states: ReadonlyMap<string, StepState>,
+  left: boolean,
+): Promise<void> {
+  const ends = [...states.values()].filter(isEnd);
+  if (ends.length === states.size) {
+    const state = verdictOf(ends);
+    if (!(await endRun(tx, run.id, state))) return;
+    tx.record({
+      principal: 'gatehouse',
+      owner: 'gatehouse',
+      via: 'daemon',
+      operation: 'workflow.end',
+      target: run.id,
+      detail: { workflow: run.workflow, state },
+    });
+  } else if (left !== (run.unfinished === 1)) await noteUnfinished(tx, run.id, left);
+  tx.afterCommit(() => {
+    deps.announceJob(run.id);
+    if (left) deps.wake();
+  });
+}

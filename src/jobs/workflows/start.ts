@@ -1,0 +1,118 @@
+import { Failure } from '../../domain/failure.ts';
+import type { EventFacts } from '../../domain/events/event.ts';
+import { ActionRefused } from '../../domain/actions/action-refused.ts';
+import { compileAction } from '../../domain/rules/fill.ts';
+import type { StepAction } from '../../domain/rules/step-actions.ts';
+import { type Step, type StepEnd, type StepState, STEPS_MAX } from '../../domain/workflows/workflow.ts';
+import { newId } from '../../lib/id.ts';
+import type { Tx } from '../../store/engine/tx.ts';
+import { checkWorkflowTag } from '../../store/jobs/order-tags.ts';
+import type { WorkflowRow, WorkflowRunRow } from '../../store/schema/schema.ts';
+import { deleteRun, insertRun } from '../../store/workflows/runs.ts';
+import { workflowIn } from '../../store/workflows/workflows.ts';
+import type { Asker, Gate, Queued } from '../queue.ts';
+import { settleRun, startNext, type WorkflowDeps } from './advance.ts';
+
+/** What a run takes from an earlier one: the ends of the steps that it does not run, with their jobs. */
+export interface Resume {
+  readonly run: string;
+  readonly steps: ReadonlyMap<string, { readonly state: StepEnd; readonly jobId: string | null }>;
+}
+
+interface StartOptions {
+  /** Where the start needs an approval: each job that it queues waits for one. */
+  readonly gate: Gate | null;
+  readonly resume?: Resume;
+}
+
+interface StartedRun {
+  readonly run: WorkflowRunRow;
+  /** The first job. */
+  readonly first: Queued;
+}
+
+/**
+ * Starts a run of a workflow and queues its first steps. The run keeps the workflow as it is now, with the values of
+ * the event filled in. Throws a Failure, and has written nothing, where no job could be queued.
+ */
+export async function startRun(
+  tx: Tx,
+  deps: WorkflowDeps,
+  asker: Asker,
+  workflow: WorkflowRow,
+  { gate, resume }: StartOptions,
+): Promise<StartedRun> {
+  checkWorkflowTag(tx.ring, workflow);
+  const steps = await filled(workflowIn<StepAction>(workflow).steps, asker.event ?? NO_EVENT);
+  const { origin, alert = null, rule = null, matchedAt = null, schedule = null } = asker.provenance ?? MANUAL;
+  const taken = resume?.steps;
+  const run = await insertRun(
+    tx,
+    {
+      id: newId('wfr', tx.now),
+      workflow: workflow.name,
+      definition: JSON.stringify({ steps }),
+      trigger: asker.trigger,
+      origin,
+      event_id: alert,
+      rule,
+      matched_at: matchedAt,
+      schedule,
+      requested_by: asker.requestedBy,
+      // The author decides what the steps do, so that the author cannot approve them either (T28).
+      owners: JSON.stringify([...new Set([...asker.owners, ...(JSON.parse(workflow.owners) as string[])])]),
+      resumes: resume?.run ?? null,
+    },
+    steps.map(({ name }) => {
+      const end = taken?.get(name);
+      if (end === undefined) return { name, state: 'waiting', job_id: null, taken_from: null, reason: null };
+      return { name, state: end.state, job_id: end.jobId, taken_from: resume?.run ?? null, reason: null };
+    }),
+  );
+  const states = new Map(steps.map(({ name }): [string, StepState] => [name, taken?.get(name)?.state ?? 'waiting']));
+  const { queued, refusals } = await startNext(tx, deps, { run, steps, states, gate, limit: STEPS_MAX });
+  const [first] = queued;
+  if (first === undefined) {
+    await deleteRun(tx, run.id);
+    throw refusals[0] ?? new Failure('conflict', `No step of the workflow ${workflow.name} would run.`);
+  }
+  await settleRun(tx, deps, run, states, false);
+  return { run, first };
+}
+
+const MANUAL: NonNullable<Asker['provenance']> = { origin: 'manual' };
+
+/** What `${…}` reads in a run that no event started: every field is empty. */
+const NO_EVENT: EventFacts = {
+  source: '' as EventFacts['source'],
+  name: '',
+  status: null,
+  severity: null,
+  fingerprint: '',
+  labels: {},
+  annotations: {},
+  netgroup: null,
+  receivedAt: 0,
+};
+
+/** The steps with the values of the event. Throws invalid_argument that names the step and the field. */
+async function filled(steps: readonly Step<StepAction>[], facts: EventFacts): Promise<readonly Step<StepAction>[]> {
+  const done: Step<StepAction>[] = [];
+  for (const step of steps) done.push(hasValues(step.action) ? { ...step, action: await fill(step, facts) } : step);
+  return done;
+}
+
+function hasValues(action: StepAction): boolean {
+  return JSON.stringify(action).includes('${');
+}
+
+async function fill({ name, action }: Step<StepAction>, facts: EventFacts): Promise<StepAction> {
+  try {
+    const result = (await compileAction(action)).fill(facts);
+    if ('action' in result) return result.action;
+    throw new Failure('invalid_argument', `steps.${name}.${result.error}.`);
+  } catch (thrown) {
+    if (thrown instanceof ActionRefused) throw new Failure('invalid_argument', `steps.${name}.${thrown.message}.`);
+    throw thrown;
+  }
+}
