@@ -15,6 +15,9 @@ import { decideAndRecord } from './decide-and-record.ts';
 /** By the state that a job ended in; other states are `info`. */
 const SEVERITIES: Partial<Record<JobState, string>> = { failed: 'error', interrupted: 'error', degraded: 'warning' };
 
+/** A degraded job succeeded, with warnings. */
+const RESOLVING: readonly JobState[] = ['succeeded', 'degraded'];
+
 /**
  * The event of a job's end. All jobs of one runbook share a fingerprint: a failure fires, the next success resolves.
  */
@@ -23,7 +26,7 @@ function outcomeEvent(job: Pick<JobRow, 'id' | 'kind' | 'state' | 'runbook' | 'w
   return {
     source: 'job-outcome',
     name: runbook,
-    status: state === 'succeeded' ? 'resolved' : 'firing',
+    status: RESOLVING.includes(state) ? 'resolved' : 'firing',
     severity: SEVERITIES[state] ?? 'info',
     fingerprint: `job:${runbook}`,
     labels: { job_id: id, kind, state, ...(workspace === null ? {} : { workspace }) },

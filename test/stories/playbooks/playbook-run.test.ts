@@ -1,11 +1,12 @@
 /** Playbooks run by a real daemon with the real ansible-playbook. */
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readHosts, findRunTasks } from '../../../src/store/playbooks/results.ts';
 import { writeTree } from '../../support/ansible/bare-run.ts';
 import { until } from '../../support/api-client.ts';
+import { runsDirFor } from '../../support/daemon.ts';
 import { type Fixture, openFixture } from '../../support/fixtures/installation.ts';
 import { needs } from '../../support/tools.ts';
 
@@ -150,3 +151,30 @@ test(
     assert.deepEqual(await fixture.store.db.selectFrom('jobs').select('id').execute(), []);
   },
 );
+
+test('T20: after a kill of the daemon no secret of a run is left on the disk', NEEDS, async (t) => {
+  const fixture = await openFixture(t);
+  await addSource(fixture, {
+    'site.yml': '- hosts: all\n  gather_facts: false\n  tasks:\n    - name: sleeps\n      command: sleep 600\n',
+  });
+  await fixture.call('secret.set', { secret: 'prod/db-password', value: 'vault-canary-12345' });
+  const daemon = await fixture.start();
+  const { job_id: id } = await fixture.call<{ job_id: string }>('playbook.run', {
+    playbook: 'site.yml',
+    source: 'ops',
+    inventory: 'localhost',
+    vault_project: 'prod',
+  });
+  const seen = async (): Promise<true | undefined> =>
+    (await fixture.row(id)).progress?.includes('sleeps') === true ? true : undefined;
+  await until('the task is seen', seen, 60_000);
+  const inputs = join(runsDirFor(join(fixture.dir, 'data')), `${id}.in`);
+  const secretFiles = (): string[] =>
+    existsSync(inputs) ? readdirSync(inputs).filter((name) => name.startsWith('vault')) : [];
+  assert.deepEqual(secretFiles().toSorted(), ['vault-0', 'vault-vars.yml']);
+  await daemon.kill();
+  await until('they are removed', async () => (secretFiles().length === 0 ? Promise.resolve(true) : undefined), 60_000);
+  await fixture.start();
+  const job = await fixture.waitFor(id, DONE, 60_000);
+  assert.deepEqual([job.state, JSON.parse(job.progress ?? 'null')], ['interrupted', { play: 'all', task: 'sleeps' }]);
+});

@@ -53,6 +53,9 @@ interface RunOptions {
   readonly timeoutMs?: number;
   readonly privileged?: boolean;
   readonly signal?: AbortSignal;
+  readonly searchPath?: string;
+  /** Called with what is stored of the progress. */
+  onProgress?(progress: JobProgress): void;
 }
 
 /** Where runs of a test happen: as root they run as an account without privileges. */
@@ -101,7 +104,7 @@ export class PlaybookRuns {
         runsDir: this.#runs,
         hiddenFolders: [],
         account: this.#account,
-        path: process.env['PATH'] ?? '',
+        path: options.searchPath ?? process.env['PATH'] ?? '',
         lang: 'C.UTF-8',
       },
       ansibleRunner,
@@ -110,7 +113,11 @@ export class PlaybookRuns {
         firstSeq: 1,
         takeChild: () => null,
         leader: () => Promise.resolve(),
-        write: (chunk) => Promise.resolve(void chunks.push(chunk)),
+        write(chunk) {
+          chunks.push(chunk);
+          if (chunk.progress !== undefined) options.onProgress?.(chunk.progress);
+          return Promise.resolve();
+        },
         checkpoint: () => Promise.resolve(),
       },
       options.signal ?? new AbortController().signal,
