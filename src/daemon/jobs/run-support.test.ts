@@ -83,9 +83,9 @@ function counting(stored: number[]): RunKind {
 
 test('A kind that cannot run yet says so in its output, and the job fails', async (t) => {
   const on = await openStore(t);
-  const { ran, lines } = await runOne(on, on.kinds.playbook, await on.job(null, { kind: 'playbook' }));
+  const { ran, lines } = await runOne(on, on.kinds.vendor, await on.job(null, { kind: 'vendor' }));
   assert.deepEqual(ran.end, { state: 'failed', exitCode: null });
-  assert.deepEqual(lines, ['There is no runner for jobs of kind playbook.']);
+  assert.deepEqual(lines, ['There is no runner for jobs of kind vendor.']);
   assert.equal(await ran.finish(), NO_RESULT);
 });
 
