@@ -176,13 +176,19 @@ export class Confinement {
 
   /** Drops every capability, and keeps executed files from giving new ones. */
   #addPrivileges(list: CallList): void {
+    this.addCapabilities(list);
+    const { prctl } = this.#system.numbers.made;
+    list.call({ name: 'refusing new privileges' }, prctl, [PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0]);
+  }
+
+  /** Drops every capability, also those that an executed program would inherit. */
+  addCapabilities(list: CallList): void {
     const { prctl, capset } = this.#system.numbers.made;
     const step = { name: 'dropping capabilities' };
     list.call(step, prctl, [PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0]);
     const header = Buffer.alloc(8);
     header.writeUInt32LE(CAPABILITY_VERSION_3, 0);
     list.call(step, capset, [list.copy(header), list.copy(Buffer.alloc(24))]);
-    list.call({ name: 'refusing new privileges' }, prctl, [PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0]);
   }
 }
 

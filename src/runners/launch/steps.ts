@@ -126,6 +126,7 @@ export class LaunchSteps {
     list.call({ name: `changing to the folder ${order.cwd}` }, made.chdir, [list.text(order.cwd)]);
     const uid = account?.uid ?? process.geteuid?.() ?? 0;
     if (policy !== null) this.#confinement.addJob(list, policy, uid);
+    else if (account !== null) this.#confinement.addCapabilities(list);
     this.#addCloseFrom(list, CONTROL_FD, order.reports === true, CLOSE_RANGE_CLOEXEC);
     this.#addExecution(list, order);
   }

@@ -4,6 +4,8 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { asService, CAPABILITIES, SERVICE_ID } from '../../../test/support/accounts/capable-daemon.ts';
+import { closedCheckout, NO_ROOT, TEST_ACCOUNT } from '../../../test/support/accounts/job-account.ts';
 
 const NO_LINUX = process.platform === 'linux' ? false : 'the sandbox needs Linux';
 const isRoot = process.getuid?.() === 0;
@@ -47,6 +49,54 @@ describe('a sandboxed job of a daemon that is not root', { skip: NO_LINUX }, () 
         env: { PATH: '/usr/bin:/bin' },
       });
       assert.equal(answer, 'nobody\nwrote\n');
+    },
+  );
+
+  const skip = NO_ROOT || closedCheckout();
+  it(
+    'T66, T67: becomes another account, from which the account alone keeps files, sockets and signals',
+    { skip },
+    () => {
+      const own = join(dir, 'capable');
+      mkdirSync(join(own, 'closed'), { recursive: true });
+      chmodSync(dir, 0o755);
+      execFileSync('chown', ['-R', `${SERVICE_ID}:${SERVICE_ID}`, own]);
+      chmodSync(join(own, 'closed'), 0o700);
+      const connect =
+        'use Socket; socket(my $s, AF_UNIX, SOCK_STREAM, 0) or die; ' +
+        `connect($s, sockaddr_un("${own}/closed/service.sock")) or print "$!\\n"`;
+      const reach =
+        `id -u; id -G; cat ${own}/secret; kill -0 DAEMON; cat /proc/DAEMON/environ; touch ${own}/made; ` +
+        `perl -e '${connect}'; grep CapEff /proc/self/status`;
+      const script = `
+      import { createLauncher } from ${JSON.stringify(join(import.meta.dirname, 'launch.ts'))};
+      import { createServer } from 'node:net';
+      import { once } from 'node:events';
+      import { writeFileSync } from 'node:fs';
+      writeFileSync('${own}/secret', 'canary', { mode: 0o600 });
+      const server = createServer((socket) => socket.end('reached')).listen('${own}/closed/service.sock');
+      await once(server, 'listening');
+      const reach = ${JSON.stringify(reach)}.replaceAll('DAEMON', process.pid);
+      const job = await createLauncher().launch({
+        argv: ['sh', '-c', reach],
+        env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
+        cwd: '/',
+        policy: null,
+        account: ${JSON.stringify(TEST_ACCOUNT)},
+      });
+      job.stdout.on('data', (d) => process.stdout.write(d));
+      job.stderr.on('data', (d) => process.stdout.write(d));
+      await job.started;
+      await job.exited;
+      server.close();`;
+      const [setpriv = '', ...words] = asService(CAPABILITIES);
+      const node = [process.execPath, '--no-warnings', '--input-type=module', '-e', script];
+      const said = execFileSync(setpriv, [...words, ...node], { encoding: 'utf8', env: { PATH: '/usr/bin:/bin' } });
+      const { uid, gid } = TEST_ACCOUNT;
+      for (const line of [`${uid}`, `${gid}`, 'CapEff:\t0000000000000000'])
+        assert.ok(said.split('\n').includes(line), said);
+      assert.equal(said.match(/denied|not permitted|No such process/gi)?.length, 5, said);
+      assert.doesNotMatch(said, /canary|reached/);
     },
   );
 });
