@@ -12,7 +12,7 @@ import type { DoctorEntry } from '../../../src/doctor/entry.ts';
 import { type Api, PATIENCE } from '../../support/api-client.ts';
 import { type Fixture, openFixture } from '../../support/fixtures/installation.ts';
 import { addWorkspace, items, linesOf, runToEnd } from '../../support/infrastructure.ts';
-import { needsOlderKernel, programOfOlderKernel } from '../../support/kernels/older-kernel.ts';
+import { needsKernelOf, needsOlderKernel, programOfOlderKernel } from '../../support/kernels/older-kernel.ts';
 import { needs, TERRAFORM } from '../../support/tools.ts';
 
 const TIMEOUT_MS = 120_000 * PATIENCE;
@@ -86,7 +86,7 @@ describe('A daemon on an older kernel', { skip: needsOlderKernel(2) }, () => {
   for (const abi of [1, 2])
     test(
       `plans, applies, checks for drift and destroys with Landlock ABI ${abi}`,
-      { timeout: 2 * TIMEOUT_MS, skip: needs(TERRAFORM) },
+      { timeout: 2 * TIMEOUT_MS, skip: needs(TERRAFORM) || needsKernelOf(abi) },
       async (t) => {
         const { fixture } = await open(t, abi);
         const dir = await addWorkspace(fixture, 'net', `${items(3)}module "inner" {\n  source = "./inner"\n}\n`);

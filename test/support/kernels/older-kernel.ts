@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createLauncher, type Launcher } from '../../../src/runners/launch/launch.ts';
 import { Machine, openMachine } from '../../../src/runners/launch/machine.ts';
-import { landlockAbi } from '../../../src/runners/sandbox/kernel/landlock.ts';
+import { LANDLOCK_ABI_OF_PORTS, landlockAbi } from '../../../src/runners/sandbox/kernel/landlock.ts';
 import { openSystemCalls } from '../../../src/runners/sandbox/kernel/system-call.ts';
 import { copyOfTheProgram, replace } from './program-copy.ts';
 
@@ -18,6 +18,14 @@ export function needsOlderKernel(abi: number): string | false {
   if (process.getuid?.() !== 0) return 'needs root to become another account';
   const own = landlockAbi(openSystemCalls());
   return own < abi && `this kernel has Landlock ABI ${own}`;
+}
+
+/** The same for a daemon. On an older kernel only its own ABI is tried, because a changed copy starts slowly there. */
+export function needsKernelOf(abi: number): string | false {
+  const missing = needsOlderKernel(abi);
+  if (missing !== false) return missing;
+  const own = landlockAbi(openSystemCalls());
+  return own !== abi && own < LANDLOCK_ABI_OF_PORTS && `this kernel has Landlock ABI ${own}`;
 }
 
 /** Launchers for a kernel with this ABI: one as it is by default, and one that allows unfiltered egress. */
