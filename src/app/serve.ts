@@ -131,6 +131,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
     store: base.store,
     keyring: () => sameKey(base),
     sources: base.sources,
+    forks: settings.forks,
     clock: base.clock,
     setup: {
       clock: base.clock,

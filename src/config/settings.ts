@@ -175,6 +175,13 @@ export const SETTINGS = {
     help: 'Maximum number of jobs that run at a time; default 8',
     read: (text) => wholeNumber('max-jobs', text, 8, 1, 256),
   }),
+  forks: setting({
+    flag: 'forks',
+    placeholder: 'N',
+    only: ['serve'],
+    help: 'Maximum number of hosts that a command works on at a time; default 10',
+    read: (text) => wholeNumber('forks', text, 10, 1, 100),
+  }),
   jobMemory: setting({
     flag: 'job-memory',
     placeholder: 'SIZE',

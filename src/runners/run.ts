@@ -1,48 +1,37 @@
-import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { Account } from '../domain/jobs/account.ts';
 import { STOP_GRACE_MS } from '../domain/jobs/job.ts';
-import { KINDS } from '../domain/jobs/kinds.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Bounds, ProgramBounds } from './bounds/bounds.ts';
+import type { ProgramBounds } from './bounds/bounds.ts';
+import { executeAll } from './fan-out.ts';
 import { Recorder } from './output/recorder.ts';
 import type { RecordedChunk } from './output/chunk-queue.ts';
 import { readReport } from './output/report.ts';
-import { childEnvironment } from './process/environment.ts';
-import type { Guard } from './process/guard.ts';
 import { supervise } from './process/supervise.ts';
-import { termDirOf } from './process/term-once.ts';
-import type { Launcher } from './launch/launch.ts';
-import type { Waiting } from './launch/tool.ts';
-import type { SandboxPolicy } from './sandbox/policy.ts';
+import {
+  accountOf,
+  launchRequest,
+  type LeaderReports,
+  type Program,
+  type ProgramSetup,
+  registerLeader,
+  type RunLimits,
+  stopOf,
+} from './program.ts';
 import { inputsDirOf, makeRunDir, placeInput, removeRunDir, runDirOf } from './run-dir.ts';
 import type { ProgramEnd, ProgramOrder, Runner, RunJob, RunOutcome } from './runner.ts';
 
 const NOTHING = Buffer.alloc(0);
 
 /** What every run of a daemon shares. */
-export interface RunSetup {
-  readonly clock: Clock;
-  readonly launcher: Launcher;
-  readonly guard: Guard;
-  readonly bounds: Bounds;
+export interface RunSetup extends ProgramSetup {
   readonly runsDir: string;
   /** Folders beside it whose paths are not for readers of a job's output: the data directory. */
   readonly hiddenFolders?: readonly string[];
-  /** Whom sandboxed jobs run as; null for the account of the daemon. */
-  readonly account: Account | null;
-  readonly path: string;
-  readonly lang: string;
 }
 
 /** The reports of a running job, which the daemon records. */
-export interface RunReports<Checkpoint> {
+export interface RunReports<Checkpoint> extends LeaderReports {
   /** Sequence number of the first event that the run may use. */
   readonly firstSeq: number;
-  /** A process that waits to become the first program, recorded with the claim; answers it once, and then null. */
-  takeChild(): Waiting | null;
-  /** The first process of a program, before the program itself does anything. */
-  leader(leader: { pid: number; startTicks: number }): Promise<void>;
   /** Output, in order. Rejects with RecorderFenced once the run has lost its job. */
   write(chunk: RecordedChunk): Promise<void>;
   /** What the run has made so far. */
@@ -104,6 +93,7 @@ export async function runJob<Spec, Materials, Checkpoint, Result>(
         unkept = false;
       },
       exec: (order) => execute(setup, program, order, recorder, reports, limits),
+      execAll: (fanOut) => executeAll(setup, program, fanOut, recorder, reports, limits),
     });
     return { outcome, lastChunk: await recorder.finish() };
   } catch (error) {
@@ -119,23 +109,6 @@ export async function runJob<Spec, Materials, Checkpoint, Result>(
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : 'unknown error';
 }
-
-type SomeJob = Pick<RunJob<unknown, unknown>, 'id' | 'kind' | 'privileged'>;
-
-interface Program {
-  readonly job: SomeJob;
-  readonly runDir: string;
-  readonly clearFiles: readonly string[];
-  /** The folder of its read-only files, once it has some. */
-  inputsDirs: readonly string[];
-}
-
-interface RunLimits {
-  readonly deadline: number;
-  readonly signal: AbortSignal;
-}
-
-type LeaderReports = Pick<RunReports<never>, 'leader' | 'takeChild'>;
 
 async function execute(
   setup: RunSetup,
@@ -163,46 +136,21 @@ async function execute(
 
 async function runProgram(
   setup: Omit<RunSetup, 'bounds'> & { readonly bounds: ProgramBounds },
-  { job, runDir, clearFiles, inputsDirs }: Program,
+  program: Program,
   order: ProgramOrder,
   recorder: Recorder,
   reports: LeaderReports,
   limits: RunLimits,
 ): Promise<ProgramEnd> {
   const { bounds } = setup;
-  const stop = { termDir: termDirOf(runDir), leaderFirst: KINDS[job.kind].stop === 'leader-first' };
-  const cwd = join(runDir, order.folder ?? '');
-  const clear = [...clearFiles, ...(order.clearFiles ?? [])];
-  const account = accountOf(setup, job);
+  const { job } = program;
   const launched = await setup.launcher.launch({
-    argv: [...order.argv],
-    env: childEnvironment({
-      jobId: job.id,
-      runDir,
-      cwd,
-      path: setup.path,
-      lang: setup.lang,
-      extra: order.environment ?? {},
-      ...(account === null ? {} : { user: account.name }),
-    }),
-    cwd,
-    account,
-    policy: job.privileged ? null : policyOf(order, runDir, inputsDirs),
-    ...bounds.order,
+    ...launchRequest(setup, program, order, bounds),
     child: reports.takeChild(),
     reports: order.report !== undefined,
     say: (text) => recorder.system(text),
     // The child waits for this: a program of a job starts only when its tree can be found again.
-    async beforeStart({ pid, startTicks, output }) {
-      const first = { jobId: job.id, pid, startTicks, account };
-      setup.guard.watch({
-        ...first,
-        ...stop,
-        output: stop.leaderFirst ? output : null,
-        remove: [runDir, inputsDirOf(runDir)].flatMap((folder) => clear.map((name) => ({ folder, name }))),
-      });
-      await reports.leader({ pid, startTicks });
-    },
+    beforeStart: (leader) => registerLeader(setup, program, reports, order, leader),
   });
   bounds.watch(launched);
   const captured = order.captureBytes === undefined ? null : capture(launched.stdout, order.captureBytes);
@@ -211,7 +159,7 @@ async function runProgram(
   if (order.report !== undefined && launched.report !== null)
     readReport(launched.report, order.report, () => recorder.system('The program reported more than is read of it.'));
   const end = await supervise(launched, {
-    ...stop,
+    ...stopOf(program),
     jobId: job.id,
     timeoutMs: Math.max(0, limits.deadline - setup.clock.monotonic()),
     graceMs: STOP_GRACE_MS,
@@ -246,15 +194,4 @@ function capture(stream: Readable, limitBytes: number): { readonly isOver: boole
     },
     bytes: () => Buffer.concat(parts),
   };
-}
-
-/** A privileged run is the daemon's own: it may do what the daemon may. */
-function accountOf({ account }: Pick<RunSetup, 'account'>, job: SomeJob): Account | null {
-  return job.privileged ? null : account;
-}
-
-function policyOf(order: ProgramOrder, runDir: string, inputsDirs: readonly string[]): SandboxPolicy {
-  const { readable = [], connectPorts, unfiltered = 'refused', unixSockets = false, sharedMemory = false } = order;
-  const paths = { readable: [...readable, ...inputsDirs], writable: [runDir] };
-  return { ...paths, connectPorts, unfiltered, unixSockets, sharedMemory };
 }

@@ -69,6 +69,23 @@ export interface ProgramEnd {
   readonly survivors: readonly number[];
 }
 
+/** A program for each of many items, such as hosts. */
+export interface FanOut<T> {
+  readonly items: readonly T[];
+  /** Programs that run at a time. */
+  readonly atATime: number;
+  readonly order: (item: T) => ProgramOrder;
+  /** Called when the program and its output have ended. It is not called for items that were not begun. */
+  readonly ended: (item: T, end: { readonly exitCode: number | null; readonly wasStopped: boolean }) => Promise<void>;
+}
+
+export interface FanOutEnd {
+  /** `refused`: one could not be started, and the output says why. */
+  readonly reason: ProgramEnd['reason'];
+  /** Pids that not even SIGKILL ended. */
+  readonly survivors: readonly number[];
+}
+
 /** What a runner works with. */
 export interface RunTools<Checkpoint> {
   /** The run's own directory: working directory, HOME and TMPDIR of its programs. */
@@ -80,6 +97,8 @@ export interface RunTools<Checkpoint> {
   readonly signal: AbortSignal;
   /** Runs a program to its end, in the sandbox unless the job is privileged; its output becomes events of the job. */
   exec(order: ProgramOrder): Promise<ProgramEnd>;
+  /** Runs a program for each item, several at a time. It rejects with what `ended` rejects with. */
+  execAll<T>(fanOut: FanOut<T>): Promise<FanOutEnd>;
   /** Puts a file where programs of the run can read it and can't change it; answers its path. */
   placeInput(name: string, bytes: Uint8Array): Promise<string>;
   /** Adds a line of our own to the job's output. */

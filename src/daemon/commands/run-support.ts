@@ -3,16 +3,33 @@ import { eventFile, labelVariables } from '../../domain/commands/event-input.ts'
 import { commandKind } from '../../domain/commands/kind.ts';
 import { eventView } from '../../operations/events/events.ts';
 import { VIEWS } from '../../operations/views/views.ts';
-import { type CommandMaterials, commandRunner } from '../../runners/command/command.ts';
+import { commandRunner, type EventMaterials } from '../../runners/command/command.ts';
+import { keepHostResults } from '../../store/commands/host-results.ts';
 import { findEventOfJob, getEvent } from '../../store/events/events.ts';
+import { isOwned } from '../../store/jobs/chunks.ts';
+import { fenceOf } from '../../store/jobs/claims.ts';
 import { findJob } from '../../store/jobs/jobs.ts';
 import type { Db, EventRow, JobRow } from '../../store/schema/schema.ts';
 import { NOTHING_PREPARED, runKind } from '../jobs/run-support.ts';
+import { hostMaterials } from './host-materials.ts';
 
 export const COMMAND_RUN = runKind(commandKind, commandRunner, {
-  async prepare({ store }, job, { inventory }) {
-    const row = inventory === LOCALHOST ? await eventOf(store.db, job) : null;
-    return { ...NOTHING_PREPARED, materials: row === null ? null : materialsOf(row) };
+  async prepare(deps, job, spec) {
+    if (spec.inventory === LOCALHOST) {
+      const row = await eventOf(deps.store.db, job);
+      return { ...NOTHING_PREPARED, materials: { hosts: null, event: row === null ? null : materialsOf(row) } };
+    }
+    const hosts = await hostMaterials(deps, spec);
+    return {
+      ...NOTHING_PREPARED,
+      hidden: hosts.key === null ? [] : [hosts.key],
+      materials: { hosts },
+      async checkpoint(tx, results) {
+        const owned = await isOwned(tx, fenceOf(job));
+        if (owned) await keepHostResults(tx, job.id, results);
+        return { owned };
+      },
+    };
   },
 });
 
@@ -27,7 +44,7 @@ async function eventOf(db: Db, job: JobRow): Promise<EventRow | null> {
   return null;
 }
 
-function materialsOf(row: EventRow): NonNullable<CommandMaterials> {
+function materialsOf(row: EventRow): EventMaterials {
   const view = VIEWS['event.get'].parse(eventView(row));
   const annotations = JSON.parse(row.annotations) as Record<string, string>;
   return { file: eventFile({ ...view, annotations }), variables: labelVariables(view.labels) };

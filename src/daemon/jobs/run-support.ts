@@ -46,6 +46,8 @@ export interface RunDeps {
   readonly store: Store;
   readonly keyring: () => Promise<Keyring>;
   readonly sources: Pick<SourceFetcher, 'treeOf' | 'fetch'>;
+  /** Hosts that one job works on at a time. */
+  readonly forks: number;
   readonly backups: BackupPlace;
 }
 

@@ -2,6 +2,8 @@
 export interface CommandSpec {
   readonly inventory: string;
   readonly limit: string | null;
+  /** The limit is a value of an event: it must be one host. Left out where it is not. */
+  readonly isOfEvent?: boolean | undefined;
   readonly command: readonly string[];
   readonly egressPorts: readonly number[];
 }

@@ -1,9 +1,9 @@
 import { ALL, type Inventory, isNumber, type Vars } from './inventory.ts';
 
-const SSH_PORT = 22;
+export const SSH_PORT = 22;
 
 /** How a host is reached. */
-interface Connection {
+export interface Connection {
   readonly host: string;
   /** Its name for the network, or its address. */
   readonly address: string;

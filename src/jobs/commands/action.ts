@@ -8,7 +8,7 @@ export const commandAction: ActionRow<CommandAction> = {
   runbook: (action) => commandKind.runbook({ ...action, egressPorts: [] }),
   requireTargets: requireTargetHosts,
   queue: (tx, deps, asker, { command, inventory, limit, isOfEvent, timeoutMs }, gate) => {
-    const targets = { inventory, limit, isOfEvent };
+    const targets = { inventory, limit, ...(isOfEvent === true ? { isOfEvent } : {}) };
     return queueCommand(tx, deps, asker, { ...targets, command, egressPorts: [], privileged: false, timeoutMs }, gate);
   },
 };

@@ -1,14 +1,13 @@
 import type { CommandSpec } from '../../domain/commands/command.ts';
-import { Failure } from '../../domain/failure.ts';
 import { LOCALHOST } from '../../domain/inventories/inventory.ts';
 import { commandKind } from '../../domain/commands/kind.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { NewJob } from '../../store/jobs/jobs.ts';
-import { type Targets, targetHosts } from '../inventories/targets.ts';
+import { requireReachable } from '../inventories/targets.ts';
 import { askFirst, type Asker, type Gate, newJob, type QueueDeps, type Queued, queueJob } from '../queue.ts';
 
 /** What is run of it, and how. */
-interface CommandRequest extends CommandSpec, Targets {
+interface CommandRequest extends CommandSpec {
   readonly privileged: boolean;
   readonly timeoutMs: number;
 }
@@ -21,11 +20,10 @@ export async function queueCommand(
   request: CommandRequest,
   gate: Gate | null,
 ): Promise<Queued> {
-  const { inventory, limit, command, egressPorts, privileged, timeoutMs } = request;
-  await targetHosts(tx.db, request);
-  if (inventory !== LOCALHOST)
-    throw new Failure('not_implemented', `inventory: commands run on ${LOCALHOST} only until they can use SSH.`);
-  const spec: CommandSpec = { inventory, limit, command, egressPorts };
+  const { inventory, limit, isOfEvent, command, egressPorts, privileged, timeoutMs } = request;
+  await requireReachable(tx.db, request);
+  const ofEvent = isOfEvent === true && inventory !== LOCALHOST ? { isOfEvent } : {};
+  const spec: CommandSpec = { inventory, limit, ...ofEvent, command, egressPorts };
   const job: NewJob = {
     ...newJob(tx, asker, commandKind.runbook(spec)),
     kind: 'command',

@@ -1,10 +1,12 @@
+import { Failure } from '../../domain/failure.ts';
+import { connections } from '../../domain/inventories/connection.ts';
 import { limitHosts, requireHost } from '../../domain/inventories/limit.ts';
-import { getInventory, holdInventory } from '../../store/inventories/inventories.ts';
+import { getInventory, getInventoryRow, holdInventory } from '../../store/inventories/inventories.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { Db } from '../../store/schema/schema.ts';
 
 /** What a job of commands or playbooks works on. */
-export interface Targets {
+interface Targets {
   readonly inventory: string;
   /** Null: all hosts. */
   readonly limit: string | null;
@@ -20,6 +22,21 @@ export async function targetHosts(db: Db, { inventory: name, limit, isOfEvent }:
   const inventory = await getInventory(db, name);
   if (limit !== null && isOfEvent === true) requireHost(name, inventory, limit);
   return limitHosts(name, inventory, limit);
+}
+
+/** Like `targetHosts`, before a job is queued. Also throws conflict where a host needs a key and none is named. */
+export async function requireReachable(db: Db, targets: Targets): Promise<void> {
+  const { inventory: name } = targets;
+  const hosts = await targetHosts(db, targets);
+  if (connections(await getInventory(db, name), hosts).every(({ kind }) => kind === 'local')) return;
+  if ((await getInventoryRow(db, name)).ssh_key === null) throw noSshKey(name);
+}
+
+export function noSshKey(inventory: string): Failure {
+  return new Failure(
+    'conflict',
+    `The inventory ${inventory} names no SSH key: svc inventory update ${inventory} --ssh-key PROJECT/SECRET`,
+  );
 }
 
 /**

@@ -8,6 +8,7 @@ import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { nextTurn } from '../../lib/flow/cooperative.ts';
 import { queueCommand } from '../../jobs/commands/queue.ts';
+import { listHostResults } from '../../store/commands/host-results.ts';
 import { getJob } from '../../store/jobs/jobs.ts';
 import type { Db, JobRow } from '../../store/schema/schema.ts';
 import { hideCredentials } from '../core/kept.ts';
@@ -34,7 +35,7 @@ const run = writeOperation({
     positionals: ['command'],
     examples: [
       'svc command run --inventory localhost --wait -- uptime',
-      'svc command run --inventory localhost -- df -h /',
+      'svc command run --inventory prod --limit web --wait -- df -h /',
     ],
   },
   mcp: { none: 'A command is started by a person or a rule, never by an agent.' },
@@ -55,7 +56,7 @@ const run = writeOperation({
     privileged: z.boolean().default(false).describe('Run outside the kernel sandbox; marked and counted'),
   }),
   answers: ['job.enqueued'],
-  failures: ['not_found'],
+  failures: ['not_found', 'conflict'],
   async run({ tx, caller, services }, input) {
     const timeoutMs = jobTimeoutMs(input.timeout);
     const { inventory, limit = null, command, egress_ports: egressPorts, privileged } = input;
@@ -90,7 +91,7 @@ const result = readOperation({
     return reply('command.result', {
       job_id: id,
       state: job.state,
-      hosts: job.started_at === null ? [] : [await hostResult(store.db, job)],
+      hosts: job.started_at === null ? [] : await hostResults(store.db, job),
     });
   },
 });
@@ -114,6 +115,13 @@ const words = readOperation({
   },
 });
 
+/** Of the hosts of an inventory, those that have an end, by name; on this machine, what the output shows. */
+async function hostResults(db: Db, job: JobRow) {
+  if (commandKind.readSpec(job.spec).inventory === LOCALHOST) return [await hostResult(db, job)];
+  // A command does not know whether it changed anything.
+  return (await listHostResults(db, job.id)).map((each) => ({ ...each, changed: null }));
+}
+
 async function hostResult(db: Db, job: JobRow) {
   const printed = { stdout: [] as string[], stderr: [] as string[] };
   const bytes = { stdout: 0, stderr: 0, scanned: 0 };
@@ -130,8 +138,7 @@ async function hostResult(db: Db, job: JobRow) {
   return {
     host: LOCALHOST,
     rc: job.exit_code,
-    // A command does not report changes: its caller must assume that it made some.
-    changed: job.exit_code !== null,
+    changed: null,
     stdout: printed.stdout.join(''),
     stderr: printed.stderr.join(''),
     status,

@@ -15,6 +15,7 @@ import {
   inventoryOf,
   listInventories,
   replaceInventory,
+  setSshKey,
 } from '../../store/inventories/inventories.ts';
 import { requireSecrets } from '../../store/secrets/secrets.ts';
 import type { Db, InventoryRow } from '../../store/schema/schema.ts';
@@ -56,6 +57,11 @@ const list = readOperation({
   run: async ({ store }) => reply('inventory.list', (await listInventories(store.db)).map(inventoryView)),
 });
 
+const sshKeyField = z
+  .string()
+  .refine(isSecretRef, { error: 'expected PROJECT/SECRET' })
+  .describe('Secret with the private key for its hosts, as PROJECT/SECRET');
+
 const byName = z.strictObject({ name: field.name });
 
 const get = readOperation({
@@ -95,11 +101,7 @@ const add = writeOperation({
         error: `expected at most ${INVENTORY_LIMITS.fileBytes} bytes`,
       }),
     format: field.oneOf(INVENTORY_FORMATS).optional().describe('Format of the file, if its first line does not tell'),
-    ssh_key: z
-      .string()
-      .refine(isSecretRef, { error: 'expected PROJECT/SECRET' })
-      .optional()
-      .describe('Secret with the private key for its hosts, as PROJECT/SECRET'),
+    ssh_key: sshKeyField.optional(),
     replace: z
       .boolean()
       .default(false)
@@ -121,6 +123,26 @@ const add = writeOperation({
   },
 });
 
+const update = writeOperation({
+  id: 'inventory.update',
+  summary: 'Set the SSH key for the hosts of an inventory',
+  scopes: OPERATORS,
+  ...LOCAL_ONLY,
+  cli: {
+    verb: 'inventory update',
+    positionals: ['name'],
+    examples: ['svc inventory update prod --ssh-key ops/deploy-key'],
+  },
+  input: z.strictObject({ name: field.name, ssh_key: sshKeyField }),
+  answers: ['inventory.get'],
+  failures: ['not_found'],
+  async run({ tx }, { name, ssh_key: sshKey }) {
+    await requireSecrets(tx.db, { ssh_key: sshKey });
+    const row = await setSshKey(tx, name, sshKey);
+    return written(reply('inventory.get', await getView(tx.db, row)), name);
+  },
+});
+
 const remove = writeOperation({
   id: 'inventory.remove',
   summary: 'Remove an inventory and the accepted keys of its hosts',
@@ -136,4 +158,4 @@ const remove = writeOperation({
   },
 });
 
-export const INVENTORY_OPERATIONS = [list, get, add, remove, ...HOST_KEY_OPERATIONS];
+export const INVENTORY_OPERATIONS = [list, get, add, update, remove, ...HOST_KEY_OPERATIONS];

@@ -18,7 +18,7 @@ export const COMMAND_VIEWS = {
       z.object({
         host: z.string(),
         rc: z.int().nullable(),
-        changed: z.boolean(),
+        changed: z.boolean().nullable(),
         stdout: z.string(),
         stderr: z.string(),
         status: z.enum(['ok', 'failed', 'unreachable']),

@@ -68,7 +68,7 @@ export async function supervise(launched: Launched, options: SuperviseOptions): 
 }
 
 /** As a shell tells it: the tool's own, or 128 and the signal's number. */
-function exitCodeOf({ exitCode, signal }: Exit): number | null {
+export function exitCodeOf({ exitCode, signal }: Exit): number | null {
   return signal === null ? exitCode : 128 + constants.signals[signal];
 }
 
@@ -105,7 +105,7 @@ async function pauseUntil(clock: Clock, atMs: number, signal: AbortSignal): Prom
  * Waits until the output has ended, however slowly it is taken. What a process outside of the tree holds open is closed
  * on our side, so that it can't hold the run.
  */
-async function finishOutput(stream: Readable, clock: Clock): Promise<void> {
+export async function finishOutput(stream: Readable, clock: Clock): Promise<void> {
   if (stream.closed || stream.readableEnded) return;
   const done = new AbortController();
   const end = (): void => done.abort();

@@ -110,6 +110,12 @@ function columnsOf(tx: Tx, { inventory }: NewInventory) {
   };
 }
 
+/** Throws not_found. */
+export async function setSshKey(tx: Tx, name: string, sshKey: string): Promise<InventoryRow> {
+  const set = tx.db.updateTable('inventories').set({ ssh_key: sshKey, updated_at: tx.now }).where('name', '=', name);
+  return found(await set.returningAll().executeTakeFirst(), 'inventory', name);
+}
+
 /** With its host keys. Throws not_found, and conflict while a rule or a schedule names it. */
 export async function deleteInventory(tx: Tx, name: string): Promise<void> {
   // Held first: who adds a rule holds the row of its inventory too, so one of the two sees the other.

@@ -4,6 +4,7 @@ import type { InitialState, JobKind, JobState, JobTrigger } from '../../domain/j
 import type { Scope } from '../../domain/access/scope.ts';
 import type { BackupRow } from './backups.ts';
 import type * as infrastructure from './infrastructure.ts';
+import type * as commands from './commands.ts';
 import type * as inventories from './inventories.ts';
 import type * as playbooks from './playbooks.ts';
 import type * as notify from './notify.ts';
@@ -36,6 +37,7 @@ export interface Schema {
   host_keys: inventories.HostKeyRow;
   playbook_runs: playbooks.PlaybookRunRow;
   playbook_hosts: playbooks.PlaybookHostsRow;
+  host_results: commands.HostResultRow;
   seal: infrastructure.SealRow;
   events: reaction.EventRow;
   event_counts: reaction.EventCountRow;

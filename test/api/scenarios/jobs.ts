@@ -215,7 +215,7 @@ export const JOB_SCENARIOS: readonly Scenario[] = [
       kind: 'command.result',
       data: {
         state: 'succeeded',
-        hosts: [{ host: 'localhost', rc: 0, changed: true, stdout: 'one\ntwo\n', stderr: '', status: 'ok' }],
+        hosts: [{ host: 'localhost', rc: 0, changed: null, stdout: 'one\ntwo\n', stderr: '', status: 'ok' }],
       },
     },
   },

@@ -101,7 +101,7 @@ test(
         const { kind, data } = JSON.parse(json.stdout) as { kind: string; data: { state: string; hosts: unknown[] } };
         assert.deepEqual([json.exitCode, kind, data.state], [3, 'command.result', 'failed']);
         assert.deepEqual(data.hosts, [
-          { host: 'localhost', rc: 3, changed: true, stdout: 'out\n', stderr: 'err\n', status: 'failed' },
+          { host: 'localhost', rc: 3, changed: null, stdout: 'out\n', stderr: 'err\n', status: 'failed' },
         ]);
       }
     });

@@ -40,6 +40,7 @@ export async function openTestStore(): Promise<TestStore> {
   });
   return {
     store,
+    forks: 10,
     kinds: RUN_SUPPORT,
     keyring: () => Promise.resolve(RING),
     sources: { treeOf: () => Promise.resolve(null), fetch: () => Promise.reject(new Error('there are no sources')) },

@@ -1,0 +1,39 @@
+import type { CommandSpec } from '../../domain/commands/command.ts';
+import { connections } from '../../domain/inventories/connection.ts';
+import { knownHosts } from '../../domain/inventories/host-key.ts';
+import { noSshKey, targetHosts } from '../../jobs/inventories/targets.ts';
+import type { HostMaterials } from '../../runners/command/on-hosts.ts';
+import { hostKeysOf } from '../../store/inventories/host-keys.ts';
+import { getInventory, getInventoryRow } from '../../store/inventories/inventories.ts';
+import { readSecrets } from '../../store/secrets/secrets.ts';
+import type { RunDeps } from '../jobs/run-support.ts';
+
+/**
+ * The hosts of a command as the inventory has them now, with their accepted keys and the private key. Throws Failure
+ * where the inventory, its secret or the hosts of the limit are gone.
+ */
+export async function hostMaterials({ store, keyring, forks }: RunDeps, spec: CommandSpec): Promise<HostMaterials> {
+  const { inventory: name } = spec;
+  const { db } = store;
+  const names = await targetHosts(db, spec);
+  const hosts = connections(await getInventory(db, name), names);
+  const keys = await hostKeysOf(db, name);
+  const { ssh_key: ref } = await getInventoryRow(db, name);
+  const needsKey = hosts.some(({ kind }) => kind === 'ssh');
+  if (needsKey && ref === null) throw noSshKey(name);
+  const secrets = needsKey && ref !== null ? await readSecrets(db, await keyring(), { key: ref }) : null;
+  const key = secrets?.get('key') ?? null;
+  return {
+    hosts,
+    trusted: new Set(keys.keys()),
+    knownHosts: knownHosts(hosts, keys),
+    key: key === null ? null : wholeKey(key),
+    forks,
+    inventory: name,
+  };
+}
+
+/** OpenSSH reads no key without the end of its last line, which a stored secret does not have. */
+function wholeKey(key: Buffer): Buffer {
+  return Buffer.from(`${key.toString('latin1').replaceAll('\r\n', '\n').trimEnd()}\n`, 'latin1');
+}

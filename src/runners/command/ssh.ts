@@ -1,0 +1,91 @@
+import type { Connection } from '../../domain/inventories/connection.ts';
+import { shellWord } from '../../domain/commands/hosts.ts';
+
+/** For the connection, the key exchange and the sign-in: then a host that says nothing is unreachable. */
+const CONNECT_WITHIN_S = 10;
+/** A host that was lost during the command is noticed after three of these. */
+const ALIVE_EVERY_S = 15;
+
+/** The files that ssh is given. */
+export interface SshFiles {
+  readonly key: string;
+  readonly knownHosts: string;
+  /** Where ssh writes its own messages, apart from the output of the command. */
+  readonly log: string;
+}
+
+/**
+ * No configuration, no agent, no forwarding, no proxy, no question: ssh does what is written here, with one key, and
+ * talks to a host only if it has the accepted key.
+ */
+const OPTIONS: readonly string[] = [
+  'BatchMode=yes',
+  'StrictHostKeyChecking=yes',
+  'GlobalKnownHostsFile=/dev/null',
+  'UpdateHostKeys=no',
+  'CheckHostIP=no',
+  'VerifyHostKeyDNS=no',
+  'IdentitiesOnly=yes',
+  'IdentityAgent=none',
+  'PreferredAuthentications=publickey',
+  'PasswordAuthentication=no',
+  'KbdInteractiveAuthentication=no',
+  'HostbasedAuthentication=no',
+  'GSSAPIAuthentication=no',
+  'ForwardAgent=no',
+  'ForwardX11=no',
+  'ClearAllForwardings=yes',
+  'PermitLocalCommand=no',
+  'ProxyCommand=none',
+  'ProxyJump=none',
+  'ControlMaster=no',
+  'ControlPath=none',
+  'CanonicalizeHostname=no',
+  'RequestTTY=no',
+  'EscapeChar=none',
+  'Tunnel=no',
+  'ConnectionAttempts=1',
+  `ConnectTimeout=${CONNECT_WITHIN_S}`,
+  `ServerAliveInterval=${ALIVE_EVERY_S}`,
+  'ServerAliveCountMax=3',
+  'LogLevel=ERROR',
+];
+
+/** The words that run the command on the host. The shell of the account there reads each as one word. */
+export function sshWords(connection: Connection, files: SshFiles, command: readonly string[]): string[] {
+  const { host, address, port, user } = connection;
+  const options = [
+    ...OPTIONS,
+    `UserKnownHostsFile=${files.knownHosts}`,
+    `IdentityFile=${files.key}`,
+    `HostKeyAlias=${host.toLowerCase()}`,
+    `Port=${port}`,
+    ...(user === null ? [] : [`User=${user}`]),
+  ];
+  return [
+    'ssh',
+    '-F',
+    '/dev/null',
+    '-E',
+    files.log,
+    ...options.flatMap((option) => ['-o', option]),
+    '--',
+    address,
+    ...command.map(shellWord),
+  ];
+}
+
+/** Why the host was not reached, from the messages of ssh; null without any. `folder` is taken out of them. */
+export function unreachableReason(log: string, folder: string): string | null {
+  const lines = log
+    .replaceAll(folder, '')
+    .split(/[\r\n]+/)
+    .map((line) => line.replaceAll(/[\p{Cc}\p{Cf}]/gu, '').trim())
+    .filter((line) => line !== '');
+  const last = lines.at(-1);
+  if (last === undefined) return null;
+  if (lines.some((line) => /HOST IDENTIFICATION HAS CHANGED/.test(line)))
+    return 'its host key has changed, and the new one was not accepted';
+  if (last.startsWith('Host key verification failed')) return 'its host key was not accepted';
+  return last.slice(0, 300);
+}

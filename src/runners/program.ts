@@ -1,0 +1,113 @@
+import { join } from 'node:path';
+import type { Account } from '../domain/jobs/account.ts';
+import { KINDS } from '../domain/jobs/kinds.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Bounds, ProgramBounds } from './bounds/bounds.ts';
+import type { Launcher, LaunchRequest } from './launch/launch.ts';
+import type { Waiting } from './launch/tool.ts';
+import { childEnvironment } from './process/environment.ts';
+import type { Guard } from './process/guard.ts';
+import { termDirOf } from './process/term-once.ts';
+import { inputsDirOf } from './run-dir.ts';
+import type { ProgramOrder, RunJob } from './runner.ts';
+import type { SandboxPolicy } from './sandbox/policy.ts';
+
+/** What a run starts its programs with. */
+export interface ProgramSetup {
+  readonly clock: Clock;
+  readonly launcher: Launcher;
+  readonly guard: Guard;
+  readonly bounds: Bounds;
+  /** Whom sandboxed jobs run as; null for the account of the daemon. */
+  readonly account: Account | null;
+  readonly path: string;
+  readonly lang: string;
+}
+
+export interface LeaderReports {
+  /** A process that waits to become the first program, recorded with the claim; answers it once, and then null. */
+  takeChild(): Waiting | null;
+  /** The first process of a program, before the program itself does anything. */
+  leader(leader: { pid: number; startTicks: number }): Promise<void>;
+}
+
+/** The run that a program belongs to. */
+export interface Program {
+  readonly job: Pick<RunJob<unknown, unknown>, 'id' | 'kind' | 'privileged'>;
+  readonly runDir: string;
+  readonly clearFiles: readonly string[];
+  /** The folder of its read-only files, once it has some. */
+  inputsDirs: readonly string[];
+}
+
+export interface RunLimits {
+  /** Of the monotonic clock. */
+  readonly deadline: number;
+  readonly signal: AbortSignal;
+}
+
+/** A privileged run is the daemon's own: it may do what the daemon may. */
+export function accountOf({ account }: { account: Account | null }, job: Program['job']): Account | null {
+  return job.privileged ? null : account;
+}
+
+/** How the processes of the run are stopped. */
+export function stopOf({ job, runDir }: Program) {
+  return { termDir: termDirOf(runDir), leaderFirst: KINDS[job.kind].stop === 'leader-first' };
+}
+
+/** What is launched for an order; the caller adds what happens before the start. */
+export function launchRequest(
+  setup: Omit<ProgramSetup, 'bounds'>,
+  { job, runDir, inputsDirs }: Program,
+  order: ProgramOrder,
+  bounds: ProgramBounds,
+): LaunchRequest {
+  const cwd = join(runDir, order.folder ?? '');
+  const account = accountOf(setup, job);
+  return {
+    argv: [...order.argv],
+    env: childEnvironment({
+      jobId: job.id,
+      runDir,
+      cwd,
+      path: setup.path,
+      lang: setup.lang,
+      extra: order.environment ?? {},
+      ...(account === null ? {} : { user: account.name }),
+    }),
+    cwd,
+    account,
+    policy: job.privileged ? null : policyOf(order, runDir, inputsDirs),
+    ...bounds.order,
+  };
+}
+
+function policyOf(order: ProgramOrder, runDir: string, inputsDirs: readonly string[]): SandboxPolicy {
+  const { readable = [], connectPorts, unfiltered = 'refused', unixSockets = false, sharedMemory = false } = order;
+  const paths = { readable: [...readable, ...inputsDirs], writable: [runDir] };
+  return { ...paths, connectPorts, unfiltered, unixSockets, sharedMemory };
+}
+
+/** Hands the processes of the run to the guard, and records the first one, before it does anything. */
+export async function registerLeader(
+  setup: Pick<ProgramSetup, 'guard' | 'account'>,
+  program: Program,
+  reports: LeaderReports,
+  order: ProgramOrder,
+  leader: Waiting,
+): Promise<void> {
+  const { job, runDir } = program;
+  const clear = [...program.clearFiles, ...(order.clearFiles ?? [])];
+  const stop = stopOf(program);
+  setup.guard.watch({
+    jobId: job.id,
+    pid: leader.pid,
+    startTicks: leader.startTicks,
+    account: accountOf(setup, job),
+    ...stop,
+    output: stop.leaderFirst ? leader.output : null,
+    remove: [runDir, inputsDirOf(runDir)].flatMap((folder) => clear.map((name) => ({ folder, name }))),
+  });
+  await reports.leader({ pid: leader.pid, startTicks: leader.startTicks });
+}

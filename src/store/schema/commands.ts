@@ -1,0 +1,11 @@
+/** The tables of commands. See schema.ts for the conventions. */
+
+/** The end of a command on one host. */
+export interface HostResultRow {
+  job_id: string;
+  host: string;
+  status: 'ok' | 'failed' | 'unreachable';
+  rc: number | null;
+  stdout: string;
+  stderr: string;
+}
