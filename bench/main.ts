@@ -27,6 +27,7 @@ import { pages } from './parts/notifications.ts';
 import { postgres } from './parts/postgres.ts';
 import { reaction } from './parts/reaction.ts';
 import { sandbox } from './parts/sandbox.ts';
+import { ssh } from './parts/ssh.ts';
 import { start } from './parts/start.ts';
 import { startup } from './parts/startup.ts';
 import { stream } from './parts/stream.ts';
@@ -49,6 +50,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   reaction,
   pages,
   checkout,
+  ssh,
   postgres,
 };
 
