@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { partialFileName } from '../../../src/domain/backups/backup.ts';
 import { randomBytes } from '../../../src/lib/random.ts';
+import { findRunDir } from '../../../src/runners/run-dir.ts';
 import { until } from '../../support/api-client.ts';
 import { runsDirFor } from '../../support/daemon.ts';
 import {
@@ -130,7 +131,7 @@ async function fill({ store }: Fixture): Promise<void> {
 
 describe('A daemon that is killed during a backup', () => {
   for (const [moment, path] of Object.entries({
-    copies: (on: BackupFixture, id: string) => join(runsDirFor(on.dataDir), `${id}.in`, 'store.copy'),
+    copies: (on: BackupFixture, id: string) => `${findRunDir(runsDirFor(on.dataDir), id)}.in/store.copy`,
     seals: (on: BackupFixture, id: string) => join(on.folder, partialFileName(id)),
   }))
     test(

@@ -94,7 +94,7 @@ describe('When the wall clock jumps', { skip: needs('faketime', 'terraform or to
 
   test(
     'F10: an approval ends at its deadline by the wall clock, at no later time, and a jump back revives none',
-    { timeout: 60_000 },
+    { timeout: 120_000 },
     async (t) => {
       const fixture = await openFixture(t);
       const clock = movedClock(fixture.dir);
@@ -119,8 +119,7 @@ describe('When the wall clock jumps', { skip: needs('faketime', 'terraform or to
       const late = await decide(other, forward);
       assert.deepEqual([late.status, late.error?.code], [409, 'conflict'], late.text);
       assert.match(late.error?.message ?? '', /expired/);
-      // Anything that wakes the daemon lets it look at its deadlines.
-      await asker.waitFor(await asker.run(['/bin/true']));
+      // No event reports a jump: the daemon looks at its deadlines once in this time.
       for (const asked of [forward, unseen]) {
         const ended = await until(
           `${asked.approval_id} is expired`,
@@ -128,7 +127,7 @@ describe('When the wall clock jumps', { skip: needs('faketime', 'terraform or to
             const now = await stateOf(asked);
             return now.state === 'expired' ? now : undefined;
           },
-          EXPIRE_EVERY_MS / 2,
+          EXPIRE_EVERY_MS * 2,
         );
         assert.ok(Date.parse(ended.decided_at ?? '') >= Date.parse(asked.expires_at));
         assert.equal((await asker.job(asked.job_id)).state, 'cancelled');
