@@ -4,6 +4,7 @@ import type { Action, ActionFields, JobActionKind, RuleAction } from '../domain/
 import type { Tx } from '../store/engine/tx.ts';
 import type { ActionRow } from './action-row.ts';
 import { commandAction } from './commands/action.ts';
+import { playbookAction } from './playbooks/action.ts';
 import type { Asker, Gate, QueueDeps, Queued } from './queue.ts';
 import { workspaceAction } from './workspaces/action.ts';
 
@@ -14,6 +15,7 @@ const ACTIONS: { readonly [K in JobActionKind]: ActionRow<ActionFields[K]> } = {
   apply: workspaceAction('apply'),
   destroy: workspaceAction('destroy'),
   command: commandAction,
+  playbook: playbookAction,
 };
 
 /** What its jobs have as their runbook. */

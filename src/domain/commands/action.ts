@@ -1,17 +1,7 @@
-import { isIP } from 'node:net';
 import { given, optionalText, requiredText, type RuleActionRow } from '../actions/action-row.ts';
 import { ActionRefused } from '../actions/action-refused.ts';
-import {
-  type Check,
-  field,
-  type Field,
-  type Fill,
-  name,
-  optional,
-  refusing,
-  timeout,
-  Unfilled,
-} from '../actions/field.ts';
+import { field, type Field, type Fill, name, optional, refusing, timeout, Unfilled } from '../actions/field.ts';
+import { host, limit } from '../actions/targets.ts';
 import { compileTemplate, type Template } from '../actions/template.ts';
 import { refused, textOf } from '../yaml/fields.ts';
 import type { YamlValue } from '../yaml/file.ts';
@@ -62,28 +52,6 @@ export const commandRuleAction: RuleActionRow<CommandAction> = {
     return word === null ? null : `command: word ${word + 1} refuses a path; write \${path(…)} if the value can be one`;
   },
 };
-
-const LIMIT_CHARACTERS_MAX = 1_000;
-const HOST_CHARACTERS_MAX = 253;
-const HOST = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
-const HOST_AND_PORT = /^(?<host>[^:[\]]+|\[[^[\]]+\]):\d{1,5}$/;
-/** Groups that every inventory has: as a limit they are no host. */
-const EVERY_HOST = new Set(['all', 'ungrouped']);
-
-/** One host, and nothing that a tool reads as more: no pattern, list, group of all, file or option. */
-const host: Check = (text) => {
-  // Monitors mostly name an instance as host:port. Other colons separate the hosts of a list.
-  const bare = (HOST_AND_PORT.exec(text)?.groups?.['host'] ?? text).replace(/^\[(.*)\]$/, '$1');
-  const isHost =
-    bare.length <= HOST_CHARACTERS_MAX && !EVERY_HOST.has(bare.toLowerCase()) && (HOST.test(bare) || isIP(bare) !== 0);
-  return isHost && !bare.includes('%') ? { text: bare } : { fault: 'expected the name or the address of one host' };
-};
-
-/** The author of a rule may name several hosts, but neither an option nor a file of hosts. */
-const limit: Check = (text) =>
-  text !== '' && text.length <= LIMIT_CHARACTERS_MAX && !/^[-@]|\p{Cc}/u.test(text)
-    ? { text }
-    : { fault: 'expected hosts of the inventory' };
 
 function readWords(value: YamlValue, prefix: string): string[] {
   const named = `${prefix}command`;

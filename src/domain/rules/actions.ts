@@ -1,11 +1,13 @@
 import type { RuleActionRow } from '../actions/action-row.ts';
 import { type CommandAction, commandRuleAction } from '../commands/action.ts';
 import { type NotifyAction, notifyRuleAction } from '../notify/action.ts';
+import { type PlaybookAction, playbookRuleAction } from '../playbooks/action.ts';
 import { type WorkspaceAction, workspaceRuleAction } from '../workspaces/action.ts';
 
 /** What each kind of action says beside its kind. */
 export interface ActionFields {
   command: CommandAction;
+  playbook: PlaybookAction;
   plan: WorkspaceAction;
   drift: WorkspaceAction;
   apply: WorkspaceAction;
@@ -21,6 +23,7 @@ export const JOB_ACTION_KINDS = [
   'apply',
   'destroy',
   'command',
+  'playbook',
 ] as const satisfies readonly ActionKind[];
 export type JobActionKind = (typeof JOB_ACTION_KINDS)[number];
 
@@ -30,6 +33,7 @@ export type Action<K extends ActionKind = ActionKind> = { [P in K]: { readonly k
 /** Actions of a rule file. Drift checks are for schedules only: their end is an event that rules can match. */
 export const RULE_ACTION_KINDS = [
   'command',
+  'playbook',
   'plan',
   'apply',
   'destroy',
@@ -38,11 +42,12 @@ export const RULE_ACTION_KINDS = [
 export type RuleActionKind = (typeof RULE_ACTION_KINDS)[number];
 export type RuleAction = Action<RuleActionKind>;
 /** Kinds that a rule file may name and that are refused until their jobs exist. */
-export const LATER_ACTION_KINDS = ['playbook', 'workflow', 'backup'] as const;
+export const LATER_ACTION_KINDS = ['workflow', 'backup'] as const;
 
 /** What a rule file says of each kind of action; the row of each belongs to its area. */
 export const RULE_ACTIONS: { readonly [K in RuleActionKind]: RuleActionRow<ActionFields[K]> } = {
   command: commandRuleAction,
+  playbook: playbookRuleAction,
   plan: workspaceRuleAction('plan'),
   apply: workspaceRuleAction('apply'),
   destroy: workspaceRuleAction('destroy'),

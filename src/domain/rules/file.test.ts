@@ -111,7 +111,7 @@ describe('A rule file', () => {
       [`${WHEN}approval: required\none_tap: yes please\n${COMMAND}`, /^one_tap \(line 3\): expected true or false\.$/],
       [
         `${WHEN}approval: required\none_tap: true\naction:\n  apply: net\n`,
-        /^one_tap \(line 3\): only a command can be approved by one tap\.$/,
+        /^one_tap \(line 3\): only a command or a playbook can be approved by one tap\.$/,
       ],
       [
         `${WHEN}approval: none\napproval_ttl: 5m\n${COMMAND}`,
@@ -124,7 +124,7 @@ describe('A rule file', () => {
 
   test('is refused by the field of its action and its line', async () => {
     const cases: readonly (readonly [string, RegExp])[] = [
-      ['[notify]', /^action \(line 3\): expected one of command, plan, apply, destroy, notify/],
+      ['[notify]', /^action \(line 3\): expected one of command, playbook, plan, apply, destroy, notify/],
       ['inventory: localhost', /^action \(line 3\): no action given; expected one of/],
       ['aply: net', /^action\."aply" \(line 3\): no such field here; perhaps "apply" is meant\.$/],
       ['plan: a\n  apply: b', /^action \(line 3\): expected one of .*; found plan and apply\.$/],
@@ -218,16 +218,12 @@ describe('A rule file', () => {
   });
 
   test('may name an action of later jobs, and is refused because they do not exist yet', async () => {
-    for (const action of [
-      'playbook: clean.yml\n  source: ops\n  inventory: prod\n  limit: web1',
-      'workflow: patch',
-      'backup: nightly',
-    ]) {
+    for (const action of ['workflow: patch', 'backup: nightly']) {
       await refused(
         `${WHEN}action:\n  ${action}\n`,
         new RegExp(
-          String.raw`^action\.(?:playbook|workflow|backup) \(line 3\): ` +
-            'a rule cannot do this until those jobs exist; it can do command, plan,',
+          String.raw`^action\.(?:workflow|backup) \(line 3\): ` +
+            'a rule cannot do this until those jobs exist; it can do command, playbook, plan,',
         ),
         'not_implemented',
       );

@@ -30,8 +30,6 @@ export interface RuleFile extends Omit<Rule, 'name' | 'enabled' | 'owners'> {
 const RULE_FIELDS = ['name', 'when', 'cooldown', 'approval', 'approval_ttl', 'one_tap', 'summary', 'action'];
 /** Fields of all kinds beside those that name the kind. */
 const OTHER_FIELDS = [...new Set(RULE_ACTION_KINDS.flatMap((kind) => RULE_ACTIONS[kind].others))];
-/** Fields of a kind that is refused: the refusal names the kind and not them. */
-const LATER_FIELDS = new Set(['source', 'tags', 'skip_tags', 'check', 'diff', 'extra_vars']);
 
 /** A rule that fires once in a year is one that was disabled. */
 const COOLDOWN_MAX_MS = 366 * 86_400_000;
@@ -84,7 +82,7 @@ async function parse(text: string): Promise<Parsed> {
   if (oneTap !== undefined && rule.oneTap === true) {
     if (rule.approval !== 'required') throw refused('one_tap', oneTap, 'expected only with approval: required');
     if (!ONE_TAP_KINDS.includes(rule.action.kind))
-      throw refused('one_tap', oneTap, 'only a command can be approved by one tap');
+      throw refused('one_tap', oneTap, 'only a command or a playbook can be approved by one tap');
   }
   return { rule, when, action };
 }
@@ -119,10 +117,7 @@ function actionOf(value: YamlValue): RuleAction {
   }
   const kinds = RULE_ACTION_KINDS.filter((kind) => value.fields.has(kind));
   const [kind] = kinds;
-  if (
-    kind === undefined &&
-    [...value.fields.keys()].every((name) => LATER_FIELDS.has(name) || OTHER_FIELDS.includes(name))
-  ) {
+  if (kind === undefined && [...value.fields.keys()].every((name) => OTHER_FIELDS.includes(name))) {
     throw refused('action', value, `no action given; expected one of ${RULE_ACTION_KINDS.join(', ')}`);
   }
   if (kind === undefined) refuseOthers(value, [...RULE_ACTION_KINDS, ...OTHER_FIELDS], ACTION_PREFIX);

@@ -46,7 +46,8 @@ export async function queuePlaybook(
   return gate === null ? queueJob(tx, deps, job, false) : askFirst(tx, deps, job, gate, null);
 }
 
-async function requireProject(tx: Tx, project: string): Promise<void> {
+/** Throws invalid_argument for a project that no run can use. */
+export async function requireProject(tx: Tx, project: string): Promise<void> {
   const fault = vaultFault(project, await listProjectSecrets(tx.db, project));
   if (fault !== null) throw new Failure('invalid_argument', `vault_project: ${fault}.`);
 }

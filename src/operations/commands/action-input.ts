@@ -17,6 +17,7 @@ export const COMMAND_FIELDS = {
 type Input = z.output<z.ZodObject<typeof COMMAND_FIELDS>>;
 
 export const commandInput: ActionInput<Input, CommandAction> = {
+  hosts: true,
   read({ command: first = [], words: rest = [], inventory, limit = null }) {
     const command = [...first, ...rest];
     if (command.length === 0) return null;
@@ -26,11 +27,10 @@ export const commandInput: ActionInput<Input, CommandAction> = {
       return { command, inventory, limit, timeout };
     };
   },
-  refusal({ inventory, limit }, instead) {
-    if (instead === 'no kind')
-      return inventory === undefined ? null : 'command: required with inventory; put it last, after --.';
-    return inventory === undefined && limit === undefined ? null : 'inventory, limit: allowed only with a command.';
-  },
+  refusal: ({ inventory }, instead) =>
+    inventory === undefined || instead === 'another kind'
+      ? null
+      : 'command: required with inventory, unless a playbook is given; put it last, after --.',
 };
 
 /** Throws invalid_argument. */

@@ -3,6 +3,8 @@
  * are the fields of its area.
  */
 export interface ActionInput<Input, Fields> {
+  /** Works on hosts: takes `inventory` and `limit`, which other kinds refuse. */
+  readonly hosts?: true;
   /** Reads the action, and throws invalid_argument; null where the request does not name this kind. */
   read(input: Input): ((timeout: string | null) => Fields) | null;
   /** Why fields that belong to this kind only are refused; null if no such field is given. */

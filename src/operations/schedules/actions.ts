@@ -4,10 +4,11 @@ import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
 import { type Action, type ActionFields, JOB_ACTION_KINDS, type JobActionKind } from '../../domain/rules/actions.ts';
 import { COMMAND_FIELDS, commandInput } from '../commands/action-input.ts';
 import type { ActionInput } from '../core/action-input.ts';
+import { PLAYBOOK_FIELDS, playbookInput } from '../playbooks/action-input.ts';
 import { WORKSPACE_FIELDS, workspaceInput } from '../workspaces/action-input.ts';
 
 /** The fields that name what a schedule does. */
-export const ACTION_FIELDS = { ...WORKSPACE_FIELDS, ...COMMAND_FIELDS };
+export const ACTION_FIELDS = { ...WORKSPACE_FIELDS, ...COMMAND_FIELDS, ...PLAYBOOK_FIELDS };
 
 type Input = z.output<z.ZodObject<typeof ACTION_FIELDS>>;
 
@@ -17,6 +18,7 @@ const INPUTS: { readonly [K in JobActionKind]: ActionInput<Input, ActionFields[K
   apply: workspaceInput('apply'),
   destroy: workspaceInput('destroy'),
   command: commandInput,
+  playbook: playbookInput,
 };
 
 /** Reads exactly one action. Throws invalid_argument. */
@@ -32,6 +34,8 @@ export function readAction(input: Input, timeout: string | null): Action<JobActi
   jobTimeoutMs(timeout);
   const action = read(timeout);
   refuseFields(input, 'another kind', action.kind);
+  if (INPUTS[action.kind].hosts !== true && (input.inventory !== undefined || input.limit !== undefined))
+    throw new Failure('invalid_argument', 'inventory, limit: allowed only with a command or a playbook.');
   return action;
 }
 

@@ -9,6 +9,19 @@ export const commandAction = z.object({
   timeout: z.string().nullable(),
 });
 
+/** Of a rule that runs a playbook. Variables, projects of secrets and ports are never shown. */
+export const playbookAction = z.object({
+  kind: z.literal('playbook'),
+  source: z.string(),
+  playbook: z.string(),
+  inventory: z.string(),
+  limit: z.string().nullable(),
+  tags: z.array(z.string()).readonly(),
+  check: z.boolean(),
+  diff: z.boolean(),
+  timeout: z.string().nullable(),
+});
+
 export const COMMAND_VIEWS = {
   'job.command': z.object({ job_id: z.string(), command: z.array(z.string()) }),
   'command.result': z.object({

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { EVENT_OUTCOMES } from '../../domain/events/event.ts';
 import { RULE_APPROVALS } from '../../domain/rules/rule.ts';
-import { commandAction } from './commands.ts';
+import { commandAction, playbookAction } from './commands.ts';
 import { traceStep } from './events.ts';
 import { notifyAction } from './notify.ts';
 import { time } from './shared.ts';
 import { workspaceAction } from './workspaces.ts';
 
 /** The kind and its targets. The words of a command and the text of a message are never shown. */
-const action = z.discriminatedUnion('kind', [commandAction, workspaceAction, notifyAction]);
+const action = z.discriminatedUnion('kind', [commandAction, playbookAction, workspaceAction, notifyAction]);
 
 const rule = {
   name: z.string(),

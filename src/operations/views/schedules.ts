@@ -20,8 +20,13 @@ const schedule = {
 const action = z.object({
   kind: z.enum(JOB_ACTION_KINDS),
   workspace: z.string().optional(),
+  source: z.string().optional(),
+  playbook: z.string().optional(),
   inventory: z.string().optional(),
   limit: z.string().nullable().optional(),
+  tags: z.array(z.string()).readonly().optional(),
+  check: z.boolean().optional(),
+  diff: z.boolean().optional(),
   timeout: z.string().nullable(),
 });
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
 import { type Inventory, LOCALHOST, LOCALHOST_INVENTORY } from '../../domain/inventories/inventory.ts';
 import { readModel, writeModel } from '../../domain/inventories/model-json.ts';
+import { findActionUser } from '../engine/action-users.ts';
 import type { Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
 import { found, insertRow, rowBy } from '../engine/rows.ts';
@@ -120,7 +121,7 @@ export async function setSshKey(tx: Tx, name: string, sshKey: string): Promise<I
 export async function deleteInventory(tx: Tx, name: string): Promise<void> {
   // Held first: who adds a rule holds the row of its inventory too, so one of the two sees the other.
   await holdInventory(tx, name);
-  const user = await userOf(tx.db, name);
+  const user = await findActionUser(tx.db, 'inventory', name);
   if (user !== undefined) throw new Failure('conflict', `The ${user} uses inventory ${name}; remove it first.`);
   await tx.db.deleteFrom('host_keys').where('inventory', '=', name).execute();
   await tx.db.deleteFrom('inventories').where('name', '=', name).execute();
@@ -133,17 +134,4 @@ export async function holdInventory(tx: Tx, name: string): Promise<void> {
     .holdRows(tx.db.selectFrom('inventories').select('name').where('name', '=', name))
     .execute();
   found(row, 'inventory', name);
-}
-
-/** The first rule or schedule whose action names the inventory, in words. */
-async function userOf(db: Db, name: string): Promise<string | undefined> {
-  for (const [table, noun] of [
-    ['rules', 'rule'],
-    ['schedules', 'schedule'],
-  ] as const) {
-    const rows = await db.selectFrom(table).select(['name', 'action']).orderBy('name').execute();
-    const user = rows.find(({ action }) => (JSON.parse(action) as { readonly inventory?: unknown }).inventory === name);
-    if (user !== undefined) return `${noun} ${user.name}`;
-  }
-  return undefined;
 }

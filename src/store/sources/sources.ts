@@ -1,4 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
+import { findActionUser } from '../engine/action-users.ts';
 import type { Tx } from '../engine/tx.ts';
 import { found, insertRow, rowBy } from '../engine/rows.ts';
 import type { Db, SourceRow } from '../schema/schema.ts';
@@ -42,7 +43,7 @@ export async function moveSource(
   return found(row, 'source', source.name);
 }
 
-/** Throws not_found, and conflict while a workspace uses it. */
+/** Throws not_found, and conflict while a workspace, a rule or a schedule uses it. */
 export async function deleteSource(tx: Tx, name: string): Promise<void> {
   // Held first: who adds a workspace reads the row of its source under the same hold, so one of the two sees the other.
   await tx.dialect.holdRows(tx.db.selectFrom('sources').select('name').where('name', '=', name)).execute();
@@ -55,6 +56,8 @@ export async function deleteSource(tx: Tx, name: string): Promise<void> {
     .executeTakeFirst();
   if (user !== undefined)
     throw new Failure('conflict', `The workspace ${user.name} uses source ${name}; remove it first.`);
+  const asker = await findActionUser(tx.db, 'source', name);
+  if (asker !== undefined) throw new Failure('conflict', `The ${asker} uses source ${name}; remove it first.`);
   const deleted = await tx.db.deleteFrom('sources').where('name', '=', name).returning('name').executeTakeFirst();
   found(deleted, 'source', name);
 }

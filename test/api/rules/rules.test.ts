@@ -58,8 +58,8 @@ describe('Adding a rule', () => {
       refusal('invalid_argument', /^when \(line 2\): .*perhaps "name"/),
     );
     await assert.rejects(
-      add(program, `name: x\n${WHEN}action: {playbook: a.yml}\n`),
-      refusal('not_implemented', /^action\.playbook \(line 3\)/),
+      add(program, `name: x\n${WHEN}action: {backup: nightly}\n`),
+      refusal('not_implemented', /^action\.backup \(line 3\)/),
     );
     await assert.rejects(
       add(program, 'x'.repeat(70_000)),

@@ -109,14 +109,14 @@ describe('Adding a schedule', () => {
         CRON,
         'invalid_argument',
         new RegExp(
-          String.raw`^plan, drift, apply, destroy, command: expected exactly one of them\. The words of a ` +
+          String.raw`^plan, drift, apply, destroy, command, playbook: expected exactly one of them\. The words of a ` +
             String.raw`command come last, after --\.$`,
         ),
       ],
       [
         { ...CRON, inventory: 'localhost' },
         'invalid_argument',
-        /^command: required with inventory; put it last, after --\.$/,
+        /^command: required with inventory, unless a playbook is given; put it last, after --\.$/,
       ],
       [{ ...COMMAND, plan: 'net' }, 'invalid_argument', /exactly one/],
       [{ ...CRON, plan: 'net', destroy: 'net' }, 'invalid_argument', /exactly one/],

@@ -11,7 +11,8 @@ type Silence = Projected<'silence.get'>;
 function does({ action }: Pick<Listed, 'action'>): string {
   if ('workspace' in action) return `${action.kind} ${action.workspace}`;
   if (!('inventory' in action)) return action.kind;
-  return `${action.kind} on ${action.inventory}${action.limit === null ? '' : `, only ${action.limit}`}`;
+  const what = 'playbook' in action ? `${action.kind} ${action.playbook}` : action.kind;
+  return `${what} on ${action.inventory}${action.limit === null ? '' : `, only ${action.limit}`}`;
 }
 
 function state({ enabled, silenced_until: until }: Listed, display: Display): string {

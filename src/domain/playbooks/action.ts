@@ -1,0 +1,197 @@
+import { given, optionalText, requiredText, type RuleActionRow } from '../actions/action-row.ts';
+import { ActionRefused } from '../actions/action-refused.ts';
+import { type Check, type Field, field, type Fill, name, optional, timeout } from '../actions/field.ts';
+import { host, limit } from '../actions/targets.ts';
+import { NAME } from '../name.ts';
+import { refused, textOf } from '../yaml/fields.ts';
+import type { YamlMap, YamlValue } from '../yaml/file.ts';
+import { extraVarsFault } from './extra-vars.ts';
+import { type Json, playbookFault, type PlaybookSpec, tagsFault } from './playbook.ts';
+
+/** What an action that runs a playbook says beside its kind. */
+export interface PlaybookAction extends Pick<
+  PlaybookSpec,
+  'playbook' | 'inventory' | 'limit' | 'tags' | 'check' | 'diff' | 'extraVars' | 'vaultProject'
+> {
+  readonly source: string;
+  readonly skipTags: readonly string[];
+  readonly tolerateUnreachable: boolean;
+  readonly egressPorts: readonly number[];
+  readonly timeout: string | null;
+  /** True for a limit with a value of an event in it: it must be one host. Never stored. */
+  readonly isOfEvent?: boolean;
+}
+
+const EGRESS_PORTS_MAX = 64;
+/** A value of an event in a variable: a name, or an absolute path without `..`. */
+const EVENT_VALUE = /^(?:[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,252}|\/[A-Za-z0-9_.:@/-]{0,1998})$/;
+const PARENT = /(?:^|\/)\.\.(?:\/|$)/;
+
+export const playbookRuleAction: RuleActionRow<PlaybookAction> = {
+  others: [
+    'source',
+    'inventory',
+    'limit',
+    'tags',
+    'skip_tags',
+    'check',
+    'diff',
+    'extra_vars',
+    'vault_project',
+    'tolerate_unreachable',
+    'egress_ports',
+    'timeout',
+  ],
+  read: (map, value, prefix) => ({
+    playbook: textOf(`${prefix}playbook`, value),
+    source: requiredText(map, 'source', prefix),
+    inventory: requiredText(map, 'inventory', prefix),
+    limit: optionalText(map, 'limit', prefix),
+    tags: readTags(map, 'tags', prefix),
+    skipTags: readTags(map, 'skip_tags', prefix),
+    check: readFlag(map, 'check', prefix),
+    diff: readFlag(map, 'diff', prefix),
+    extraVars: readVars(map, prefix),
+    vaultProject: optionalText(map, 'vault_project', prefix),
+    tolerateUnreachable: readFlag(map, 'tolerate_unreachable', prefix),
+    egressPorts: readPorts(map, prefix),
+    timeout: optionalText(map, 'timeout', prefix),
+  }),
+  write: (action) => ({
+    playbook: action.playbook,
+    source: action.source,
+    inventory: action.inventory,
+    ...given('limit', action.limit),
+    ...listed('tags', action.tags),
+    ...listed('skip_tags', action.skipTags),
+    ...(action.check ? { check: true } : {}),
+    ...(action.diff ? { diff: true } : {}),
+    ...(Object.keys(action.extraVars).length > 0 ? { extra_vars: action.extraVars } : {}),
+    ...given('vault_project', action.vaultProject),
+    ...(action.tolerateUnreachable ? { tolerate_unreachable: true } : {}),
+    ...listed('egress_ports', action.egressPorts),
+    ...given('timeout', action.timeout),
+  }),
+  async compile(action) {
+    requireFixed(action);
+    const source = await field('source', action.source, name);
+    const inventory = await field('inventory', action.inventory, name);
+    const hosts = await optional('limit', action.limit, host, limit);
+    const time = await optional('timeout', action.timeout, timeout);
+    const vars = await compileVars(action.extraVars);
+    return (fill) => ({
+      ...action,
+      source: fill(source),
+      inventory: fill(inventory),
+      limit: hosts && fill(hosts),
+      extraVars: vars(fill),
+      timeout: time && fill(time),
+      ...(action.limit?.includes('${') === true ? { isOfEvent: true } : {}),
+    });
+  },
+};
+
+function listed(name: string, items: readonly unknown[]): Readonly<Record<string, unknown>> {
+  return items.length > 0 ? { [name]: items } : {};
+}
+
+function refuse(named: string, fault: string | null): void {
+  if (fault !== null) throw new ActionRefused(named, fault);
+}
+
+/** Fields that take no value of an event. Throws ActionRefused. */
+function requireFixed({ playbook, tags, skipTags, vaultProject, extraVars }: PlaybookAction): void {
+  refuse('playbook', playbook.includes('${') ? '${…} is not accepted here' : playbookFault(playbook));
+  for (const [named, each] of [
+    ['tags', tags],
+    ['skip_tags', skipTags],
+  ] as const)
+    refuse(named, each.some((tag) => tag.includes('${')) ? '${…} is not accepted here' : tagsFault(each));
+  if (vaultProject !== null && !NAME.test(vaultProject)) refuse('vault_project', 'expected the name of a project');
+  refuse('extra_vars', extraVarsFault(extraVars));
+}
+
+const eventValue: Check = (text) =>
+  EVENT_VALUE.test(text) && !PARENT.test(text)
+    ? { text }
+    : { fault: 'expected a name, or an absolute path without ".."' };
+const anyText: Check = (text) => ({ text });
+
+/** The variables with their expressions, at any depth. */
+async function compileVars(vars: PlaybookAction['extraVars']): Promise<(fill: Fill) => PlaybookAction['extraVars']> {
+  const values = await Promise.all(
+    Object.entries(vars).map(async ([key, value]) => [key, await compileValue(key, value)] as const),
+  );
+  return (fill) => Object.fromEntries(values.map(([key, value]) => [key, value(fill)]));
+}
+
+async function compileValue(key: string, value: Json): Promise<(fill: Fill) => Json> {
+  if (typeof value === 'string') {
+    const compiled: Field = await field(`extra_vars.${key}`, value, eventValue, anyText);
+    return (fill) => fill(compiled);
+  }
+  if (typeof value !== 'object' || value === null) return () => value;
+  if (Array.isArray(value)) {
+    const items = await Promise.all((value as readonly Json[]).map((each) => compileValue(key, each)));
+    return (fill) => items.map((each) => each(fill));
+  }
+  const fields = await Promise.all(
+    Object.entries(value).map(async ([inner, each]) => [inner, await compileValue(key, each)] as const),
+  );
+  return (fill) => Object.fromEntries(fields.map(([inner, each]) => [inner, each(fill)]));
+}
+
+/** A list of tags, or one text with commas between them. */
+function readTags(map: YamlMap, named: string, prefix: string): readonly string[] {
+  const value = map.fields.get(named);
+  if (value === undefined) return [];
+  const tags =
+    value.kind === 'list'
+      ? value.items.map((item) => textOf(`${prefix}${named}`, item))
+      : textOf(`${prefix}${named}`, value).split(',');
+  return tags;
+}
+
+function readFlag(map: YamlMap, named: string, prefix: string): boolean {
+  const value = map.fields.get(named);
+  if (value === undefined) return false;
+  const text = value.kind === 'text' && value.type === 'boolean' ? value.text.toLowerCase() : '';
+  if (text !== 'true' && text !== 'false') throw refused(`${prefix}${named}`, value, 'expected true or false');
+  return text === 'true';
+}
+
+function readPorts(map: YamlMap, prefix: string): readonly number[] {
+  const value = map.fields.get('egress_ports');
+  if (value === undefined) return [];
+  const named = `${prefix}egress_ports`;
+  if (value.kind !== 'list') throw refused(named, value, 'expected a list of ports');
+  if (value.items.length > EGRESS_PORTS_MAX) throw refused(named, value, `expected at most ${EGRESS_PORTS_MAX} ports`);
+  const ports = value.items.map((item) => {
+    const text = textOf(named, item);
+    const port = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : 0;
+    if (port < 1 || port > 65_535) throw refused(named, item, 'expected a port, 1 to 65535');
+    return port;
+  });
+  return [...new Set(ports)].toSorted((a, b) => a - b);
+}
+
+function readVars(map: YamlMap, prefix: string): PlaybookAction['extraVars'] {
+  const value = map.fields.get('extra_vars');
+  if (value === undefined) return {};
+  if (value.kind !== 'map') throw refused(`${prefix}extra_vars`, value, 'expected variables with their values');
+  return mapOf(value);
+}
+
+function mapOf({ fields }: YamlMap): Record<string, Json> {
+  return Object.fromEntries([...fields].map(([key, value]) => [key, jsonOf(value)]));
+}
+
+function jsonOf(value: YamlValue): Json {
+  if (value.kind === 'map') return mapOf(value);
+  if (value.kind === 'list') return value.items.map(jsonOf);
+  if (value.type === 'null') return null;
+  if (value.type === 'boolean') return value.text.toLowerCase() === 'true';
+  const number = value.type === 'other' ? Number(value.text) : Number.NaN;
+  // 1.10 is a number for YAML and most often a version: what would be written in another way stays a text.
+  return Number.isFinite(number) && String(number) === value.text ? number : value.text;
+}

@@ -1,0 +1,68 @@
+import type { z } from 'zod';
+import { Failure } from '../../domain/failure.ts';
+import type { PlaybookAction } from '../../domain/playbooks/action.ts';
+import type { ActionInput } from '../core/action-input.ts';
+import * as field from '../core/fields.ts';
+import { extraVarsField, playbookField, tagsField } from './fields.ts';
+
+/** The fields of a schedule that runs a playbook, besides `inventory` and `limit`. */
+export const PLAYBOOK_FIELDS = {
+  playbook: playbookField.optional().describe('Run this playbook of --source on --inventory'),
+  source: field.name.optional().describe('Registered source that contains the playbook'),
+  tags: tagsField.describe('Run only tasks with one of these tags, with commas between them'),
+  skip_tags: tagsField.describe('Skip tasks with one of these tags, with commas between them'),
+  check: field.flag.describe('Report what would change, but change nothing'),
+  diff: field.flag.describe('Show the differences of changed files'),
+  extra_vars: extraVarsField,
+  vault_project: field.name.optional().describe('Project whose secrets become vault ids and variables'),
+  tolerate_unreachable: field.flag.describe('End as degraded, not failed, if only offline hosts are missing'),
+  egress_ports: field.egressPorts.describe('Allowed outbound TCP port besides 22; repeatable'),
+};
+
+type Input = z.output<z.ZodObject<typeof PLAYBOOK_FIELDS>> & {
+  readonly inventory?: string | undefined;
+  readonly limit?: string | undefined;
+};
+
+const NEEDED = 'playbook: required with source, tags and other fields of a playbook.';
+
+export const playbookInput: ActionInput<Input, PlaybookAction> = {
+  hosts: true,
+  read(input) {
+    const { playbook, source, inventory, limit = null } = input;
+    if (playbook === undefined) return null;
+    return (timeout) => {
+      if (source === undefined) throw new Failure('invalid_argument', 'source: required with a playbook.');
+      if (inventory === undefined) throw new Failure('invalid_argument', 'inventory: required with a playbook.');
+      return {
+        playbook,
+        source,
+        inventory,
+        limit,
+        timeout,
+        tags: input.tags,
+        skipTags: input.skip_tags,
+        check: input.check,
+        diff: input.diff,
+        extraVars: input.extra_vars,
+        vaultProject: input.vault_project ?? null,
+        tolerateUnreachable: input.tolerate_unreachable,
+        egressPorts: input.egress_ports,
+      };
+    };
+  },
+  refusal: (input) => (hasOwn(input) ? NEEDED : null),
+};
+
+function hasOwn(input: Input): boolean {
+  const { source, tags, skip_tags: skipped, check, diff, extra_vars: vars, vault_project: project } = input;
+  const { tolerate_unreachable: tolerates, egress_ports: ports } = input;
+  return (
+    source !== undefined ||
+    project !== undefined ||
+    check ||
+    diff ||
+    tolerates ||
+    tags.length + skipped.length + ports.length + Object.keys(vars).length > 0
+  );
+}
