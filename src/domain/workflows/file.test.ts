@@ -143,7 +143,7 @@ describe('A workflow file', () => {
 
   test('is refused by the action of a step and its line', async () => {
     const cases: readonly (readonly [string, RegExp])[] = [
-      ['name: a', /^steps\.a \(line 2\): no action given; expected one of command, plan, apply, destroy\b/],
+      ['name: a', /^steps\.a \(line 2\): no action given; expected one of command, playbook, plan, apply, destroy\b/],
       ['name: a, plan: net, apply: net', /^steps\.a \(line 2\): expected one of command.*; found plan and apply\.$/],
       ['name: a, aply: net', /^steps\.a\."aply" \(line 2\): no such field here; perhaps "apply" is meant\.$/],
       ['name: a, notify: true', /^steps\.a\."notify" \(line 2\): no such field here/],
