@@ -6,6 +6,7 @@ import type { ActionRow } from './action-row.ts';
 import { commandAction } from './commands/action.ts';
 import { playbookAction } from './playbooks/action.ts';
 import type { Asker, Gate, QueueDeps, Queued } from './queue.ts';
+import { workflowAction } from './workflows/action.ts';
 import { workspaceAction } from './workspaces/action.ts';
 
 /** The actions of rules and schedules that make a job; the row of each belongs to its area. */
@@ -16,6 +17,7 @@ const ACTIONS: { readonly [K in JobActionKind]: ActionRow<ActionFields[K]> } = {
   destroy: workspaceAction('destroy'),
   command: commandAction,
   playbook: playbookAction,
+  workflow: workflowAction((...step) => queueAction(...step)),
 };
 
 /** What its jobs have as their runbook. */

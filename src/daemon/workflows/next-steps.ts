@@ -8,6 +8,7 @@ import { findRun, findStepOfJob, listDueRuns, lockRun } from '../../store/workfl
 import { workflowIn } from '../../store/workflows/workflows.ts';
 import type { LoopRow } from '../core/loop.ts';
 import type { Signals } from '../core/signals.ts';
+import { recordRunOutcomes } from './run-outcomes.ts';
 import type { NextOfJob } from '../jobs/run-end.ts';
 
 export interface NextStepsDeps {
@@ -71,5 +72,8 @@ export const workflowsLoop: LoopRow<NextStepsDeps> = {
   name: 'workflows',
   everyMs: WORKFLOWS_EVERY_MS,
   wakeOn: ['after-request', 'job-ended'],
-  once: continueRuns,
+  once: async (deps, signal) => {
+    await continueRuns(deps, signal);
+    await recordRunOutcomes(deps, signal);
+  },
 };

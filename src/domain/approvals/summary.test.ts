@@ -9,6 +9,7 @@ const COMMAND: SummaryFacts = {
   written: null,
   spec: '{"inventory":"localhost","limit":null,"command":["secret"],"egressPorts":[]}',
   plan: null,
+  step: null,
   event: null,
 };
 const APPLY: SummaryFacts = {
@@ -20,6 +21,7 @@ const APPLY: SummaryFacts = {
 
 const ROWS: readonly (readonly [Partial<SummaryFacts>, string])[] = [
   [COMMAND, 'run a command on localhost'],
+  [{ step: { name: 'look', workflow: 'w' } }, 'run a command on localhost (step look of workflow w)'],
   [{ privileged: true }, 'run a command on localhost (unsandboxed)'],
   [{ written: 'frees space', spec: null }, 'frees space'],
   [{ written: 'frees space', event: { name: 'DiskFull', host: 'db1' } }, 'frees space · DiskFull on db1'],

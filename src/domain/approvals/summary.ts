@@ -30,15 +30,18 @@ export interface SummaryFacts {
   readonly spec: string | null;
   /** The counts of the saved plan; null without one. */
   readonly plan: string | null;
+  /** Of the step of a workflow; null for other jobs. */
+  readonly step: { readonly name: string; readonly workflow: string } | null;
   /** The event that requested the job; null without one. */
   readonly event: { readonly name: string | null; readonly host: string | null } | null;
 }
 
 /** Such as `run a command on localhost (unsandboxed) · DiskFull on db1`. */
 export function summarise(facts: SummaryFacts): string {
-  const { written, plan, privileged, event } = facts;
+  const { written, plan, privileged, step, event } = facts;
+  const where = step === null ? '' : ` (step ${step.name} of workflow ${step.workflow})`;
   const what = written ?? plan?.replace(/\.$/, '') ?? titleOf(facts);
-  return `${what}${privileged ? ' (unsandboxed)' : ''}${event === null ? '' : cause(event)}`;
+  return `${what}${privileged ? ' (unsandboxed)' : ''}${where}${event === null ? '' : cause(event)}`;
 }
 
 function titleOf({ kind, workspace, spec }: SummaryFacts): string {

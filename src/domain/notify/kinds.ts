@@ -26,6 +26,18 @@ const deadmanRow: NotificationRow<'deadman'> = {
   terse: (facts) => (facts.heard ? 'svc: a watch is heard again' : 'svc: a watch is silent'),
 };
 
+const workflowRow: NotificationRow<'workflow'> = {
+  ...PLAIN,
+  words: ({ workflow, runId, step }, { baseUrl }) => ({
+    title: `workflow:${workflow} failed`,
+    message: `Step ${step} of run ${runId} could not be queued.`,
+    priority: 4,
+    tags: ['rotating_light'],
+    click: `${baseUrl}/events`,
+  }),
+  terse: () => 'svc: 1 workflow failed',
+};
+
 const testRow: NotificationRow<'test'> = {
   ...PLAIN,
   words: (facts, { baseUrl }) => ({
@@ -46,6 +58,7 @@ const NOTIFICATIONS: { readonly [K in NotificationKind]: NotificationRow<K> } = 
   decided: decidedRow,
   job: jobRow,
   jobs: jobsRow,
+  workflow: workflowRow,
   rule: ruleRow,
   rules: rulesRow,
   deadman: deadmanRow,

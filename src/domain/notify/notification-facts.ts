@@ -10,6 +10,7 @@ export const NOTIFICATION_KINDS = [
   'decided',
   'job',
   'jobs',
+  'workflow',
   'rule',
   'rules',
   'deadman',
@@ -75,6 +76,8 @@ interface FactsByKind {
     readonly states: Readonly<Partial<Record<JobState, number>>>;
     readonly first: readonly EndedFacts[];
   };
+  /** A step of a run has no job: it could not be queued. */
+  readonly workflow: { readonly workflow: string; readonly runId: string; readonly step: string };
   readonly rule: MatchedFacts;
   readonly rules: {
     readonly rule: string;

@@ -2,6 +2,7 @@ import type { RuleActionRow } from '../actions/action-row.ts';
 import { type CommandAction, commandRuleAction } from '../commands/action.ts';
 import { type NotifyAction, notifyRuleAction } from '../notify/action.ts';
 import { type PlaybookAction, playbookRuleAction } from '../playbooks/action.ts';
+import { type WorkflowAction, workflowRuleAction } from '../workflows/action.ts';
 import { type WorkspaceAction, workspaceRuleAction } from '../workspaces/action.ts';
 
 /** What each kind of action says beside its kind. */
@@ -12,6 +13,7 @@ export interface ActionFields {
   drift: WorkspaceAction;
   apply: WorkspaceAction;
   destroy: WorkspaceAction;
+  workflow: WorkflowAction;
   notify: NotifyAction;
 }
 
@@ -24,6 +26,7 @@ export const JOB_ACTION_KINDS = [
   'destroy',
   'command',
   'playbook',
+  'workflow',
 ] as const satisfies readonly ActionKind[];
 export type JobActionKind = (typeof JOB_ACTION_KINDS)[number];
 
@@ -37,12 +40,13 @@ export const RULE_ACTION_KINDS = [
   'plan',
   'apply',
   'destroy',
+  'workflow',
   'notify',
 ] as const satisfies readonly ActionKind[];
 export type RuleActionKind = (typeof RULE_ACTION_KINDS)[number];
 export type RuleAction = Action<RuleActionKind>;
 /** Kinds that a rule file may name and that are refused until their jobs exist. */
-export const LATER_ACTION_KINDS = ['workflow', 'backup'] as const;
+export const LATER_ACTION_KINDS = ['backup'] as const;
 
 /** What a rule file says of each kind of action; the row of each belongs to its area. */
 export const RULE_ACTIONS: { readonly [K in RuleActionKind]: RuleActionRow<ActionFields[K]> } = {
@@ -51,5 +55,6 @@ export const RULE_ACTIONS: { readonly [K in RuleActionKind]: RuleActionRow<Actio
   plan: workspaceRuleAction('plan'),
   apply: workspaceRuleAction('apply'),
   destroy: workspaceRuleAction('destroy'),
+  workflow: workflowRuleAction,
   notify: notifyRuleAction,
 };

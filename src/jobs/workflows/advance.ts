@@ -23,12 +23,18 @@ import type { Asker, Gate, Provenance, QueueDeps, Queued } from '../queue.ts';
 import { conditionsOf } from './conditions.ts';
 
 /** Queues the job of an action, see `jobs/actions.ts`. */
-type QueueAction = (tx: Tx, deps: QueueDeps, asker: Asker, action: StepAction, gate: Gate | null) => Promise<Queued>;
+export type QueueAction = (
+  tx: Tx,
+  deps: QueueDeps,
+  asker: Asker,
+  action: StepAction,
+  gate: Gate | null,
+) => Promise<Queued>;
 
 export interface WorkflowDeps extends QueueDeps {
   readonly queueAction: QueueAction;
   /** Tells the followers of a job, or of a run, in this process that it has changed. */
-  announceJob(id: string): void;
+  readonly announceJob?: (id: string) => void;
 }
 
 /** Jobs that one write queues or cancels at most, so that it stays short; the next pass continues. */
@@ -188,7 +194,7 @@ async function cancelRest(
     if (row.state !== 'started' || jobId === null || isEnd(states.get(name) ?? 'waiting')) continue;
     if (count === JOBS_MAX) return true;
     count += 1;
-    await cancelJob(tx, jobId, { by, via, reason: 'the workflow was cancelled' }, (each) => deps.announceJob(each));
+    await cancelJob(tx, jobId, { by, via, reason: 'the workflow was cancelled' }, (each) => deps.announceJob?.(each));
     const { state } = await getJob(tx.db, jobId);
     states.set(name, state);
     if (isEnd(state)) await endStep(tx, row, 'started', { state, reason: null });
@@ -218,7 +224,7 @@ export async function settleRun(
     });
   } else if (left !== (run.unfinished === 1)) await noteUnfinished(tx, run.id, left);
   tx.afterCommit(() => {
-    deps.announceJob(run.id);
+    deps.announceJob?.(run.id);
     if (left) deps.wake();
   });
 }

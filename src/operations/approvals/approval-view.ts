@@ -24,9 +24,11 @@ export function approvalDetail(row: ListedApproval, stale: StaleBlock | null): V
 
 function summaryOf(row: ListedApproval): string {
   const { kind, workspace, job_summary: written, job_spec: spec, plan_summary: plan } = row;
+  const { step_name: name, step_workflow: workflow } = row;
+  const step = name === null || workflow === null ? null : { name, workflow };
   const labels = row.event_labels === null ? null : (JSON.parse(row.event_labels) as Record<string, string>);
   const event = labels === null ? null : { name: row.event_name, host: hostOf(labels) };
-  return summarise({ kind, workspace, privileged: row.job_privileged === 1, written, spec, plan, event });
+  return summarise({ kind, workspace, privileged: row.job_privileged === 1, written, spec, plan, event, step });
 }
 
 function provenanceOf({

@@ -10,6 +10,7 @@ import { evaluateRules } from '../../reaction/evaluate-rules.ts';
 import { decideAndRecord } from '../../reaction/decide-and-record.ts';
 import { retryOnRuleChange } from '../../reaction/types.ts';
 import { awaitJob, deadline } from '../jobs/job-wait.ts';
+import { awaitRunOf } from '../workflows/run-wait.ts';
 import * as field from '../core/fields.ts';
 import { writeOperation, type Operation, type WaitContext, type Answered } from '../core/operation.ts';
 import { actorOf, type Reply, written } from '../core/reply.ts';
@@ -126,7 +127,10 @@ async function ended(context: WaitContext, first: ViewData<'host.request'>, wait
   const until = deadline(services.clock, waitMs, clientWait.signal);
   try {
     const end = await awaitJob(store.db, services, jobId, until.signal);
-    if (end !== null)
+    // A rule may have started a workflow, whose first job this is: the request has ended with the run.
+    const run = end === null ? null : await awaitRunOf(store.db, services, jobId, until.signal);
+    if (run?.isStep === true && run.end !== null) return replyWith({ ...first, job_state: run.end });
+    if (end !== null && run?.isStep === false)
       return replyWith({
         ...first,
         job_state: end.state,

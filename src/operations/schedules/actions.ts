@@ -5,10 +5,11 @@ import { type Action, type ActionFields, JOB_ACTION_KINDS, type JobActionKind } 
 import { COMMAND_FIELDS, commandInput } from '../commands/action-input.ts';
 import type { ActionInput } from '../core/action-input.ts';
 import { PLAYBOOK_FIELDS, playbookInput } from '../playbooks/action-input.ts';
+import { WORKFLOW_FIELDS, workflowInput } from '../workflows/action-input.ts';
 import { WORKSPACE_FIELDS, workspaceInput } from '../workspaces/action-input.ts';
 
 /** The fields that name what a schedule does. */
-export const ACTION_FIELDS = { ...WORKSPACE_FIELDS, ...COMMAND_FIELDS, ...PLAYBOOK_FIELDS };
+export const ACTION_FIELDS = { ...WORKSPACE_FIELDS, ...WORKFLOW_FIELDS, ...COMMAND_FIELDS, ...PLAYBOOK_FIELDS };
 
 type Input = z.output<z.ZodObject<typeof ACTION_FIELDS>>;
 
@@ -19,6 +20,7 @@ const INPUTS: { readonly [K in JobActionKind]: ActionInput<Input, ActionFields[K
   destroy: workspaceInput('destroy'),
   command: commandInput,
   playbook: playbookInput,
+  workflow: workflowInput,
 };
 
 /** Reads exactly one action. Throws invalid_argument. */

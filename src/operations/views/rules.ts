@@ -5,10 +5,17 @@ import { commandAction, playbookAction } from './commands.ts';
 import { traceStep } from './events.ts';
 import { notifyAction } from './notify.ts';
 import { time } from './shared.ts';
+import { workflowAction } from './workflows.ts';
 import { workspaceAction } from './workspaces.ts';
 
 /** The kind and its targets. The words of a command and the text of a message are never shown. */
-const action = z.discriminatedUnion('kind', [commandAction, playbookAction, workspaceAction, notifyAction]);
+const action = z.discriminatedUnion('kind', [
+  commandAction,
+  playbookAction,
+  workspaceAction,
+  workflowAction,
+  notifyAction,
+]);
 
 const rule = {
   name: z.string(),

@@ -22,6 +22,7 @@ const action = z.object({
   workspace: z.string().optional(),
   source: z.string().optional(),
   playbook: z.string().optional(),
+  workflow: z.string().optional(),
   inventory: z.string().optional(),
   limit: z.string().nullable().optional(),
   tags: z.array(z.string()).readonly().optional(),

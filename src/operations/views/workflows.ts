@@ -4,6 +4,9 @@ import { RULE_ACTION_KINDS } from '../../domain/rules/actions.ts';
 import { RUN_STATES, STEP_STATES } from '../../domain/workflows/workflow.ts';
 import { count, time } from './shared.ts';
 
+/** Of a rule. */
+export const workflowAction = z.object({ kind: z.literal('workflow'), workflow: z.string() });
+
 const workflow = {
   name: z.string(),
   /** How many. */

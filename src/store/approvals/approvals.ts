@@ -107,6 +107,9 @@ export interface ListedApproval extends ApprovalRow {
   readonly plan_summary: string | null;
   readonly event_name: string | null;
   readonly event_labels: string | null;
+  /** Of the step of a workflow: its name, and that of the workflow. */
+  readonly step_name: string | null;
+  readonly step_workflow: string | null;
 }
 
 function listed(db: Db) {
@@ -115,6 +118,10 @@ function listed(db: Db) {
     .leftJoin('jobs', 'jobs.id', 'approvals.job_id')
     .leftJoin('artifacts', 'artifacts.id', 'approvals.plan_artifact_id')
     .leftJoin('events', 'events.id', 'approvals.alert')
+    .leftJoin('workflow_steps as step', (join) =>
+      join.onRef('step.job_id', '=', 'approvals.job_id').on('step.taken_from', 'is', null),
+    )
+    .leftJoin('workflow_runs as run', 'run.id', 'step.run_id')
     .selectAll('approvals')
     .select((eb) => [
       'jobs.summary as job_summary',
@@ -123,6 +130,8 @@ function listed(db: Db) {
       'artifacts.summary as plan_summary',
       'events.name as event_name',
       'events.labels as event_labels',
+      'step.name as step_name',
+      'run.workflow as step_workflow',
     ]);
 }
 

@@ -95,6 +95,7 @@ test('T73: no notification has more than one line in its title, its text or its 
     matched,
     { ...matched, message: null },
     { kind: 'rules', rule: hostile('r'), count: 9, names: [hostile('n')], first: [matched, matched] },
+    { kind: 'workflow', workflow: hostile('w'), runId: 'wfr_1', step: hostile('s') },
     { kind: 'deadman', name: hostile('n'), webhook: hostile('w'), everyMs: 1_000, heard: false },
     { kind: 'deadman', name: hostile('n'), webhook: hostile('w'), everyMs: 1_000, heard: true },
     { kind: 'test', by: hostile('b') },

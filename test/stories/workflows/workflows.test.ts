@@ -3,77 +3,22 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import type { RunState } from '../../../src/domain/workflows/workflow.ts';
 import { Failure } from '../../../src/domain/failure.ts';
-import { until } from '../../support/api-client.ts';
-import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
-
-interface Run {
-  readonly run_id: string;
-  readonly workflow: string;
-  readonly state: RunState;
-  readonly steps: readonly {
-    readonly name: string;
-    readonly state: string;
-    readonly job_id: string | null;
-    readonly reason?: string;
-  }[];
-}
-
-const LIMIT_MS = 60_000;
-const ENDS = ['succeeded', 'degraded', 'failed', 'cancelled', 'interrupted'];
-const BEN = { name: 'ben', owner: 'ben' };
-
-/** A step that runs `script` on this machine. */
-const step = (name: string, script: string, more = ''): string =>
-  `  - name: ${name}\n    command: [/bin/sh, -c, ${JSON.stringify(script)}]\n    inventory: localhost\n${more}`;
-
-const add = (fixture: Fixture, steps: readonly string[], replace = false): Promise<unknown> =>
-  fixture.call('workflow.add', { name: 'w', text: `steps:\n${steps.join('')}`, replace });
-
-const start = (fixture: Fixture, from: readonly string[] = [], as = {}): Promise<Run> =>
-  fixture.call<Run>('workflow.run', { name: 'w', from }, as);
-
-const status = (fixture: Fixture, id: string): Promise<Run> => fixture.call<Run>('workflow.status', { run: id });
-
-const states = ({ steps }: Run): Record<string, string> =>
-  Object.fromEntries(steps.map(({ name, state }) => [name, state]));
-
-function runIs(fixture: Fixture, id: string, wanted: (run: Run) => boolean, what: string): Promise<Run> {
-  return until(
-    `run ${id} ${what}`,
-    async () => {
-      const run = await status(fixture, id);
-      return wanted(run) ? run : undefined;
-    },
-    LIMIT_MS,
-  );
-}
-
-const ended = (fixture: Fixture, id: string): Promise<Run> =>
-  runIs(fixture, id, ({ state }) => ENDS.includes(state), 'has ended');
-
-const jobOf = (run: Run, name: string): string =>
-  run.steps.find((each) => each.name === name)?.job_id ?? assert.fail(`${name} has no job`);
-
-async function approvalOf(fixture: Fixture, jobId: string) {
-  return fixture.store.db.selectFrom('approvals').selectAll().where('job_id', '=', jobId).executeTakeFirstOrThrow();
-}
-
-const decide = (fixture: Fixture, id: string, decision: string, as = BEN): Promise<unknown> =>
-  fixture.call('approval.decision', { id, decision }, as);
-
-/** Every job of a step is of exactly one step, and none was made without one. */
-async function requireOneJobEach(fixture: Fixture): Promise<void> {
-  const jobs = await fixture.store.db.selectFrom('jobs').select('id').where('trigger', '=', 'workflow').execute();
-  const steps = await fixture.store.db
-    .selectFrom('workflow_steps')
-    .select('job_id')
-    .where('job_id', 'is not', null)
-    .where('taken_from', 'is', null)
-    .execute();
-  assert.deepEqual(jobs.map(({ id }) => id).toSorted(), steps.map(({ job_id: id }) => id ?? '').toSorted());
-}
+import { openFixture } from '../../support/fixtures/installation.ts';
+import {
+  add,
+  approvalOf,
+  decide,
+  ended,
+  jobOf,
+  requireOneJobEach,
+  type Run,
+  runIs,
+  start,
+  states,
+  status,
+  step,
+} from '../../support/workflows/fixture.ts';
 
 async function withDaemon(t: TestContext, options: { readonly postgres?: boolean } = {}) {
   const fixture = await openFixture(t, options);

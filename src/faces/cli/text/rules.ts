@@ -9,6 +9,7 @@ type Silence = Projected<'silence.get'>;
 
 /** What a rule does and to what: `apply net`, `command on localhost, only web1`. */
 function does({ action }: Pick<Listed, 'action'>): string {
+  if ('workflow' in action) return `${action.kind} ${action.workflow}`;
   if ('workspace' in action) return `${action.kind} ${action.workspace}`;
   if (!('inventory' in action)) return action.kind;
   const what = 'playbook' in action ? `${action.kind} ${action.playbook}` : action.kind;

@@ -1,0 +1,21 @@
+import type { WorkflowAction } from '../../domain/workflows/action.ts';
+import { getWorkflow } from '../../store/workflows/workflows.ts';
+import type { ActionRow } from '../action-row.ts';
+import type { QueueAction } from './advance.ts';
+import { startRun } from './start.ts';
+
+/** The action that starts a run; `queueAction` queues the actions of its steps. Its job is that of the first step. */
+export function workflowAction(queueAction: QueueAction): ActionRow<WorkflowAction> {
+  return {
+    runbook: ({ workflow }) => `workflow:${workflow}`,
+    async requireTargets(tx, { workflow }, known) {
+      if (known(workflow)) await getWorkflow(tx.db, workflow);
+    },
+    async queue(tx, deps, asker, { workflow }, gate) {
+      const { approvalTtlMs, claimNow } = deps;
+      const own = { approvalTtlMs, queueAction, ...(claimNow === undefined ? {} : { claimNow }) };
+      const row = await getWorkflow(tx.db, workflow);
+      return (await startRun(tx, { ...own, wake: () => deps.wake() }, asker, row, { gate })).first;
+    },
+  };
+}
