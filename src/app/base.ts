@@ -1,7 +1,8 @@
 import { lstat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dataDirPaths, isOurs, prepareDataDir, type DataDirPaths } from '../config/data-dir.ts';
-import { findJobAccount } from '../config/job-account.ts';
+import { missingCapabilities } from '../config/account-rights.ts';
+import { findJobAccount, isRoot } from '../config/job-account.ts';
 import { runsDirOf, sharedRunsDirs } from '../config/runs-dir.ts';
 import { loadOrCreateSealKey } from '../config/seal-key.ts';
 import { createSealKeeper } from '../config/seal-keeper.ts';
@@ -93,8 +94,12 @@ type StoreParts = Pick<StoreOptions, 'clock' | 'keyring'> & {
   readonly schema: SchemaAccess;
 };
 
-/** Null where this process is not root, or where no daemon has made the account and the directory of the runs yet. */
+/**
+ * Null where jobs run as this account, where no daemon has made the account and the directory of the runs yet, and
+ * where this process may not become the account: a verb on the machine has fewer rights than its daemon.
+ */
 async function findGitPlace(settings: Settings, paths: DataDirPaths): Promise<GitPlace | null> {
+  if (!isRoot() && missingCapabilities().length > 0) return null;
   const account = (await findJobAccount(settings.jobUser))?.account ?? null;
   if (account === null) return null;
   const folder = runsDirOf(settings.runsDir, paths, account);

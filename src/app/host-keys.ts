@@ -6,7 +6,7 @@ import { scanHostKeys } from '../runners/inventories/scan-host-keys.ts';
 import type { Launcher } from '../runners/launch/launch.ts';
 import { DEFAULT_PATH } from '../runners/process/environment.ts';
 
-/** `place` has the account of jobs where this process is root and a daemon has made it. */
+/** `place` has the account of jobs where this process may become it and a daemon has made its folder. */
 export function createHostKeyScanner(launcher: Launcher, place: () => Promise<GitPlace | null>): HostKeyScanner {
   return {
     async scan(target) {

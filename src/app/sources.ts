@@ -14,7 +14,7 @@ import type { Launcher } from '../runners/launch/launch.ts';
 
 /**
  * Git sources lie in `sourcesDir`, which is in the data directory; directories are used where they are. `launcher`
- * starts git, and `place` is where and as whom it works when this process is root. `runsDirs` are folders of run
+ * starts git, and `place` is where and as whom it works when jobs run as another account. `runsDirs` are folders of run
  * directories outside of the data directory: no source either.
  */
 export function createSourceFetcher(

@@ -42,7 +42,10 @@ describe('the network of a sandboxed program', () => {
               'refused',
             );
     const { refusal } = egressOf(policy({}), { ...OLDER, isOtherAccount: false });
-    assert.match(refusal ?? '', /Linux 6\.7.*another account.*start svc serve as root/);
+    assert.match(
+      refusal ?? '',
+      /Linux 6\.7.*another account.*start svc serve as root.*or with --job-user and CAP_SETUID/,
+    );
   });
 
   it('is any port on an older kernel for a program that may reach any, and none for one that needs none', () => {

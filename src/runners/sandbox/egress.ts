@@ -20,7 +20,7 @@ const TOO_OLD = `this kernel cannot limit TCP to ports (Landlock ABI ${LANDLOCK_
 
 const SHARED_ACCOUNT =
   `${TOO_OLD}, so sandboxed programs run only as another account than that of the service: start svc serve as root, ` +
-  'without --job-user root, or use Linux 6.7';
+  'without --job-user root, or with --job-user and CAP_SETUID, CAP_SETGID and CAP_KILL, or use Linux 6.7';
 
 const REFUSED = `${TOO_OLD}: start svc serve with --allow-unfiltered-egress to let programs reach every port instead`;
 

@@ -20,7 +20,7 @@ function supportOfOlder({ isOtherAccount, allowUnfilteredEgress }: EgressFacts):
   if (!isOtherAccount) {
     const detail =
       'jobs would run as the account of the service, so every sandboxed job is refused. Start svc serve as root, ' +
-      'without --job-user root';
+      'without --job-user root, or with --job-user and CAP_SETUID, CAP_SETGID and CAP_KILL';
     return { state: 'none', detail };
   }
   const limited = 'commands with egress_ports, playbooks, and git over ssh';

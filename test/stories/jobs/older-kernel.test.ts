@@ -106,7 +106,10 @@ describe('A daemon on an older kernel', { skip: needsOlderKernel(2) }, () => {
       const { fixture, api, sandbox } = await open(t, 2, ['--job-user', 'root', '--allow-unfiltered-egress']);
       const [state, exitCode, ...lines] = await endOf(fixture, api, await run(api, ['true']));
       assert.deepEqual([state, exitCode, lines.length], ['failed', null, 1]);
-      assert.match(lines[0] ?? '', /^The tool never started: .*another account.*start svc serve as root/);
+      assert.match(
+        lines[0] ?? '',
+        /^The tool never started: .*another account.*start svc serve as root.*or with --job-user and CAP_SETUID/,
+      );
       assert.equal(sandbox.status, 'fail');
       assert.match(sandbox.detail, /every sandboxed job is refused/);
       const privileged = await fixture.queue({ command: ['true'], privileged: true });
