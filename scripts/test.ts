@@ -12,7 +12,7 @@
  */
 import { spawn } from 'node:child_process';
 import { existsSync, globSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { delimiter, join, relative, resolve } from 'node:path';
 import { POSTGRES_URL_VARIABLE, type PostgresServer, startPostgres } from '../test/support/postgres/postgres.ts';
 import { searchPathFor, searchPathOnTofu } from './test-path.ts';
@@ -34,6 +34,9 @@ const RUN_DEADLINE_MS = 22 * 60_000;
 
 /** Between the request to end and the kill: node needs it to name the files that were running. */
 const STOP_GRACE_MS = 5_000;
+
+/** Where bin/svc keeps compiled modules too: each test file is a process, and compiles only what is new. */
+const COMPILE_CACHE = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'gatehouse', 'modules');
 
 const UPDATE_GOLDEN_VARIABLE = 'GATEHOUSE_UPDATE_GOLDEN';
 
@@ -74,6 +77,7 @@ function environment(updateGolden: boolean, path: string, postgresUrl: string | 
   return {
     ...Object.fromEntries(kept),
     PATH: path,
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? COMPILE_CACHE,
     ...(postgresUrl === undefined ? {} : { [POSTGRES_URL_VARIABLE]: postgresUrl }),
     ...(updateGolden ? { [UPDATE_GOLDEN_VARIABLE]: '1' } : {}),
   };
