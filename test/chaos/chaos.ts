@@ -42,6 +42,7 @@ const MAX_JOBS = 6;
 const LEASE = '2s';
 /** A deaf job holds its key for the grace of 10 s and some seconds more. */
 const SETTLE_LIMIT_MS = 90_000;
+const LOADED_LIMIT_MS = 60_000;
 
 /** One place for a daemon: killed and filled again. */
 class Seat {
@@ -82,7 +83,11 @@ export async function runChaos(ending: Ending, options: ChaosOptions): Promise<C
   const load = startLoad({ fixture, chance, apis, keys: KEYS });
   const kills: Kill[] = [];
   const startMs: number[] = [];
-  for (let n = 0; n < options.kills; n += 1) kills.push(await killOne(chance.pick(seats), chance, startMs));
+  for (let n = 0; n < options.kills; n += 1) {
+    const before = load.acks();
+    const loaded = (): Promise<unknown> => until('a job is queued', () => load.acks() > before, LOADED_LIMIT_MS);
+    kills.push(await killOne(chance.pick(seats), { chance, startMs, loaded }));
+  }
   const last = await Promise.all(seats.map((seat) => seat.ready()));
   const clients = await load.stop();
   await settled(fixture);
@@ -92,14 +97,22 @@ export async function runChaos(ending: Ending, options: ChaosOptions): Promise<C
   return { violations: check(history), figures: await figuresOf(fixture, history, kills, startMs) };
 }
 
+interface KillOptions {
+  readonly chance: Seeded;
+  readonly startMs: number[];
+  /** Waits until the clients got an answer since the kill before: a slow machine would be killed without any load. */
+  readonly loaded: () => Promise<unknown>;
+}
+
 /** Fills the seat if it is empty, waits for the moment, kills, and begins the next. */
-async function killOne(seat: Seat, chance: Seeded, startMs: number[]): Promise<Kill> {
+async function killOne(seat: Seat, { chance, startMs, loaded }: KillOptions): Promise<Kill> {
   const inStart = seat.running === null && chance.next() < KILL_IN_START_SHARE;
   if (!inStart && seat.running === null) {
     const begun = performance.now();
     await seat.ready();
     startMs.push(performance.now() - begun);
   }
+  if (!inStart) await loaded();
   await new Promise((resolve) => setTimeout(resolve, chance.whole(0, KILL_WITHIN_MS)));
   const { running, starting } = seat;
   const kill = { pid: starting?.pid ?? 0, atMs: Date.now() };

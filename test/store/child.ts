@@ -3,6 +3,7 @@
  * synchronously, so that what was said before a kill has arrived.
  */
 import { closeSync, openSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { systemClock } from '../../src/lib/clock.ts';
 import { testKeyring } from '../support/seal.ts';
@@ -162,5 +163,7 @@ function takeDescriptors(): number[] {
 
 const [command, input] = process.argv.slice(2);
 if (process.argv[1] === import.meta.filename && command !== undefined) {
+  // Node writes its compiled modules when a process ends, and most of these are killed.
+  flushCompileCache();
   await COMMANDS[command as ChildCommand](JSON.parse(input ?? '{}') as ChildInput);
 }

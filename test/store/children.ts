@@ -4,13 +4,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import type { ChildCommand, ChildInput } from './child.ts';
-import { temporaryDirectory } from './engine-fixture.ts';
 
 const PROGRAM = join(import.meta.dirname, 'child.ts');
-
-/** The second child of a test file and all after it start in half the time. */
-const cache = temporaryDirectory();
-process.on('exit', () => cache.remove());
 
 export interface Child {
   /** What it says, line by line; ends when it ends. */
@@ -24,7 +19,7 @@ export function startChild(command: ChildCommand, input: ChildInput): Child {
   const child = spawn(
     process.execPath,
     ['--disable-warning=ExperimentalWarning', '--expose-gc', PROGRAM, command, JSON.stringify(input)],
-    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, NODE_COMPILE_CACHE: cache.path } },
+    { stdio: ['ignore', 'pipe', 'pipe'] },
   );
   let stderr = '';
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));

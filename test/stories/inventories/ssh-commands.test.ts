@@ -123,11 +123,11 @@ describe('A command on the hosts of an inventory', { skip }, () => {
     assert.equal((await end(await run(['true']))).state, 'succeeded');
   });
 
-  test('runs on 50 hosts', async (t) => {
-    const { run, end } = await scene(t, 50);
+  test('runs on more hosts than it reaches at a time', async (t) => {
+    const { run, end } = await scene(t, 20);
     const { state, hosts } = await end(await run(['echo', 'x']));
     assert.equal(state, 'succeeded', JSON.stringify(hosts.filter(({ status }) => status !== 'ok')));
-    assert.equal(hosts.filter(({ stdout }) => stdout === 'x\n').length, 50);
+    assert.equal(hosts.filter(({ stdout }) => stdout === 'x\n').length, 20);
   });
 
   test('ends when it is cancelled, with an end for every host, and leaves no key behind (T55)', async (t) => {
