@@ -63,6 +63,7 @@ export function withModeWatch(base: Base, modes: ModeWatch): Base {
     seal: {
       keyring: () => withModes(modes, () => seal.keyring()),
       find: () => withModes(modes, () => seal.find()),
+      text: () => withModes(modes, () => seal.text()),
       rotate: () => withModes(modes, () => seal.keyring()).then(() => seal.rotate()),
     },
   };

@@ -53,6 +53,11 @@ export function createSealKeeper(path: string, storeNeedsKey: () => boolean | Pr
       }
       return load();
     },
+    async text() {
+      const state = await readSealKey(path);
+      if (!state.ok) throw refusal(path, state.reason);
+      return state.text;
+    },
   };
 }
 

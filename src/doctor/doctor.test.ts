@@ -17,6 +17,7 @@ const ORDER = [
   'clock',
   'sandbox',
   'seal',
+  'backups',
   'optional_tools',
   'privilege_posture',
   'job_account',
@@ -89,6 +90,7 @@ describe('the doctor', () => {
         ingress: 'unknown',
         rules: 'unknown',
         audit_ledger: 'unknown',
+        backups: 'unknown',
       },
     );
     assert.equal(entries[1]?.detail, 'The store cannot be used: file is not a database.');
@@ -112,6 +114,7 @@ describe('the doctor', () => {
         ingress: 'unknown',
         rules: 'unknown',
         audit_ledger: 'unknown',
+        backups: 'unknown',
       },
     );
     assert.match(entries[2]?.detail ?? '', /The store has schema 9/);
@@ -133,6 +136,7 @@ describe('the doctor', () => {
         ingress: 'fail',
         rules: 'fail',
         audit_ledger: 'fail',
+        backups: 'fail',
       },
     );
     assert.doesNotMatch(JSON.stringify(entries), /bob/);

@@ -1,4 +1,5 @@
 import { examineAuditLedger } from './entries/audit-ledger.ts';
+import { examineBackups } from './entries/backups.ts';
 import { examineClock } from './entries/clock.ts';
 import { examineDataDir } from './entries/data-dir.ts';
 import { examineDiskRoom } from './entries/disk-room.ts';
@@ -44,6 +45,7 @@ const CHECKS: readonly Check[] = [
   { name: 'clock', limitMs: LIMIT_MS, examine: examineClock },
   { name: 'sandbox', limitMs: LIMIT_MS, examine: examineSandbox },
   { name: 'seal', limitMs: LIMIT_MS, examine: examineSeal },
+  { name: 'backups', limitMs: LIMIT_MS, examine: examineBackups },
   { name: 'optional_tools', limitMs: TOOLS_LIMIT_MS, examine: examineOptionalTools },
   { name: 'privilege_posture', limitMs: LIMIT_MS, examine: examinePrivilegePosture },
   { name: 'job_account', limitMs: LIMIT_MS, examine: examineJobAccount },

@@ -52,6 +52,8 @@ export interface SealKeeper {
   find(): Promise<Keyring | null>;
   /** Adds a new key, which seals from now on; the older ones still open. */
   rotate(): Promise<Keyring>;
+  /** The content of the file, for an export. Throws Failure. */
+  text(): Promise<string>;
 }
 
 /** One key of the file: `key` has 32 bytes, `createdAt` is in milliseconds since the epoch where it is known. */

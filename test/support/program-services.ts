@@ -18,6 +18,7 @@ export function memorySealKeeper(clock: Clock, sealKey: Buffer): SealKeeper {
   return {
     keyring: () => Promise.resolve(ring),
     find: () => Promise.resolve(ring),
+    text: () => Promise.reject(new Error('there is no key file')),
     rotate() {
       keys.push({ key: randomBytes(32), createdAt: clock.now() });
       ring = createKeyring(keys);

@@ -14,7 +14,7 @@ async function questionOf(session: Session, confirm: Exclude<Confirm, { by: 'hos
   const { fields } = session;
   switch (confirm.by) {
     case 'yes':
-      if (fields[confirm.unless] === true) return null;
+      if (confirm.unless !== undefined && fields[confirm.unless] === true) return null;
       return {
         text: filled(confirm.question, { ...confirm.defaults, ...fields }),
         isYes: (answer) => /^y(es)?$/i.test(answer),

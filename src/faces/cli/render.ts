@@ -13,7 +13,7 @@ import { plan } from './text/plan.ts';
 import { rule, ruleFile, rules, ruleTest, silence, silences } from './text/rules.ts';
 import { block } from '../text/safe.ts';
 import { schedule, schedules } from './text/schedules.ts';
-import { seal, secret, secrets } from './text/secrets.ts';
+import { seal, sealExported, secret, secrets } from './text/secrets.ts';
 import { doctor, token, tokenCreated, tokens, whoami } from './text/service.ts';
 import { hooks, source, sources } from './text/sources.ts';
 import { webhook, webhookCreated, webhooks } from './text/webhooks.ts';
@@ -80,6 +80,7 @@ const RENDERINGS: { readonly [V in ViewName]: (data: Projected<V>, display: Disp
   'secret.list': secrets,
   'secret.get': secret,
   'seal.status': seal,
+  'seal.exported': sealExported,
   'audit.list': auditList,
   'audit.head': auditHead,
   'token.list': tokens,
@@ -97,6 +98,7 @@ const RENDERINGS: { readonly [V in ViewName]: (data: Projected<V>, display: Disp
  */
 const SECRETS: { readonly [V in ViewName]?: (data: Projected<V>) => string } = {
   'token.created': ({ token: secret }) => `${secret}\n`,
+  'seal.exported': ({ text }) => text ?? '',
   'webhook.created': ({ url, signing_secret: secret }) => `${url}\n${secret === null ? '' : `${secret}\n`}`,
 };
 

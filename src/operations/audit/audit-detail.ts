@@ -35,6 +35,7 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
   'schedule.move': ['next_at'],
   'schedule.refuse': ['slot', 'code'],
   'schedule.run': ['slot', 'job_id', 'ungated', 'approval_id'],
+  'seal.export': ['to'],
   'seal.rotate': ['added', 'items', 'digest', 'digest_before'],
   'secret.set': ['version'],
   'silence.add': ['rule'],

@@ -52,8 +52,8 @@ export type Confirm =
   | {
       readonly by: 'yes';
       readonly question: string;
-      readonly unless: string;
-      readonly defaults: Readonly<Record<string, string>>;
+      readonly unless?: string;
+      readonly defaults?: Readonly<Record<string, string>>;
     }
   /** Asks for the name of the thing, or only if the flag `when` is given. Without a terminal, it does not ask. */
   | { readonly by: 'name'; readonly warning: string; readonly when?: string }

@@ -9,6 +9,7 @@ import { countActiveTokens } from '../../store/access/tokens.ts';
 import { localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { actorOf, reply, written } from '../core/reply.ts';
 import type { ViewData } from '../views/views.ts';
+import { exportSeal } from './seal-export.ts';
 
 const LOCAL_ONLY = localOnly('The seal key is a file of this machine and is managed on this machine only.');
 
@@ -117,4 +118,4 @@ function requireWhole(rotated: Rotated, broken: readonly string[]): Rotated {
   );
 }
 
-export const SEAL_OPERATIONS = [status, init, rotate];
+export const SEAL_OPERATIONS = [status, init, rotate, exportSeal];

@@ -6,6 +6,8 @@ const secret = z.object({ project: z.string(), name: z.string(), version: count,
 export const SECRET_VIEWS = {
   'secret.list': z.array(secret),
   'secret.get': secret,
+  /** `text` is the key file, where it was not written to a file. */
+  'seal.exported': z.object({ key_id: z.string(), file: z.string().nullable(), text: z.string().nullable() }),
   'seal.status': z.object({
     key_id: z.string().nullable(),
     algorithm: z.string(),

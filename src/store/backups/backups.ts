@@ -1,6 +1,7 @@
+import { BACKUP_KEY } from '../../domain/backups/backup.ts';
 import { found, rowBy } from '../engine/rows.ts';
 import type { Tx } from '../engine/tx.ts';
-import type { BackupRow, Db } from '../schema/schema.ts';
+import type { BackupRow, Db, JobRow } from '../schema/schema.ts';
 
 /** The backups of this store. A removed one keeps its row until its file is gone, and is not listed. */
 
@@ -24,6 +25,17 @@ export function listBackups(db: Db, before: string | undefined, limit: number): 
   let query = db.selectFrom('backups').selectAll().where('removed_at', 'is', null);
   if (before !== undefined) query = query.where('id', '<', before);
   return query.orderBy('id', 'desc').limit(limit).execute();
+}
+
+/** The newest job that makes backups. */
+export function lastBackupJob(db: Db): Promise<Pick<JobRow, 'id' | 'state'> | undefined> {
+  return db
+    .selectFrom('jobs')
+    .select(['id', 'state'])
+    .where('concurrency_key', '=', BACKUP_KEY)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
 }
 
 /** Notes when it was last read to its end, or with null that it could not be. */

@@ -127,6 +127,15 @@ export async function noteUsed(tx: Tx, ring: Keyring): Promise<void> {
   await replaceUsed(tx, used, ring);
 }
 
+/** Notes that the key file was written elsewhere. */
+export async function noteExported(tx: Tx, ring: Keyring): Promise<void> {
+  await noteUsed(tx, ring);
+  await tx.db.updateTable('seal').set({ exported_at: tx.now, exported_key_id: ring.activeId }).execute();
+}
+
+/** The key that the daemons of this store seal with, and its last export; undefined before the first. */
+export const findSealKey = findUsed;
+
 /** As `noteUsed`, whichever key was noted: for a store that holds nothing that any key opens. */
 export async function takeOver(tx: Tx, ring: Keyring): Promise<void> {
   const used = await claimUsed(tx, ring);

@@ -29,6 +29,7 @@ describe('the seal', () => {
       keyring: () => Promise.resolve(stranger),
       find: () => Promise.resolve(stranger),
       rotate: () => Promise.resolve(stranger),
+      text: () => Promise.resolve(''),
     };
     assert.equal((await status({ ...commands.program.services, seal: sealKeeper })).state, 'foreign');
     const missing = {
@@ -113,6 +114,7 @@ describe('the seal', () => {
       keyring: () => Promise.resolve(lost),
       find: () => Promise.resolve(lost),
       rotate: () => Promise.resolve(lost),
+      text: () => Promise.resolve(''),
     };
     await call('seal.init');
     // The tokens of this program are active: their hashes need the key that was noted.

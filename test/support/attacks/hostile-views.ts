@@ -244,6 +244,7 @@ export function hostile(text: string): Record<ViewName, unknown> {
         detail: { [text]: text, list: [text] },
       },
     ],
+    'seal.exported': { key_id: text, file: text, text: null },
     'backup.list': [backup],
     'backup.get': backup,
     'audit.head': [{ chain: text, seq: 1, hash: text }],

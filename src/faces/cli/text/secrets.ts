@@ -1,6 +1,7 @@
 import type { Projected } from '../../../operations/views/views.ts';
 import type { Display } from '../display/display.ts';
 import { sheet, table } from '../display/table.ts';
+import { inline } from '../../text/safe.ts';
 import { absolute, relative } from '../../text/time.ts';
 
 export function secrets(data: Projected<'secret.list'>, display: Display): string {
@@ -19,6 +20,11 @@ export function secret(data: Projected<'secret.get'>, display: Display): string 
     ['Created', absolute(data.created_at, display.nowMs)],
     ['Updated', absolute(data.updated_at, display.nowMs)],
   ]);
+}
+
+export function sealExported({ key_id: id, file }: Projected<'seal.exported'>): string {
+  const where = file === null ? '' : ` to ${inline(file)}`;
+  return `Exported the key file${where}; its active key is ${id}. Keep it apart from the backups.\n`;
 }
 
 const SEAL_STATES: Readonly<Record<Projected<'seal.status'>['state'], string>> = {

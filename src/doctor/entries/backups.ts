@@ -1,0 +1,56 @@
+import { lstat } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { formatDuration } from '../../domain/duration.ts';
+import { lastBackupJob, listBackups } from '../../store/backups/backups.ts';
+import { findSealKey } from '../../store/secrets/seal.ts';
+import type { BackupRow, Db, SealRow } from '../../store/schema/schema.ts';
+import { type Facts, type Finding, ok, warn } from '../entry.ts';
+import { withStore } from '../with-store.ts';
+
+const MINUTE_MS = 60_000;
+
+/**
+ * Reports the newest backup, whether a later one failed, and whether its key was exported: without the key no backup
+ * can be restored.
+ */
+export function examineBackups({ openedStore, paths, clock }: Facts): Promise<Finding> {
+  return withStore(openedStore, async ({ db }) => {
+    const [newest] = await listBackups(db, undefined, 1);
+    const failed = await failedSince(db, newest);
+    if (newest === undefined)
+      return failed === null ? ok('No backup was made yet: svc backup create --wait.') : warn(failed);
+    const faults = [failed, await fileFault(newest, paths.backups), keyFault(await findSealKey(db))];
+    const found = faults.filter((fault) => fault !== null);
+    const age = Math.max(0, clock.now() - newest.created_at);
+    const state = `The newest backup is ${formatDuration(age - (age % MINUTE_MS))} old`;
+    return found.length === 0 ? ok(`${state}, and its key was exported.`) : warn(`${state}. ${found.join(' ')}`);
+  });
+}
+
+async function failedSince(db: Db, newest: BackupRow | undefined): Promise<string | null> {
+  const job = await lastBackupJob(db);
+  if (job === undefined || !['failed', 'interrupted'].includes(job.state)) return null;
+  if (newest !== undefined && newest.job_id >= job.id) return null;
+  return `The last backup is ${job.state}: svc job events ${job.id}.`;
+}
+
+async function fileFault(
+  { id, file, host, size_bytes: size, verified_at: at }: BackupRow,
+  folder: string,
+): Promise<string | null> {
+  if (at === null) return `Backup ${id} could not be verified: make another with svc backup create --wait.`;
+  // Another machine wrote it, perhaps to a directory that this one does not see.
+  if (host !== hostname()) return null;
+  const stats = await lstat(join(folder, file)).catch(() => null);
+  if (stats === null) return `The file of ${id} is not in the directory of backups: check --backup-dir.`;
+  return stats.size === size ? null : `The file of ${id} has another size: svc backup verify ${id}.`;
+}
+
+function keyFault(used: SealRow | undefined): string | null {
+  if (used === undefined || used.exported_at === null)
+    return 'The seal key was never exported, and no backup holds it: svc seal export FILE, to another disk.';
+  if (used.exported_key_id !== used.key_id)
+    return 'The seal key was rotated after its last export: svc seal export FILE, to another disk.';
+  return null;
+}
