@@ -1,5 +1,5 @@
 import { examineAuditLedger } from './entries/audit-ledger.ts';
-import { examineBackups } from './entries/backups.ts';
+import { examineBackups } from './backups/backups.ts';
 import { examineClock } from './entries/clock.ts';
 import { examineDataDir } from './entries/data-dir.ts';
 import { examineDiskRoom } from './entries/disk-room.ts';

@@ -3,6 +3,7 @@ import { isNotify } from '../domain/notify/action.ts';
 import type { Action, ActionFields, JobActionKind, RuleAction } from '../domain/rules/actions.ts';
 import type { Tx } from '../store/engine/tx.ts';
 import type { ActionRow } from './action-row.ts';
+import { backupAction } from './backups/action.ts';
 import { commandAction } from './commands/action.ts';
 import { playbookAction } from './playbooks/action.ts';
 import type { Asker, Gate, QueueDeps, Queued } from './queue.ts';
@@ -18,6 +19,7 @@ const ACTIONS: { readonly [K in JobActionKind]: ActionRow<ActionFields[K]> } = {
   command: commandAction,
   playbook: playbookAction,
   workflow: workflowAction((...step) => queueAction(...step)),
+  backup: backupAction,
 };
 
 /** What its jobs have as their runbook. */

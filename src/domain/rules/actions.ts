@@ -1,4 +1,5 @@
 import type { RuleActionRow } from '../actions/action-row.ts';
+import { type BackupAction, backupRuleAction } from '../backups/action.ts';
 import { type CommandAction, commandRuleAction } from '../commands/action.ts';
 import { type NotifyAction, notifyRuleAction } from '../notify/action.ts';
 import { type PlaybookAction, playbookRuleAction } from '../playbooks/action.ts';
@@ -9,6 +10,7 @@ import { type WorkspaceAction, workspaceRuleAction } from '../workspaces/action.
 export interface ActionFields {
   command: CommandAction;
   playbook: PlaybookAction;
+  backup: BackupAction;
   plan: WorkspaceAction;
   drift: WorkspaceAction;
   apply: WorkspaceAction;
@@ -27,6 +29,7 @@ export const JOB_ACTION_KINDS = [
   'command',
   'playbook',
   'workflow',
+  'backup',
 ] as const satisfies readonly ActionKind[];
 export type JobActionKind = (typeof JOB_ACTION_KINDS)[number];
 
@@ -41,12 +44,11 @@ export const RULE_ACTION_KINDS = [
   'apply',
   'destroy',
   'workflow',
+  'backup',
   'notify',
 ] as const satisfies readonly ActionKind[];
 export type RuleActionKind = (typeof RULE_ACTION_KINDS)[number];
 export type RuleAction = Action<RuleActionKind>;
-/** Kinds that a rule file may name and that are refused until their jobs exist. */
-export const LATER_ACTION_KINDS = ['backup'] as const;
 
 /** What a rule file says of each kind of action; the row of each belongs to its area. */
 export const RULE_ACTIONS: { readonly [K in RuleActionKind]: RuleActionRow<ActionFields[K]> } = {
@@ -56,5 +58,6 @@ export const RULE_ACTIONS: { readonly [K in RuleActionKind]: RuleActionRow<Actio
   apply: workspaceRuleAction('apply'),
   destroy: workspaceRuleAction('destroy'),
   workflow: workflowRuleAction,
+  backup: backupRuleAction,
   notify: notifyRuleAction,
 };

@@ -124,7 +124,10 @@ describe('A rule file', () => {
 
   test('is refused by the field of its action and its line', async () => {
     const cases: readonly (readonly [string, RegExp])[] = [
-      ['[notify]', /^action \(line 3\): expected one of command, playbook, plan, apply, destroy, workflow, notify/],
+      [
+        '[notify]',
+        /^action \(line 3\): expected one of command, playbook, plan, apply, destroy, workflow, backup, notify/,
+      ],
       ['inventory: localhost', /^action \(line 3\): no action given; expected one of/],
       ['aply: net', /^action\."aply" \(line 3\): no such field here; perhaps "apply" is meant\.$/],
       ['plan: a\n  apply: b', /^action \(line 3\): expected one of .*; found plan and apply\.$/],
@@ -215,18 +218,5 @@ describe('A rule file', () => {
       [`when: ${JSON.stringify(first)} \n`, /^when \(line 1\): character 19: syntax error at "&&"\.$/],
     ];
     for (const [when, message] of cases) await refused(`${when}${NOTIFY}`, message);
-  });
-
-  test('may name an action of later jobs, and is refused because they do not exist yet', async () => {
-    for (const action of ['backup: nightly']) {
-      await refused(
-        `${WHEN}action:\n  ${action}\n`,
-        new RegExp(
-          String.raw`^action\.backup \(line 3\): ` +
-            'a rule cannot do this until those jobs exist; it can do command, playbook, plan,',
-        ),
-        'not_implemented',
-      );
-    }
   });
 });

@@ -9,17 +9,10 @@ import { ONE_TAP_KINDS } from '../approvals/one-tap.ts';
 import { compileCondition } from '../conditions/condition.ts';
 import { isNotify } from '../notify/action.ts';
 import { durationIn, expressionRefused, nameIn } from '../yaml/value-fields.ts';
-import { lineOf, need, refused, refuseOthers, textOf } from '../yaml/fields.ts';
+import { need, refused, refuseOthers, textOf } from '../yaml/fields.ts';
 import { readYaml, type YamlMap, type YamlValue } from '../yaml/file.ts';
 import { compileAction } from './fill.ts';
-import {
-  type Action,
-  LATER_ACTION_KINDS,
-  RULE_ACTION_KINDS,
-  RULE_ACTIONS,
-  type RuleAction,
-  type RuleActionKind,
-} from './actions.ts';
+import { type Action, RULE_ACTION_KINDS, RULE_ACTIONS, type RuleAction, type RuleActionKind } from './actions.ts';
 import type { Rule } from './rule.ts';
 
 /** The content of a rule file; `name` is null if it has none. */
@@ -107,14 +100,6 @@ function summaryOf(file: YamlMap): Pick<RuleFile, 'summary'> {
 function actionOf(value: YamlValue): RuleAction {
   if (value.kind !== 'map')
     throw refused('action', value, `expected one of ${RULE_ACTION_KINDS.join(', ')}, with its fields`);
-  const later = LATER_ACTION_KINDS.find((kind) => value.fields.has(kind));
-  if (later !== undefined) {
-    throw new Failure(
-      'not_implemented',
-      `action.${later}${lineOf(value.fields.get(later) ?? value)}: a rule cannot do this until those jobs ` +
-        `exist; it can do ${RULE_ACTION_KINDS.join(', ')}.`,
-    );
-  }
   const kinds = RULE_ACTION_KINDS.filter((kind) => value.fields.has(kind));
   const [kind] = kinds;
   if (kind === undefined && [...value.fields.keys()].every((name) => OTHER_FIELDS.includes(name))) {

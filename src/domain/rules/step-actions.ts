@@ -1,15 +1,7 @@
-import { Failure } from '../failure.ts';
 import type { StepActions } from '../workflows/file.ts';
-import { lineOf, need, refused, refuseOthers } from '../yaml/fields.ts';
+import { need, refused, refuseOthers } from '../yaml/fields.ts';
 import type { YamlMap } from '../yaml/file.ts';
-import {
-  type Action,
-  type JobActionKind,
-  LATER_ACTION_KINDS,
-  RULE_ACTION_KINDS,
-  RULE_ACTIONS,
-  type RuleActionKind,
-} from './actions.ts';
+import { type Action, type JobActionKind, RULE_ACTION_KINDS, RULE_ACTIONS, type RuleActionKind } from './actions.ts';
 import { compileAction } from './fill.ts';
 
 type StepActionKind = Extract<RuleActionKind, JobActionKind>;
@@ -25,14 +17,6 @@ const STEP_KINDS = RULE_ACTION_KINDS.filter(isStepKind);
 /** The actions of steps: those of rules, except what makes no job. */
 export const STEP_ACTIONS: StepActions<StepAction> = {
   read(step, own, prefix) {
-    const later = LATER_ACTION_KINDS.find((kind) => step.fields.has(kind));
-    if (later !== undefined) {
-      throw new Failure(
-        'not_implemented',
-        `${prefix}${later}${lineOf(step.fields.get(later) ?? step)}: a step cannot do this until those jobs ` +
-          `exist; it can do ${STEP_KINDS.join(', ')}.`,
-      );
-    }
     const [kind, ...others] = STEP_KINDS.filter((each) => step.fields.has(each));
     const named = prefix.replace(/\.$/, '');
     if (kind !== undefined && others.length > 0)

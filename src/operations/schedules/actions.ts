@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
 import { type Action, type ActionFields, JOB_ACTION_KINDS, type JobActionKind } from '../../domain/rules/actions.ts';
+import { BACKUP_FIELDS, backupInput } from '../backups/action-input.ts';
 import { COMMAND_FIELDS, commandInput } from '../commands/action-input.ts';
 import type { ActionInput } from '../core/action-input.ts';
 import { PLAYBOOK_FIELDS, playbookInput } from '../playbooks/action-input.ts';
@@ -9,7 +10,13 @@ import { WORKFLOW_FIELDS, workflowInput } from '../workflows/action-input.ts';
 import { WORKSPACE_FIELDS, workspaceInput } from '../workspaces/action-input.ts';
 
 /** The fields that name what a schedule does. */
-export const ACTION_FIELDS = { ...WORKSPACE_FIELDS, ...WORKFLOW_FIELDS, ...COMMAND_FIELDS, ...PLAYBOOK_FIELDS };
+export const ACTION_FIELDS = {
+  ...WORKSPACE_FIELDS,
+  ...WORKFLOW_FIELDS,
+  ...BACKUP_FIELDS,
+  ...COMMAND_FIELDS,
+  ...PLAYBOOK_FIELDS,
+};
 
 type Input = z.output<z.ZodObject<typeof ACTION_FIELDS>>;
 
@@ -21,6 +28,7 @@ const INPUTS: { readonly [K in JobActionKind]: ActionInput<Input, ActionFields[K
   command: commandInput,
   playbook: playbookInput,
   workflow: workflowInput,
+  backup: backupInput,
 };
 
 /** Reads exactly one action. Throws invalid_argument. */

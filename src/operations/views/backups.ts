@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { count, time } from './shared.ts';
 
+/** As rules show it. */
+export const backupAction = z.object({ kind: z.literal('backup'), backup: z.string(), timeout: z.string().nullable() });
+
 const backup = z.object({
   id: z.string(),
   job_id: z.string(),

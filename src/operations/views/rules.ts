@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { EVENT_OUTCOMES } from '../../domain/events/event.ts';
 import { RULE_APPROVALS } from '../../domain/rules/rule.ts';
+import { backupAction } from './backups.ts';
 import { commandAction, playbookAction } from './commands.ts';
 import { traceStep } from './events.ts';
 import { notifyAction } from './notify.ts';
@@ -14,6 +15,7 @@ const action = z.discriminatedUnion('kind', [
   playbookAction,
   workspaceAction,
   workflowAction,
+  backupAction,
   notifyAction,
 ]);
 

@@ -20,6 +20,7 @@ const schedule = {
 const action = z.object({
   kind: z.enum(JOB_ACTION_KINDS),
   workspace: z.string().optional(),
+  backup: z.string().optional(),
   source: z.string().optional(),
   playbook: z.string().optional(),
   workflow: z.string().optional(),

@@ -23,6 +23,7 @@ const workflow = {
 const action = z.object({
   kind: z.enum(RULE_ACTION_KINDS),
   workspace: z.string().optional(),
+  backup: z.string().optional(),
   playbook: z.string().optional(),
   source: z.string().nullable().optional(),
   inventory: z.string().optional(),

@@ -11,6 +11,7 @@ type Silence = Projected<'silence.get'>;
 function does({ action }: Pick<Listed, 'action'>): string {
   if ('workflow' in action) return `${action.kind} ${action.workflow}`;
   if ('workspace' in action) return `${action.kind} ${action.workspace}`;
+  if ('backup' in action) return `${action.kind} ${action.backup}`;
   if (!('inventory' in action)) return action.kind;
   const what = 'playbook' in action ? `${action.kind} ${action.playbook}` : action.kind;
   return `${what} on ${action.inventory}${action.limit === null ? '' : `, only ${action.limit}`}`;

@@ -17,8 +17,8 @@ export function workflows(data: Projected<'workflow.list'>, display: Display): s
 
 /** What a step does and to what: `apply net`, `command on localhost, only web1`. */
 function does({ action }: Step): string {
-  const { kind, workspace, playbook, inventory, limit } = action;
-  const what = [kind, playbook ?? workspace].filter((word) => word !== undefined).join(' ');
+  const { kind, workspace, backup, playbook, inventory, limit } = action;
+  const what = [kind, playbook ?? workspace ?? backup].filter((word) => word !== undefined).join(' ');
   if (inventory === undefined) return what;
   return `${what} on ${inventory}${limit === undefined || limit === null ? '' : `, only ${limit}`}`;
 }

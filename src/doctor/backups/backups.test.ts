@@ -6,10 +6,11 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { createSealKeeper } from '../../config/seal-keeper.ts';
 import { newId } from '../../lib/id.ts';
 import { insertBackup, noteVerified } from '../../store/backups/backups.ts';
+import { finishJob } from '../../store/jobs/claims.ts';
 import { insertJob } from '../../store/jobs/jobs.ts';
 import { noteExported, noteUsed } from '../../store/secrets/seal.ts';
 import { install, type Installation } from '../../../test/support/doctor-facts.ts';
-import { makeJob } from '../../../test/store/engine-fixture.ts';
+import { claimOne, makeJob } from '../../../test/store/engine-fixture.ts';
 import { examineBackups } from './backups.ts';
 
 let home: Installation;
@@ -72,7 +73,8 @@ test('warns when the last backup failed, also where there never was a good one',
   const job = makeJob({ kind: 'backup', concurrencyKey: 'backup' });
   await home.store.write((tx) => insertJob(tx, job));
   await demand('ok', /No backup was made yet/);
-  await home.store.write(({ db }) => db.updateTable('jobs').set({ state: 'failed' }).execute());
+  const fence = await claimOne(home.store);
+  await home.store.write((tx) => finishJob(tx, fence, { state: 'failed', exitCode: null }));
   await demand('warn', new RegExp(`The last backup is failed: svc job events ${job.id}`));
   await add();
   await demand('ok', /The newest backup is 1h old/);
