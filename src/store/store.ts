@@ -56,6 +56,8 @@ export interface StoreOptions {
    * case.
    */
   readonly schema?: SchemaAccess;
+  /** Whether it is opened to finish a restore; else a store that a restore has left unfinished is refused. */
+  readonly isRestore?: boolean;
 }
 
 /**
@@ -106,7 +108,7 @@ async function closeInOrder(gate: WriteGate, engine: Engine): Promise<void> {
 async function openEngine(options: StoreOptions): Promise<Engine> {
   if ('url' in options.location) {
     const { openPostgres } = await import('./engine/postgres/postgres.ts');
-    return openPostgres(options.location.url, options.clock);
+    return openPostgres(options.location.url, options.clock, options.isRestore);
   }
   const { openSqlite } = await import('./engine/sqlite/sqlite.ts');
   return openSqlite(options.location.file, options.clock);

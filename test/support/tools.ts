@@ -14,6 +14,8 @@ export const CHROMIUM = '/usr/bin/chromium';
 export const LIBFAKETIME = globSync('/usr/lib/*/faketime/libfaketimeMT.so.1')[0];
 /** The C library of Alpine. */
 export const MUSL = globSync('/lib/ld-musl-*.so.1')[0];
+/** The folder of the programs of Debian's PostgreSQL server, the newest one. */
+export const POSTGRESQL_BIN = globSync('/usr/lib/postgresql/*/bin').toSorted().at(-1);
 /** A user other than root gets the mounts in a user namespace. */
 export const OWN_MOUNTS: readonly string[] = process.getuid?.() === 0 ? ['-m'] : ['-U', '-r', '-m'];
 
@@ -42,6 +44,9 @@ const TEST_TOOLS = {
   'aarch64-linux-gnu-as': { ...onPath('aarch64-linux-gnu-as'), debianPackage: 'binutils-aarch64-linux-gnu' },
   'qemu-aarch64': { ...onPath('qemu-aarch64'), debianPackage: 'qemu-user' },
   musl: { debianPackage: 'musl', isThere: () => MUSL !== undefined },
+  // Its clients refuse a server of a newer version, so that the tests of backups start a server of Debian's.
+  pg_dump: { ...onPath('pg_dump'), debianPackage: 'postgresql-client' },
+  'postgresql server': { debianPackage: 'postgresql', isThere: () => POSTGRESQL_BIN !== undefined },
   prlimit: { ...onPath('prlimit'), debianPackage: 'util-linux' },
   // In some containers it is there, and may not trace another process.
   strace: { debianPackage: 'strace', isThere: () => succeeds('strace', STRACE_PROBE) },

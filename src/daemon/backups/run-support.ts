@@ -12,6 +12,7 @@ import { backupKind } from '../../domain/backups/kind.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import { backupRunner, type MadeBackup } from '../../runners/backup/backup.ts';
 import { findBackup, forgetRemoved, insertBackup, listRemoved, removeSurplus } from '../../store/backups/backups.ts';
+import type { Snapshot } from '../../store/engine/snapshot.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
@@ -36,13 +37,17 @@ export const BACKUP_RUN = runKind(backupKind, backupRunner, {
       created_at: beganAt(job),
       version: VERSION,
     };
+    const copy = await copyOf(store, backups);
     return {
       secrets: new Map(),
-      hidden: [],
-      materials: { copy: await store.snapshot(), head, ring, folder: backups.folder },
+      hidden: copy.by === 'program' ? passwordsIn(copy.environment) : [],
+      materials: { copy, head, ring, folder: backups.folder },
       checkpoint: () => Promise.resolve({ owned: true }),
-      finish: ({ result }) =>
-        Promise.resolve(result === undefined ? NO_RESULT : (tx) => record(tx, deps, job, name, result)),
+      async finish({ result }) {
+        // Also of a run that ended before its program was started.
+        if (copy.by === 'program') await copy.close();
+        return result === undefined ? NO_RESULT : (tx) => record(tx, deps, job, name, result);
+      },
     };
   },
   async recover(deps, job) {
@@ -51,6 +56,15 @@ export const BACKUP_RUN = runKind(backupKind, backupRunner, {
     return null;
   },
 });
+
+async function copyOf(store: Store, { environment }: BackupPlace): Promise<Snapshot> {
+  const copy = await store.snapshot();
+  return copy.by === 'store' ? copy : { ...copy, environment: { ...environment, ...copy.environment } };
+}
+
+function passwordsIn({ PGPASSWORD: password }: Readonly<Record<string, string>>): Buffer[] {
+  return password === undefined ? [] : [Buffer.from(password)];
+}
 
 function beganAt(job: JobRow): number {
   return job.started_at ?? job.created_at;

@@ -55,6 +55,8 @@ export interface RunDeps {
 export interface BackupPlace {
   readonly folder: string;
   readonly keep: number;
+  /** Of a program that copies the store. */
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 export interface RecoverDeps {

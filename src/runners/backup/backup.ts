@@ -7,6 +7,7 @@ import { formatSize } from '../../domain/size.ts';
 import { syncDirectory } from '../../lib/atomic-file.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { errorCode } from '../../lib/error-code.ts';
+import { findProgram } from '../../lib/find-program.ts';
 import type { Keyring } from '../../lib/seal.ts';
 import { drain, openSealedFile } from '../../lib/sealed-file/read.ts';
 import { type SealedFileFacts, writeSealedFile } from '../../lib/sealed-file/write.ts';
@@ -106,9 +107,19 @@ async function copyStore(job: Job, tools: Tools, to: string, signal: AbortSignal
   return facts;
 }
 
-async function dump(copy: Extract<StoreCopy, { by: 'program' }>, _tools: Tools, _to: string): Promise<CopyFacts> {
-  await copy.close();
-  throw new Error('a store that a program copies cannot be backed up yet');
+async function dump(copy: Extract<StoreCopy, { by: 'program' }>, tools: Tools, to: string): Promise<CopyFacts> {
+  try {
+    const [name = '', ...args] = copy.argv(to);
+    const program = await findProgram(name, tools.searchPath);
+    if (program === null) throw new Error(`${name} is not on the PATH of the daemon; install the client of PostgreSQL`);
+    const { environment } = copy;
+    const end = await tools.exec({ argv: [program, ...args], connectPorts: 'any', asService: true, environment });
+    if (end.exitCode !== 0 || end.reason !== 'exited')
+      throw new Error(`${name} ended with ${end.exitCode ?? end.reason}`);
+    return copy.facts;
+  } finally {
+    await copy.close();
+  }
 }
 
 /** Reads what was written again: to the digest, to each seal, and to the end of the compressed content. */

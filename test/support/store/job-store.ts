@@ -44,7 +44,7 @@ export async function openTestStore(): Promise<TestStore> {
     kinds: RUN_SUPPORT,
     keyring: () => Promise.resolve(RING),
     sources: { treeOf: () => Promise.resolve(null), fetch: () => Promise.reject(new Error('there are no sources')) },
-    backups: { folder: join(dir, 'backups'), keep: 0 },
+    backups: { folder: join(dir, 'backups'), keep: 0, environment: {} },
     runsDir,
     instancesDir,
     async daemon(machine = HERE) {

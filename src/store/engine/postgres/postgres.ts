@@ -5,8 +5,10 @@ import type { Clock } from '../../../lib/clock.ts';
 import { randomBytes } from '../../../lib/random.ts';
 import type { Dialect, Engine, Later, Savepoint, StoreFault } from '../dialect.ts';
 import { clientDb, openPool, poolDb, send } from './client.ts';
+import { dumpSnapshot } from './dump.ts';
 import { listen, type Listening } from './listen.ts';
 import { prepared } from '../prepared.ts';
+import { refuseUnfit } from './unfit.ts';
 import type { Db } from '../../schema/schema.ts';
 
 /** Connections that read. One more writes, one listens. */
@@ -135,8 +137,11 @@ function explainRead(error: unknown): unknown {
   return fault === 'busy' ? new Failure('unavailable', 'The store took too long to answer.') : error;
 }
 
-/** Opens pools on a `postgres://` URL that several daemons may share. Refuses a server that can't write. */
-export async function openPostgres(url: string, clock: Clock): Promise<Engine> {
+/**
+ * Opens pools on a `postgres://` URL that several daemons may share. Refuses a server that can't write, and a store
+ * that a restore has left unfinished unless `isRestore`.
+ */
+export async function openPostgres(url: string, clock: Clock, isRestore = false): Promise<Engine> {
   const config = {
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -157,7 +162,7 @@ export async function openPostgres(url: string, clock: Clock): Promise<Engine> {
   });
   const reader = poolDb(dialect, readers, explainRead);
   const close = async (): Promise<void> => void (await Promise.all([readers.end(), writers.end()]));
-  await refuseStandby(readers).catch(async (error: unknown) => {
+  await refuseUnfit(readers, isRestore).catch(async (error: unknown) => {
     await close();
     throw error;
   });
@@ -183,8 +188,7 @@ export async function openPostgres(url: string, clock: Clock): Promise<Engine> {
       });
       return () => void listeners.delete(listener);
     },
-    snapshot: () =>
-      Promise.reject(new Failure('not_implemented', 'A PostgreSQL store cannot be backed up yet; use pg_dump.')),
+    snapshot: () => dumpSnapshot(url, CONNECT_TIMEOUT_MS),
     // An index on a ledger of many years takes longer than any other statement may.
     script: async (db, text) => void (await sql.raw(`set local statement_timeout = 0;\n${text}`).execute(db)),
     endOtherSessions: (db) => endOtherSessions(db, own),
@@ -212,11 +216,6 @@ async function endOtherSessions(db: Db, own: ReadonlySet<number>): Promise<void>
     where datname = current_database() and usename = current_user and backend_type = 'client backend'
     and pid <> pg_backend_pid() and pid <> all(${[...own]}::int[])
     and not application_name = any(${TOOLS}::text[])`.execute(db);
-}
-
-async function refuseStandby(pool: Pool): Promise<void> {
-  const { rows } = await pool.query<{ standby: boolean }>('select pg_is_in_recovery() as standby');
-  if (rows[0]?.standby === true) throw new Error('The PostgreSQL server is a read-only standby; use the primary.');
 }
 
 /** Each client of the pool that writes has its own query builder. */

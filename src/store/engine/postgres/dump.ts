@@ -1,0 +1,72 @@
+import { Client } from 'pg';
+import { Failure } from '../../../domain/failure.ts';
+import type { Snapshot, SnapshotFacts } from '../snapshot.ts';
+
+/** How the programs of PostgreSQL reach a database; the password is in the environment, never among the arguments. */
+interface ProgramAccess {
+  readonly url: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** There while a restore is under way, so that no daemon starts on half of a store. */
+export const UNFINISHED_TABLE = 'restore_unfinished';
+
+export function accessOf(url: string): ProgramAccess {
+  const bare = new URL(url);
+  const password = decodeURIComponent(bare.password) || bare.searchParams.get('password');
+  bare.password = '';
+  bare.searchParams.delete('password');
+  return { url: bare.href, environment: password === null || password === '' ? {} : { PGPASSWORD: password } };
+}
+
+/**
+ * A copy by pg_dump, of the moment of this call: the transaction of the returned snapshot holds it, and what the copy
+ * holds is read in it.
+ */
+export async function dumpSnapshot(url: string, connectTimeoutMs: number): Promise<Snapshot> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: connectTimeoutMs });
+  // The end of the server is reported by pg_dump; an unhandled error would end the process.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('begin isolation level repeatable read read only');
+    await client.query('set local idle_in_transaction_session_timeout = 0');
+    const facts = await factsOf(client);
+    const { rows } = await client.query<{ id: string }>('select pg_export_snapshot() as id');
+    const { url: bare, environment } = accessOf(url);
+    return {
+      by: 'program',
+      facts,
+      environment,
+      argv: (file) => [
+        'pg_dump',
+        '--format=custom',
+        // The backup is compressed as a whole.
+        '--compress=0',
+        '--no-owner',
+        '--no-privileges',
+        '--no-password',
+        `--snapshot=${rows[0]?.id ?? ''}`,
+        `--file=${file}`,
+        `--dbname=${bare}`,
+      ],
+      close: () => client.end().catch(() => undefined),
+    };
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    throw error instanceof Failure ? error : new Failure('unavailable', 'The store cannot be reached.');
+  }
+}
+
+async function factsOf(client: Client): Promise<SnapshotFacts> {
+  const number = async (query: string): Promise<number> =>
+    Number((await client.query<{ value: string }>(query)).rows[0]?.value);
+  const heads = await client.query<{ chain: string; seq: string; hash: string }>(
+    'select id as chain, length as seq, head as hash from chains where length > 0 order by id',
+  );
+  return {
+    schema: await number('select max(number) as value from schema_migrations'),
+    jobs: await number('select count(*) as value from jobs'),
+    heads: heads.rows.map(({ chain, seq, hash }) => ({ chain, seq: Number(seq), hash })),
+  };
+}

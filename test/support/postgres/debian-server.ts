@@ -1,0 +1,94 @@
+/**
+ * A PostgreSQL server of Debian, whose pg_dump and pg_restore fit it: those of the package refuse the newer server that
+ * the other tests use.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { until } from '../api-client.ts';
+import { POSTGRESQL_BIN } from '../tools.ts';
+
+export interface DebianServer {
+  /** The URL of a new database, with the password. */
+  database(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+const PASSWORD = 'canary of a database password';
+const ENVIRONMENT = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
+const START_LIMIT_MS = 60_000;
+
+export async function startDebianServer(): Promise<DebianServer> {
+  const dir = mkdtempSync('/tmp/gatehouse-debian-postgres-');
+  chmodSync(dir, 0o755);
+  const account = process.getuid?.() === 0 ? unprivileged() : null;
+  const [data, passwords] = [join(dir, 'data'), join(dir, 'password')];
+  mkdirSync(data, { mode: 0o700 });
+  writeFileSync(passwords, PASSWORD, { mode: 0o600 });
+  if (account !== null) for (const path of [data, passwords]) chownSync(path, account.uid, account.gid);
+  const options = { ...account, cwd: data, env: ENVIRONMENT };
+  const made = spawnSync(
+    join(POSTGRESQL_BIN ?? '', 'initdb'),
+    ['-D', data, '-U', 'postgres', '--pwfile', passwords, '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C'],
+    { ...options, encoding: 'utf8' },
+  );
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.error?.message ?? ''}\n${made.stderr}`);
+  const port = await freePort();
+  const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off', 'max_connections=100'];
+  const args = ['-D', data, '-p', String(port), ...settings.flatMap((each) => ['-c', each])];
+  const server = spawn(join(POSTGRESQL_BIN ?? '', 'postgres'), args, { ...options, stdio: 'ignore' });
+  const ended = new Promise<void>((resolve) => server.once('close', () => resolve()));
+  const urlOf = (name: string): string =>
+    `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${name}`;
+  const answers = async (): Promise<true | undefined> => {
+    try {
+      await query(urlOf('postgres'), 'select 1');
+      return true;
+    } catch {
+      return undefined;
+    }
+  };
+  await until('the server answers', answers, START_LIMIT_MS);
+  let databases = 0;
+  return {
+    async database() {
+      const name = `store_${(databases += 1)}`;
+      await query(urlOf('postgres'), `create database ${name}`);
+      return urlOf(name);
+    },
+    async stop() {
+      server.kill('SIGQUIT');
+      await ended;
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function query(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+function unprivileged(): { uid: number; gid: number } {
+  const row = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'))
+    .find(([name]) => name === 'nobody');
+  return { uid: Number(row?.[2]), gid: Number(row?.[3]) };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  if (address === null || typeof address === 'string') throw new Error('there is no port');
+  return address.port;
+}
