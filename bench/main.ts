@@ -14,6 +14,7 @@ import { thisMachine } from './kit/machine.ts';
 import { Report } from './kit/report.ts';
 import { clearScratch, clearScratchNow } from './kit/scratch.ts';
 import { monotonicMs } from './kit/time.ts';
+import { backup } from './parts/backup.ts';
 import { checkout } from './parts/checkout.ts';
 import { claims } from './parts/claims.ts';
 import { enqueue } from './parts/enqueue.ts';
@@ -41,6 +42,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   throughput,
   claims,
   list,
+  backup,
   startup,
   output,
   stream,
