@@ -55,10 +55,7 @@ function copySeconds(from: string, to: string): number {
 async function round(daemon: Daemon): Promise<{ seconds: number; during: number[] }> {
   const { job_id: id } = await daemon.svc<{ job_id: string }>(['backup', 'create']);
   const look = (): Promise<Job> => getData<Job>(daemon, `/jobs/${id}`);
-  const during = await writes(
-    daemon,
-    async (count) => count % LOOK_EVERY === 0 && (await look()).finished_at !== null,
-  );
+  const during = await writes(daemon, async (count) => count % LOOK_EVERY === 0 && (await look()).finished_at !== null);
   const { state, started_at: start, finished_at: end } = await look();
   if (state !== 'succeeded' || start === null || end === null) throw new Error(`the backup is ${state}`);
   return { seconds: (Date.parse(end) - Date.parse(start)) / 1_000, during };
