@@ -134,23 +134,19 @@ describe('A daemon that is killed during a backup', () => {
     copies: (on: BackupFixture, id: string) => `${findRunDir(runsDirFor(on.dataDir), id)}.in/store.copy`,
     seals: (on: BackupFixture, id: string) => join(on.folder, partialFileName(id)),
   }))
-    test(
-      `F26: F32: while it ${moment}, leaves nothing half: the job is interrupted`,
-      { timeout: 120_000 },
-      async (t) => {
-        const on = await openBackupFixture(t);
-        await fill(on.fixture);
-        const daemon = await on.fixture.start(on.flags);
-        const id = await queueBackup(on);
-        await until('the file is being written', () => existsSync(path(on, id)), 60_000);
-        await daemon.kill();
-        await on.fixture.start(on.flags);
-        await on.fixture.waitFor(id, ['interrupted'], 60_000);
-        await until('the run is gone', () => on.fixture.leftRuns().length === 0);
-        assert.deepEqual(readdirSync(on.folder), []);
-        assert.deepEqual(await listOf(on), []);
-        await backUp(on);
-        assert.equal(readdirSync(on.folder).length, 1);
-      },
-    );
+    test(`F32: while it ${moment}, leaves nothing half: the job is interrupted`, { timeout: 120_000 }, async (t) => {
+      const on = await openBackupFixture(t);
+      await fill(on.fixture);
+      const daemon = await on.fixture.start(on.flags);
+      const id = await queueBackup(on);
+      await until('the file is being written', () => existsSync(path(on, id)), 60_000);
+      await daemon.kill();
+      await on.fixture.start(on.flags);
+      await on.fixture.waitFor(id, ['interrupted'], 60_000);
+      await until('the run is gone', () => on.fixture.leftRuns().length === 0);
+      assert.deepEqual(readdirSync(on.folder), []);
+      assert.deepEqual(await listOf(on), []);
+      await backUp(on);
+      assert.equal(readdirSync(on.folder).length, 1);
+    });
 });
