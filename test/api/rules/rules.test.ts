@@ -58,10 +58,6 @@ describe('Adding a rule', () => {
       refusal('invalid_argument', /^when \(line 2\): .*perhaps "name"/),
     );
     await assert.rejects(
-      add(program, `name: x\n${WHEN}action: {backup: nightly}\n`),
-      refusal('not_implemented', /^action\.backup \(line 3\)/),
-    );
-    await assert.rejects(
       add(program, 'x'.repeat(70_000)),
       refusal('invalid_argument', /^text: expected at most 65536 bytes/),
     );
