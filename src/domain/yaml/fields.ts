@@ -8,7 +8,7 @@ export function refused(field: string, value: Pick<YamlValue, 'line'>, what: str
 }
 
 /** The line of a value in words, to stand behind the name of its field. */
-export function lineOf({ line }: Pick<YamlValue, 'line'>): string {
+function lineOf({ line }: Pick<YamlValue, 'line'>): string {
   return ` (line ${line})`;
 }
 

@@ -109,8 +109,8 @@ describe('Adding a schedule', () => {
         CRON,
         'invalid_argument',
         new RegExp(
-          String.raw`^plan, drift, apply, destroy, command, playbook, workflow, backup: expected exactly one of them\. The ` +
-            String.raw`words of a command come last, after --\.$`,
+          String.raw`^plan, drift, apply, destroy, command, playbook, workflow, backup: ` +
+            String.raw`expected exactly one of them\. The words of a command come last, after --\.$`,
         ),
       ],
       [
