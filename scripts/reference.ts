@@ -35,13 +35,20 @@ function table(header: readonly string[], rows: readonly (readonly string[])[]):
 
 function errors(): string {
   const rows = (Object.keys(FAILURES) as FailureCode[]).map((code) => {
-    const { status, exit, hint, retryAfter } = failureRow(code);
-    return [`\`${code}\``, String(status), String(exit), retryAfter === undefined ? '' : `${retryAfter} s`, hint];
+    const { when, status, exit, hint, retryAfter } = failureRow(code);
+    const retry = retryAfter === undefined ? '' : `${retryAfter} s`;
+    return [`\`${code}\``, when, String(status), String(exit), retry, hint];
   });
   return page(
     'Errors',
-    'One table for every face: the code, its HTTP status, the exit code of `svc`, and what to do.',
-    table(['code', 'HTTP', 'exit', 'Retry-After', 'hint'], rows),
+    'One table for every face: the code, when it happens, its HTTP status, the exit code of `svc`, and what to do.',
+    table(['code', 'when', 'HTTP', 'exit', 'Retry-After', 'hint'], rows),
+    prose(
+      '`svc` exits with 0 after a success, also of a request that now waits for an approval, and with 1 where it ' +
+        'was called wrongly. With `--wait`, and for `job wait`, it exits with the exit code of the job, which may be ' +
+        'one of these numbers (2: a plan that found changes). A script tells them apart with `--json`: an error is ' +
+        'an object with `error`, everything else one with `data`.',
+    ),
   );
 }
 

@@ -111,8 +111,8 @@ export const SETTINGS = {
     isSwitch: true,
     only: ['serve'],
     help:
-      'Where the kernel cannot limit TCP to ports (below Linux 6.7), start programs that need this limit without it. ' +
-      'Other commands read SVC_ALLOW_UNFILTERED_EGRESS',
+      'Where the kernel cannot limit TCP to ports (below Linux 6.7), start programs that need this limit without it; ' +
+      'the variable is read by all commands',
     read: (text) => isOn('allow-unfiltered-egress', text),
   }),
   webAddr: setting({
@@ -200,7 +200,7 @@ export const SETTINGS = {
     flag: 'approval-ttl',
     placeholder: 'DURATION',
     only: ['serve', 'web'],
-    help: 'Time until an undecided approval expires, at most 7d; default 1h. Other commands read SVC_APPROVAL_TTL',
+    help: 'Time until an undecided approval expires; at most 7d, default 1h; the variable is read by all commands',
     read: (text) =>
       text === undefined
         ? APPROVAL_TTL_DEFAULT_MS
@@ -217,7 +217,7 @@ export const SETTINGS = {
     flag: 'warm-launchers',
     placeholder: 'N',
     only: ['serve'],
-    help: 'No effect: jobs start without launchers',
+    help: 'Ignored; accepted so that services of older versions start',
     read: (text) => wholeNumber('warm-launchers', text, 1, 0, 8),
   }),
   notify: setting({
@@ -239,7 +239,7 @@ export const SETTINGS = {
   }),
   pushDetail: setting({
     flag: 'push-detail',
-    placeholder: 'RUNG',
+    placeholder: 'LEVEL',
     only: ['serve'],
     help: 'Content of notifications: full (with buttons), summary or terse; default summary',
     read: pushDetail,

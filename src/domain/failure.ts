@@ -3,36 +3,94 @@
  * wait. Every face reads it; none adds to it. Hints hold no volatile detail.
  */
 export const FAILURES = {
-  not_found: { status: 404, exit: 3, hint: 'Check the id or name and list the collection.' },
-  conflict: { status: 409, exit: 5, hint: 'Read the current state of the resource, then decide again.' },
+  not_found: {
+    when: 'Nothing has this id or name, or the token may not see it.',
+    status: 404,
+    exit: 3,
+    hint: 'Check the id or name and list the collection.',
+  },
+  conflict: {
+    when: 'The state of the resource does not permit it.',
+    status: 409,
+    exit: 5,
+    hint: 'Read the current state of the resource, then decide again.',
+  },
   concurrency_held: {
+    when: 'Another job holds the concurrency key that this one needs.',
     status: 409,
     exit: 5,
     hint: 'Wait until the job that holds the concurrency key has ended, or cancel it.',
   },
-  stale_plan: { status: 409, exit: 5, hint: 'The workspace has changed since this plan: make a new plan.' },
-  duplicate: { status: 409, exit: 5, hint: 'Choose another name, or update the existing one.' },
-  invalid_argument: { status: 400, exit: 1, hint: 'Correct the named field and send the request again.' },
+  stale_plan: {
+    when: 'A saved plan is applied, but its workspace has changed since.',
+    status: 409,
+    exit: 5,
+    hint: 'The workspace has changed since this plan: make a new plan.',
+  },
+  duplicate: {
+    when: 'The name is taken.',
+    status: 409,
+    exit: 5,
+    hint: 'Choose another name, or update the existing one.',
+  },
+  invalid_argument: {
+    when: 'A field is missing, unknown or not of its form.',
+    status: 400,
+    exit: 1,
+    hint: 'Correct the named field and send the request again.',
+  },
   unauthenticated: {
+    when: 'The request has no valid token, session or signature.',
     status: 401,
     exit: 4,
     hint: 'Send a valid token as "Authorization: Bearer", sign in, or sign the message as the webhook requires.',
   },
-  forbidden: { status: 403, exit: 4, hint: 'Use a token whose scope permits this, or ask someone who has one.' },
-  kdf_busy: { status: 503, exit: 7, hint: 'The authentication gate is busy: retry after one second.', retryAfter: 1 },
-  streams_over_cap: { status: 503, exit: 7, hint: 'Close an open stream, or retry later.', retryAfter: 30 },
+  forbidden: {
+    when: 'The token is valid, but its scope does not permit this.',
+    status: 403,
+    exit: 4,
+    hint: 'Use a token whose scope permits this, or ask someone who has one.',
+  },
+  kdf_busy: {
+    when: 'Too many tokens are checked at the same time.',
+    status: 503,
+    exit: 7,
+    hint: 'The authentication gate is busy: retry after one second.',
+    retryAfter: 1,
+  },
+  streams_over_cap: {
+    when: 'As many streams are open as are permitted.',
+    status: 503,
+    exit: 7,
+    hint: 'Close an open stream, or retry later.',
+    retryAfter: 30,
+  },
   not_implemented: {
+    when: 'The contract has it, but this build or machine does not.',
     status: 501,
     exit: 1,
     hint: 'This is not available here; the message names the alternative, if any.',
   },
-  unavailable: { status: 503, exit: 7, hint: 'The service cannot do this now: retry later.', retryAfter: 1 },
-  internal: { status: 500, exit: 1, hint: 'Check the log of the daemon, and run svc doctor.' },
-} as const satisfies Record<string, { status: number; exit: number; hint: string; retryAfter?: number }>;
+  unavailable: {
+    when: 'The store or another part cannot be reached, is full, or stops.',
+    status: 503,
+    exit: 7,
+    hint: 'The service cannot do this now: retry later.',
+    retryAfter: 1,
+  },
+  internal: {
+    when: 'An error that no other code covers.',
+    status: 500,
+    exit: 1,
+    hint: 'Check the log of the daemon, and run svc doctor.',
+  },
+} as const satisfies Record<string, FailureRow>;
 
 export type FailureCode = keyof typeof FAILURES;
 
 interface FailureRow {
+  /** When it happens, for the reference. */
+  readonly when: string;
   readonly status: number;
   readonly exit: number;
   readonly hint: string;

@@ -1,6 +1,6 @@
 import { FLAGS_TOPIC } from './syntax/arguments.ts';
 import { GROUPS, NOUN_GROUPS } from './programs.ts';
-import { type Flag, positionalLabel, type Tree, type Verb, verbsOf } from './syntax/tree.ts';
+import { type Flag, type Positional, positionalLabel, type Tree, type Verb, verbsOf } from './syntax/tree.ts';
 
 /** Help for the program, a noun or a verb. Ends with a line end; null if the topic is unknown. */
 export function help(tree: Tree, topic: string): string | null {
@@ -59,9 +59,28 @@ function ofVerb(verb: Verb): string {
     .map((example) => `  ${example}\n`)
     .join('');
   return (
-    `svc ${verb.path}: ${verb.summary}\n\n${examples}\nUsage: ${usage(verb)}\n${flags}\n` +
+    `svc ${verb.path}: ${verb.summary}\n\n${examples}\nUsage: ${usage(verb)}\n${flags}\n${confirmationText(verb)}` +
     'svc help flags shows the global flags.\n'
   );
+}
+
+/** What the verb asks before it does anything, and what takes the place of the answer. */
+function confirmationText({ call, flags }: Verb): string {
+  const confirm = 'operation' in call ? call.confirm : undefined;
+  if (confirm === undefined) return '';
+  const flagOf = (field: string): string => flags.find((flag) => flag.field === field)?.name ?? field;
+  switch (confirm.by) {
+    case 'yes':
+      return `Asks for a yes, except with --${flagOf(confirm.unless)}; without a terminal it needs --yes.\n\n`;
+    case 'name': {
+      const when = confirm.when === undefined ? '' : ` with --${flagOf(confirm.when)}`;
+      return `At a terminal it asks for the name${when}; --yes answers.\n\n`;
+    }
+    case 'plan':
+      return 'At a terminal it asks for the name of the workspace if the plan destroys anything; --yes answers.\n\n';
+    case 'host-keys':
+      return `Asks for a yes; without a terminal it needs --yes or --${flagOf(confirm.field)}.\n\n`;
+  }
 }
 
 export function usage(verb: Verb): string {
@@ -71,9 +90,14 @@ export function usage(verb: Verb): string {
   const optional = verb.flags.some((flag) => flag.required !== true) ? ' [--flag...]' : '';
   // Words that may begin with a dash come last, after the separator.
   const words = verb.positionals.map((positional) =>
-    positional.rest === true ? ` -- ${positionalLabel(positional)}` : ` ${positionalLabel(positional)}`,
+    positional.rest === true ? restLabel(positional) : ` ${positionalLabel(positional)}`,
   );
   return `svc ${verb.path}${required.join('')}${optional}${words.join('')}`;
+}
+
+function restLabel(positional: Positional): string {
+  const label = positionalLabel({ ...positional, required: true });
+  return positional.required ? ` -- ${label}` : ` [-- ${label}]`;
 }
 
 function flagLines(flags: readonly Flag[]): string {
@@ -87,9 +111,9 @@ function flagLines(flags: readonly Flag[]): string {
 
 function flagText(flag: Flag): string {
   const notes = [
-    ...(flag.values === undefined ? [] : [flag.values.join(', ')]),
+    ...(flag.values === undefined ? [] : [`one of ${flag.values.join(', ')}`]),
     ...(flag.required === true ? ['required'] : []),
-    ...(flag.env === undefined ? [] : [flag.env]),
+    ...(flag.env === undefined ? [] : [`variable ${flag.env}`]),
   ];
   return flag.help + (notes.length === 0 ? '' : ` (${notes.join('; ')})`);
 }

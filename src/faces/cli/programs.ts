@@ -102,8 +102,33 @@ export const PAIR_FLAGS: Readonly<Record<string, Pick<Flag, 'placeholder' | 'hel
   extra_vars: { placeholder: 'NAME=VALUE', help: 'Variable of the playbook; repeatable' },
 };
 
-/** Fields whose flag names a file: the command line reads it (`-` is standard input) and passes its text. */
-export const FILE_FIELDS: readonly string[] = ['ledger_head'];
+/**
+ * What a flag takes, where the name of its field is no word for it; otherwise the name is shown. With FILE the command
+ * line reads the file (`-` is standard input) and passes its text.
+ */
+export const PLACEHOLDERS: Readonly<Record<string, string>> = {
+  apply: 'WORKSPACE',
+  approval_ttl: 'DURATION',
+  approve_when: 'EXPRESSION',
+  concurrency_key: 'KEY',
+  deny_when: 'EXPRESSION',
+  destroy: 'WORKSPACE',
+  drift: 'WORKSPACE',
+  every: 'DURATION',
+  expires: 'DURATION',
+  expires_at: 'TIME',
+  for: 'DURATION',
+  from: 'STEP',
+  git: 'URL',
+  ledger_head: 'FILE',
+  since: 'TIME',
+  skip_tags: 'TAG,...',
+  ssh_key: 'PROJECT/SECRET',
+  tags: 'TAG,...',
+  timeout: 'DURATION',
+  vault_project: 'PROJECT',
+  when: 'EXPRESSION',
+};
 
 /** The flags of a behaviour, besides those of the fields. */
 export function behaviourFlags({ wait, stdin, until }: VerbBehaviour): Flag[] {

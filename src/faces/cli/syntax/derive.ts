@@ -5,11 +5,11 @@ import { isNone } from '../../../operations/core/http-face.ts';
 import { type Operation, takesKey } from '../../../operations/core/operation.ts';
 import {
   behaviourFlags,
-  FILE_FIELDS,
   GLOBAL_FLAGS,
   IDEMPOTENCY_FLAG,
   NOUNS,
   PAIR_FLAGS,
+  PLACEHOLDERS,
   PROGRAM_VERBS,
 } from '../programs.ts';
 import { type Flag, kebab, type Positional, type Tree, type ValueType, type Verb } from './tree.ts';
@@ -130,7 +130,7 @@ function fieldFlag(field: string, schema: FieldSchema, required: boolean): Flag 
     help: (schema.description ?? '') + defaultNote(schema.default),
     ...(type === 'boolean'
       ? {}
-      : { placeholder: FILE_FIELDS.includes(field) ? 'FILE' : type === 'number' ? 'N' : name.toUpperCase() }),
+      : { placeholder: type === 'number' ? 'N' : (PLACEHOLDERS[field] ?? name.toUpperCase()) }),
     ...(repeat ? { repeat: true } : {}),
     ...(required ? { required: true } : {}),
     ...(element.enum === undefined ? {} : { values: element.enum }),
