@@ -70,8 +70,10 @@ function confirmationText({ call, flags }: Verb): string {
   if (confirm === undefined) return '';
   const flagOf = (field: string): string => flags.find((flag) => flag.field === field)?.name ?? field;
   switch (confirm.by) {
-    case 'yes':
-      return `Asks for a yes, except with --${flagOf(confirm.unless)}; without a terminal it needs --yes.\n\n`;
+    case 'yes': {
+      const unless = confirm.unless === undefined ? '' : `, except with --${flagOf(confirm.unless)}`;
+      return `Asks for a yes${unless}; without a terminal it needs --yes.\n\n`;
+    }
     case 'name': {
       const when = confirm.when === undefined ? '' : ` with --${flagOf(confirm.when)}`;
       return `At a terminal it asks for the name${when}; --yes answers.\n\n`;
