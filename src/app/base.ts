@@ -31,6 +31,7 @@ import { SchemaMismatch } from '../store/engine/migrate.ts';
 import { countActiveTokens } from '../store/access/tokens.ts';
 import { VERSION } from '../version.ts';
 import { createHostKeyScanner } from './host-keys.ts';
+import { createOutsideChecker, keptFolders } from './outside.ts';
 import { createSourceFetcher } from './sources.ts';
 
 /** The longest wait of a follower, in milliseconds: the fallback where no wake-up arrives. */
@@ -48,6 +49,8 @@ export interface Base {
   readonly seal: SealKeeper;
   readonly sources: SourceFetcher;
   readonly hostKeys: HostKeyScanner;
+  /** Files and directories of the service that no job may write. */
+  readonly keptFolders: readonly string[];
   close(): Promise<void>;
 }
 
@@ -70,6 +73,7 @@ export async function openBase(settings: Settings, schema: SchemaAccess = 'creat
     seal,
     sources: createSourceFetcher(paths.sources, launcher, place, sharedRunsDirs(settings.runsDir)),
     hostKeys: createHostKeyScanner(launcher, place),
+    keptFolders: keptFolders(paths, settings),
     clock,
     settings,
     paths,
@@ -167,6 +171,7 @@ export function createServices(base: Base, parts: ServiceParts): Services {
     seal: base.seal,
     sources: base.sources,
     hostKeys: base.hostKeys,
+    outside: createOutsideChecker(base.keptFolders),
     backups: { folder: base.paths.backups },
     reaction: {
       store: base.store,

@@ -29,6 +29,7 @@ import { VERSION } from '../version.ts';
 import { type Base, createServices, openBase, sameKey, type ServiceParts } from './base.ts';
 import { refuseExposed, refuseOpenDoor } from './exposure.ts';
 import { ingressUrlOf } from './ingress-url.ts';
+import { foldersOf } from './outside.ts';
 import { prepareJobIdentity, prepareJobPlace, watchModes, withModeWatch } from './job-place.ts';
 import { beginKeying } from './keying.ts';
 import { notifierOptions } from './notifier.ts';
@@ -141,7 +142,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
       bounds,
       runsDir: place.runsDir,
       account: jobIdentity.account,
-      hiddenFolders: [base.paths.dir, settings.dataDir],
+      ...foldersOf(base, place.runsDir),
       ...toolSettings(),
     },
     machine: thisMachine(),

@@ -22,6 +22,8 @@ export interface ProgramSetup {
   readonly account: Account | null;
   readonly path: string;
   readonly lang: string;
+  /** Files and directories of the service: no order makes one of them writable. */
+  readonly keptFolders?: readonly string[];
 }
 
 export interface LeaderReports {
@@ -78,14 +80,21 @@ export function launchRequest(
     }),
     cwd,
     account,
-    policy: job.privileged ? null : policyOf(order, runDir, inputsDirs),
+    policy: job.privileged ? null : policyOf(order, { runDir, inputsDirs, kept: setup.keptFolders ?? [] }),
     ...bounds.order,
   };
 }
 
-function policyOf(order: ProgramOrder, runDir: string, inputsDirs: readonly string[]): SandboxPolicy {
-  const { readable = [], connectPorts, unfiltered = 'refused', unixSockets = false, sharedMemory = false } = order;
-  const paths = { readable: [...readable, ...inputsDirs], writable: [runDir] };
+interface Places {
+  readonly runDir: string;
+  readonly inputsDirs: readonly string[];
+  readonly kept: readonly string[];
+}
+
+function policyOf(order: ProgramOrder, { runDir, inputsDirs, kept }: Places): SandboxPolicy {
+  const { readable = [], writable = [], connectPorts, unfiltered = 'refused' } = order;
+  const { unixSockets = false, sharedMemory = false } = order;
+  const paths = { readable: [...readable, ...inputsDirs], writable: [runDir], outside: { paths: writable, kept } };
   return { ...paths, connectPorts, unfiltered, unixSockets, sharedMemory };
 }
 

@@ -23,6 +23,8 @@ export interface ProgramOrder {
   readonly argv: readonly string[];
   /** Paths that the program may read beside the system's. */
   readonly readable?: readonly string[];
+  /** Directories outside the run that the order of the job lets it write; checked when the program starts. */
+  readonly writable?: readonly string[];
   readonly connectPorts: SandboxPolicy['connectPorts'];
   /** What it gets where the kernel cannot limit it to these ports, see SandboxPolicy; it is refused by default. */
   readonly unfiltered?: Unfiltered;

@@ -24,6 +24,8 @@ export interface SummaryFacts {
   readonly kind: JobKind;
   readonly workspace: string | null;
   readonly privileged: boolean;
+  /** It may write directories outside its run. */
+  readonly writesOutside: boolean;
   /** As written in the order; null without one. */
   readonly written: string | null;
   /** JSON of the order; null where it is not needed, because there is a written summary. */
@@ -38,10 +40,11 @@ export interface SummaryFacts {
 
 /** Such as `run a command on localhost (unsandboxed) · DiskFull on db1`. */
 export function summarise(facts: SummaryFacts): string {
-  const { written, plan, privileged, step, event } = facts;
+  const { written, plan, privileged, writesOutside, step, event } = facts;
   const where = step === null ? '' : ` (step ${step.name} of workflow ${step.workflow})`;
   const what = written ?? plan?.replace(/\.$/, '') ?? titleOf(facts);
-  return `${what}${privileged ? ' (unsandboxed)' : ''}${where}${event === null ? '' : cause(event)}`;
+  const reach = privileged ? ' (unsandboxed)' : writesOutside ? ' (writes outside its run)' : '';
+  return `${what}${reach}${where}${event === null ? '' : cause(event)}`;
 }
 
 function titleOf({ kind, workspace, spec }: SummaryFacts): string {

@@ -1,6 +1,7 @@
 import { given, optionalText, requiredText, type RuleActionRow } from '../actions/action-row.ts';
 import { ActionRefused } from '../actions/action-refused.ts';
 import { field, type Field, type Fill, name, optional, refusing, timeout, Unfilled } from '../actions/field.ts';
+import { checkReach, givenReach, type Reach, REACH_NAMES, readReach, writeReach } from '../actions/reach.ts';
 import { host, limit } from '../actions/targets.ts';
 import { compileTemplate, type Template } from '../actions/template.ts';
 import { refused, textOf } from '../yaml/fields.ts';
@@ -9,7 +10,7 @@ import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, commandBytes } from './command.ts
 import { commandWords, refusesPaths } from './words.ts';
 
 /** What an action that runs a command says beside its kind. */
-export interface CommandAction {
+export interface CommandAction extends Reach {
   readonly command: readonly string[];
   readonly inventory: string;
   readonly limit: string | null;
@@ -19,20 +20,23 @@ export interface CommandAction {
 }
 
 export const commandRuleAction: RuleActionRow<CommandAction> = {
-  others: ['inventory', 'limit', 'timeout'],
+  others: ['inventory', 'limit', 'timeout', ...REACH_NAMES],
   read: (map, value, prefix) => ({
     command: readWords(value, prefix),
     inventory: requiredText(map, 'inventory', prefix),
     limit: optionalText(map, 'limit', prefix),
     timeout: optionalText(map, 'timeout', prefix),
+    ...readReach(map, prefix),
   }),
-  write: ({ command, inventory, limit: hosts, timeout: time }) => ({
+  write: ({ command, inventory, limit: hosts, timeout: time, ...reach }) => ({
     command,
     inventory,
     ...given('limit', hosts),
     ...given('timeout', time),
+    ...writeReach(reach),
   }),
   async compile(action, isEarlier) {
+    checkReach(action);
     const words = await wordsOf(action.command, isEarlier);
     const inventory = await field('inventory', action.inventory, name);
     const [hosts, time] = [
@@ -44,6 +48,7 @@ export const commandRuleAction: RuleActionRow<CommandAction> = {
       inventory: fill(inventory),
       limit: hosts && fill(hosts),
       timeout: time && fill(time),
+      ...givenReach(action),
       ...(action.limit?.includes('${') === true ? { isOfEvent: true } : {}),
     });
   },

@@ -6,6 +6,8 @@ export interface CommandSpec {
   readonly isOfEvent?: boolean | undefined;
   readonly command: readonly string[];
   readonly egressPorts: readonly number[];
+  /** Directories of this machine that the job may write. Left out without any. */
+  readonly writable?: readonly string[] | undefined;
 }
 
 /** Words that a command may have, and bytes of them all: an argument vector beyond this is no ad-hoc command. */

@@ -106,7 +106,11 @@ describe('A playbook as the action of a rule', () => {
       ['  extra_vars: { x: "${path(event.labels.mountpoint)}" }\n', /accepted only in a word of a command/],
       ['  egress_ports: [0]\n', /^action\.egress_ports \(line 7\): expected a port/],
       ['  vault_project: A B\n', /^action\.vault_project \(line 7\): expected the name of a project/],
-      ['  privileged: true\n', /^action\."privileged" \(line 7\): no such field here/],
+      ['  privileged: maybe\n', /^action\.privileged \(line 7\): expected true or false/],
+      ['  writable: [/]\n', /^action\.writable \(line 7\): "\/": \/ is never writable/],
+      ['  writable: ["/srv/${event.name}"]\n', /^action\.writable \(line 7\): \$\{…\} is not accepted here/],
+      ['  writable: /srv\n', /^action\.writable \(line 7\): expected a list of directories/],
+      ['  privileged: true\n  writable: [/srv]\n', /^action\.writable \(line 8\): expected only without privileged/],
       ['  limit: "@/etc/hosts"\n', /^action\.limit \(line 7\): expected hosts of the inventory/],
     ];
     for (const [fields, message] of cases)

@@ -1,6 +1,7 @@
 import { given, optionalText, requiredText, type RuleActionRow } from '../actions/action-row.ts';
 import { ActionRefused } from '../actions/action-refused.ts';
 import { type Check, type Field, field, type Fill, name, optional, timeout } from '../actions/field.ts';
+import { checkReach, type Reach, REACH_NAMES, readFlag, readReach, writeReach } from '../actions/reach.ts';
 import { host, limit } from '../actions/targets.ts';
 import { NAME } from '../name.ts';
 import { refused, textOf } from '../yaml/fields.ts';
@@ -9,20 +10,18 @@ import { extraVarsFault } from './extra-vars.ts';
 import { type Json, playbookFault, type PlaybookSpec, tagsFault } from './playbook.ts';
 
 /** What an action that runs a playbook says beside its kind. */
-export interface PlaybookAction extends Pick<
-  PlaybookSpec,
-  'playbook' | 'inventory' | 'limit' | 'tags' | 'check' | 'diff' | 'extraVars' | 'vaultProject'
-> {
+export interface PlaybookAction
+  extends
+    Reach,
+    Pick<PlaybookSpec, 'playbook' | 'inventory' | 'limit' | 'tags' | 'check' | 'diff' | 'extraVars' | 'vaultProject'> {
   readonly source: string;
   readonly skipTags: readonly string[];
   readonly tolerateUnreachable: boolean;
-  readonly egressPorts: readonly number[];
   readonly timeout: string | null;
   /** True for a limit with a value of an event in it: it must be one host. Never stored. */
   readonly isOfEvent?: boolean;
 }
 
-const EGRESS_PORTS_MAX = 64;
 /** A value of an event in a variable: a name, or an absolute path without `..`. */
 const EVENT_VALUE = /^(?:[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,252}|\/[A-Za-z0-9_.:@/-]{0,1998})$/;
 const PARENT = /(?:^|\/)\.\.(?:\/|$)/;
@@ -39,8 +38,8 @@ export const playbookRuleAction: RuleActionRow<PlaybookAction> = {
     'extra_vars',
     'vault_project',
     'tolerate_unreachable',
-    'egress_ports',
     'timeout',
+    ...REACH_NAMES,
   ],
   read: (map, value, prefix) => ({
     playbook: textOf(`${prefix}playbook`, value),
@@ -54,8 +53,8 @@ export const playbookRuleAction: RuleActionRow<PlaybookAction> = {
     extraVars: readVars(map, prefix),
     vaultProject: optionalText(map, 'vault_project', prefix),
     tolerateUnreachable: readFlag(map, 'tolerate_unreachable', prefix),
-    egressPorts: readPorts(map, prefix),
     timeout: optionalText(map, 'timeout', prefix),
+    ...readReach(map, prefix),
   }),
   write: (action) => ({
     playbook: action.playbook,
@@ -69,11 +68,12 @@ export const playbookRuleAction: RuleActionRow<PlaybookAction> = {
     ...(Object.keys(action.extraVars).length > 0 ? { extra_vars: action.extraVars } : {}),
     ...given('vault_project', action.vaultProject),
     ...(action.tolerateUnreachable ? { tolerate_unreachable: true } : {}),
-    ...listed('egress_ports', action.egressPorts),
     ...given('timeout', action.timeout),
+    ...writeReach(action),
   }),
   async compile(action) {
     requireFixed(action);
+    checkReach(action);
     const source = await field('source', action.source, name);
     const inventory = await field('inventory', action.inventory, name);
     const hosts = await optional('limit', action.limit, host, limit);
@@ -150,29 +150,6 @@ function readTags(map: YamlMap, named: string, prefix: string): readonly string[
       ? value.items.map((item) => textOf(`${prefix}${named}`, item))
       : textOf(`${prefix}${named}`, value).split(',');
   return tags;
-}
-
-function readFlag(map: YamlMap, named: string, prefix: string): boolean {
-  const value = map.fields.get(named);
-  if (value === undefined) return false;
-  const text = value.kind === 'text' && value.type === 'boolean' ? value.text.toLowerCase() : '';
-  if (text !== 'true' && text !== 'false') throw refused(`${prefix}${named}`, value, 'expected true or false');
-  return text === 'true';
-}
-
-function readPorts(map: YamlMap, prefix: string): readonly number[] {
-  const value = map.fields.get('egress_ports');
-  if (value === undefined) return [];
-  const named = `${prefix}egress_ports`;
-  if (value.kind !== 'list') throw refused(named, value, 'expected a list of ports');
-  if (value.items.length > EGRESS_PORTS_MAX) throw refused(named, value, `expected at most ${EGRESS_PORTS_MAX} ports`);
-  const ports = value.items.map((item) => {
-    const text = textOf(named, item);
-    const port = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : 0;
-    if (port < 1 || port > 65_535) throw refused(named, item, 'expected a port, 1 to 65535');
-    return port;
-  });
-  return [...new Set(ports)].toSorted((a, b) => a - b);
 }
 
 function readVars(map: YamlMap, prefix: string): PlaybookAction['extraVars'] {

@@ -19,6 +19,8 @@ export interface PlaybookSpec {
   readonly extraVars: Readonly<Record<string, Json>>;
   readonly tolerateUnreachable: boolean;
   readonly egressPorts: readonly number[];
+  /** Directories of this machine that the run may write. Left out without any. */
+  readonly writable?: readonly string[] | undefined;
   /** Variable of the environment to `<project>/<secret>`. */
   readonly runSecrets: Readonly<Record<string, string>>;
   /** The project whose secrets become vault ids and variables. */

@@ -20,10 +20,11 @@ export async function queueCommand(
   request: CommandRequest,
   gate: Gate | null,
 ): Promise<Queued> {
-  const { inventory, limit, isOfEvent, command, egressPorts, privileged, timeoutMs } = request;
+  const { inventory, limit, isOfEvent, command, egressPorts, writable = [], privileged, timeoutMs } = request;
   await requireReachable(tx.db, request);
   const ofEvent = isOfEvent === true && inventory !== LOCALHOST ? { isOfEvent } : {};
-  const spec: CommandSpec = { inventory, limit, ...ofEvent, command, egressPorts };
+  const outside = writable.length > 0 ? { writable } : {};
+  const spec: CommandSpec = { inventory, limit, ...ofEvent, command, egressPorts, ...outside };
   const job: NewJob = {
     ...newJob(tx, asker, commandKind.runbook(spec)),
     kind: 'command',

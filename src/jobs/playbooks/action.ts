@@ -1,3 +1,4 @@
+import { reachOf } from '../../domain/actions/reach.ts';
 import type { PlaybookAction } from '../../domain/playbooks/action.ts';
 import { playbookKind } from '../../domain/playbooks/kind.ts';
 import type { PlaybookSpec } from '../../domain/playbooks/playbook.ts';
@@ -14,14 +15,16 @@ export const playbookAction: ActionRow<PlaybookAction> = {
     await requireTargetHosts(tx, action, known);
   },
   queue: (tx, deps, asker, action, gate) => {
-    const request = { spec: specOf(action), parallel: false, privileged: false, timeoutMs: action.timeoutMs };
+    const { privileged } = reachOf(action);
+    const request = { spec: specOf(action), parallel: false, privileged, timeoutMs: action.timeoutMs };
     return queuePlaybook(tx, deps, asker, request, gate);
   },
 };
 
 function specOf(action: PlaybookAction): PlaybookSpec {
   const { playbook, source, inventory, limit, tags, skipTags, check, diff, extraVars, isOfEvent } = action;
-  const { tolerateUnreachable, egressPorts, vaultProject } = action;
+  const { tolerateUnreachable, vaultProject } = action;
+  const { egressPorts, writable } = reachOf(action);
   return {
     playbook,
     source,
@@ -36,6 +39,7 @@ function specOf(action: PlaybookAction): PlaybookSpec {
     ...(isOfEvent === true ? { limitIsOfEvent: true } : {}),
     tolerateUnreachable,
     egressPorts,
+    ...(writable.length > 0 ? { writable } : {}),
     runSecrets: {},
     vaultProject,
   };

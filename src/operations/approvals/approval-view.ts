@@ -28,7 +28,10 @@ function summaryOf(row: ListedApproval): string {
   const step = name === null || workflow === null ? null : { name, workflow };
   const labels = row.event_labels === null ? null : (JSON.parse(row.event_labels) as Record<string, string>);
   const event = labels === null ? null : { name: row.event_name, host: hostOf(labels) };
-  return summarise({ kind, workspace, privileged: row.job_privileged === 1, written, spec, plan, event, step });
+  const privileged = row.job_privileged === 1;
+  // Only these two kinds of orders have a tag.
+  const writesOutside = row.job_order_tag !== null && !privileged;
+  return summarise({ kind, workspace, privileged, writesOutside, written, spec, plan, event, step });
 }
 
 function provenanceOf({

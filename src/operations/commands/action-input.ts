@@ -4,6 +4,7 @@ import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, commandBytes } from '../../domain
 import { Failure } from '../../domain/failure.ts';
 import type { ActionInput } from '../core/action-input.ts';
 import * as field from '../core/fields.ts';
+import { type REACH_FIELDS, reachIn } from '../core/reach-input.ts';
 
 const words = z.array(field.argument).max(COMMAND_WORDS_MAX, { error: `expected at most ${COMMAND_WORDS_MAX} words` });
 
@@ -14,17 +15,18 @@ export const COMMAND_FIELDS = {
   limit: z.string().max(1_000).optional().describe('Only these hosts of the inventory'),
 };
 
-type Input = z.output<z.ZodObject<typeof COMMAND_FIELDS>>;
+type Input = z.output<z.ZodObject<typeof COMMAND_FIELDS & typeof REACH_FIELDS>>;
 
 export const commandInput: ActionInput<Input, CommandAction> = {
   hosts: true,
-  read({ command: first = [], words: rest = [], inventory, limit = null }) {
+  read(input) {
+    const { command: first = [], words: rest = [], inventory, limit = null } = input;
     const command = [...first, ...rest];
     if (command.length === 0) return null;
     return (timeout) => {
       requireCommand(command);
       if (inventory === undefined) throw new Failure('invalid_argument', 'inventory: required with a command.');
-      return { command, inventory, limit, timeout };
+      return { command, inventory, limit, timeout, ...reachIn(input) };
     };
   },
   refusal: ({ inventory }, instead) =>

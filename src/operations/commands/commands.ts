@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, commandBytes } from '../../domain/commands/command.ts';
 import { LOCALHOST } from '../../domain/inventories/inventory.ts';
+import { reachOf } from '../../domain/actions/reach.ts';
 import { commandKind } from '../../domain/commands/kind.ts';
 import { Failure } from '../../domain/failure.ts';
 import { isTerminal, type JobEvent } from '../../domain/jobs/job.ts';
@@ -13,6 +14,7 @@ import { getJob } from '../../store/jobs/jobs.ts';
 import type { Db, JobRow } from '../../store/schema/schema.ts';
 import { hideCredentials } from '../core/kept.ts';
 import * as field from '../core/fields.ts';
+import { MACHINE_ONLY, REACH_FIELDS, reachDetail, reachIn, requireWritable } from '../core/reach-input.ts';
 import { readEventBatches } from '../jobs/job-events.ts';
 import { localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
@@ -28,7 +30,7 @@ const run = writeOperation({
   summary: 'Queue an ad-hoc command',
   effect: 'enqueue',
   scopes: OPERATORS,
-  http: { method: 'POST', path: '/commands/run', omit: ['privileged'] },
+  http: { method: 'POST', path: '/commands/run', omit: MACHINE_ONLY },
   cli: {
     verb: 'command run',
     wait: 'result',
@@ -51,25 +53,23 @@ const run = writeOperation({
         error: `expected at most ${COMMAND_BYTES_MAX} bytes in all`,
       }),
     timeout: z.string().optional().describe('Maximum duration of the run, such as 10m'),
-    egress_ports: field.egressPorts.describe('Allowed outbound TCP port besides 22; repeatable'),
     summary: field.summary,
-    privileged: z.boolean().default(false).describe('Run outside the kernel sandbox; marked and counted'),
+    ...REACH_FIELDS,
   }),
   answers: ['job.enqueued'],
   failures: ['not_found', 'conflict'],
-  async run({ tx, caller, services }, input) {
+  prepare({ services }, input) {
+    const reach = reachIn(input);
+    requireWritable(services, reach);
+    return Promise.resolve(reachOf(reach));
+  },
+  async run({ tx, caller, services }, input, reach) {
     const timeoutMs = jobTimeoutMs(input.timeout);
-    const { inventory, limit = null, command, egress_ports: egressPorts, privileged } = input;
+    const { inventory, limit = null, command } = input;
     const asker = { trigger: caller.via, requestedBy: caller.name, owners: [caller.owner], summary: input.summary };
-    const queued = await queueCommand(
-      tx,
-      services,
-      asker,
-      { inventory, limit, command, egressPorts, privileged, timeoutMs },
-      null,
-    );
+    const queued = await queueCommand(tx, services, asker, { inventory, limit, command, ...reach, timeoutMs }, null);
     const enqueued = reply('job.enqueued', { job_id: queued.jobId, state: queued.state });
-    return written(enqueued, queued.jobId, { inventory, privileged });
+    return written(enqueued, queued.jobId, { inventory, ...reachDetail(reach) });
   },
 });
 
@@ -111,7 +111,12 @@ const words = readOperation({
     const job = await getJob(store.db, id);
     if (job.kind !== 'command')
       throw new Failure('conflict', `Job ${id} is of kind ${job.kind}; only jobs of kind command have command words.`);
-    return reply('job.command', { job_id: id, command: commandKind.readSpec(job.spec).command.map(hideCredentials) });
+    const { command, writable = [] } = commandKind.readSpec(job.spec);
+    return reply('job.command', {
+      job_id: id,
+      command: command.map(hideCredentials),
+      writable: writable.length === 0 ? undefined : [...writable],
+    });
   },
 });
 

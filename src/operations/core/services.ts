@@ -30,6 +30,7 @@ export interface Services {
   readonly seal: SealKeeper;
   readonly sources: SourceFetcher;
   readonly hostKeys: HostKeyScanner;
+  readonly outside: OutsideChecker;
   /** Where the files of backups are. */
   readonly backups: { readonly folder: string };
   readonly reaction: ReactionDeps;
@@ -40,6 +41,12 @@ export interface Services {
    * have to be looked up, so it is asked for before a transaction is open.
    */
   linkOrigin(): Promise<string>;
+}
+
+/** Checks directories that jobs may write, on this machine. */
+export interface OutsideChecker {
+  /** Throws invalid_argument for one that does not exist or that no job may write. */
+  check(paths: readonly string[]): void;
 }
 
 /** Asks hosts for their public keys. */

@@ -3,6 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { PlaybookAction } from '../../domain/playbooks/action.ts';
 import type { ActionInput } from '../core/action-input.ts';
 import * as field from '../core/fields.ts';
+import { type REACH_FIELDS, reachIn } from '../core/reach-input.ts';
 import { extraVarsField, playbookField, tagsField } from './fields.ts';
 
 /** The fields of a schedule that runs a playbook, besides `inventory` and `limit`. */
@@ -16,10 +17,9 @@ export const PLAYBOOK_FIELDS = {
   extra_vars: extraVarsField,
   vault_project: field.name.optional().describe('Project whose secrets become vault ids and variables'),
   tolerate_unreachable: field.flag.describe('End as degraded, not failed, if only offline hosts are missing'),
-  egress_ports: field.egressPorts.describe('Allowed outbound TCP port besides 22; repeatable'),
 };
 
-type Input = z.output<z.ZodObject<typeof PLAYBOOK_FIELDS>> & {
+type Input = z.output<z.ZodObject<typeof PLAYBOOK_FIELDS & typeof REACH_FIELDS>> & {
   readonly inventory?: string | undefined;
   readonly limit?: string | undefined;
 };
@@ -47,7 +47,7 @@ export const playbookInput: ActionInput<Input, PlaybookAction> = {
         extraVars: input.extra_vars,
         vaultProject: input.vault_project ?? null,
         tolerateUnreachable: input.tolerate_unreachable,
-        egressPorts: input.egress_ports,
+        ...reachIn(input),
       };
     };
   },
@@ -56,13 +56,13 @@ export const playbookInput: ActionInput<Input, PlaybookAction> = {
 
 function hasOwn(input: Input): boolean {
   const { source, tags, skip_tags: skipped, check, diff, extra_vars: vars, vault_project: project } = input;
-  const { tolerate_unreachable: tolerates, egress_ports: ports } = input;
+  const { tolerate_unreachable: tolerates } = input;
   return (
     source !== undefined ||
     project !== undefined ||
     check ||
     diff ||
     tolerates ||
-    tags.length + skipped.length + ports.length + Object.keys(vars).length > 0
+    tags.length + skipped.length + Object.keys(vars).length > 0
   );
 }

@@ -1,12 +1,14 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { OPERATORS } from '../../domain/access/scope.ts';
+import { reachOf } from '../../domain/actions/reach.ts';
 import { Failure } from '../../domain/failure.ts';
 import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
 import type { PlaybookSpec } from '../../domain/playbooks/playbook.ts';
 import { queuePlaybook } from '../../jobs/playbooks/queue.ts';
 import { getSource } from '../../store/sources/sources.ts';
 import * as field from '../core/fields.ts';
+import { MACHINE_ONLY, REACH_FIELDS, reachDetail, reachIn, requireWritable } from '../core/reach-input.ts';
 import { type Context, writeOperation } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
 import { runSecretsField } from '../secrets/run-secrets.ts';
@@ -34,10 +36,9 @@ const input = z.strictObject({
   run_secrets: runSecretsField,
   tolerate_unreachable: field.flag.describe('End as degraded, not failed, if only offline hosts are missing'),
   timeout: z.string().optional().describe('Maximum duration of the run, such as 10m'),
-  egress_ports: field.egressPorts.describe('Allowed outbound TCP port besides 22; repeatable'),
   parallel: field.flag.describe('Run beside other playbooks on the same inventory'),
   summary: field.summary,
-  privileged: field.flag.describe('Run outside the kernel sandbox; marked and counted'),
+  ...REACH_FIELDS,
 });
 
 type Input = z.output<typeof input>;
@@ -72,7 +73,7 @@ const run = writeOperation({
   summary: 'Queue a run of an Ansible playbook',
   effect: 'enqueue',
   scopes: OPERATORS,
-  http: { method: 'POST', path: '/playbooks/run', omit: ['dir', 'privileged'] },
+  http: { method: 'POST', path: '/playbooks/run', omit: ['dir', ...MACHINE_ONLY] },
   cli: {
     verb: 'playbook run',
     wait: 'job',
@@ -86,9 +87,14 @@ const run = writeOperation({
   input,
   answers: ['job.enqueued'],
   failures: ['not_found', 'not_implemented'],
-  prepare: placeOf,
-  async run({ tx, caller, services }, given, place) {
-    const { playbook, inventory, limit = null, check, diff, privileged, parallel } = given;
+  async prepare(context, given) {
+    const reach = reachIn(given);
+    requireWritable(context.services, reach);
+    return { place: await placeOf(context, given), reach: reachOf(reach) };
+  },
+  async run({ tx, caller, services }, given, { place, reach }) {
+    const { playbook, inventory, limit = null, check, diff, parallel } = given;
+    const { egressPorts, privileged, writable } = reach;
     const spec: PlaybookSpec = {
       playbook,
       ...place,
@@ -100,7 +106,8 @@ const run = writeOperation({
       diff,
       extraVars: given.extra_vars,
       tolerateUnreachable: given.tolerate_unreachable,
-      egressPorts: given.egress_ports,
+      egressPorts,
+      ...(writable.length > 0 ? { writable } : {}),
       runSecrets: given.run_secrets,
       vaultProject: given.vault_project ?? null,
     };
@@ -109,7 +116,7 @@ const run = writeOperation({
     const queued = await queuePlaybook(tx, services, asker, { spec, parallel, privileged, timeoutMs }, null);
     const enqueued = reply('job.enqueued', { job_id: queued.jobId, state: queued.state });
     const { source } = place;
-    return written(enqueued, queued.jobId, { playbook, source, inventory, check, privileged });
+    return written(enqueued, queued.jobId, { playbook, source, inventory, check, ...reachDetail(reach) });
   },
 });
 

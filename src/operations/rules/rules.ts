@@ -26,6 +26,7 @@ import {
 import type { RuleRow, SilenceRow } from '../../store/schema/schema.ts';
 import { cutSilencesOf, silencedRules } from '../../store/rules/silences.ts';
 import * as field from '../core/fields.ts';
+import { actionDetail, requireWritable } from '../core/reach-input.ts';
 import {
   type Context,
   localOnly,
@@ -140,8 +141,9 @@ const add = writeOperation({
   }),
   answers: ['rule.get'],
   failures: ['duplicate', 'not_found', 'not_implemented'],
-  async prepare({ store }, { name: given, text, replace }) {
+  async prepare({ store, services }, { name: given, text, replace }) {
     const file = await readRuleFile(text);
+    requireWritable(services, file.action);
     const name = nameOf(given, file);
     const stored = replace ? await findRule(store.db, name) : undefined;
     return { file: await withKept(file, stored), name };
@@ -152,7 +154,8 @@ const add = writeOperation({
     const rule: NewRule = { ...file, name, owners: [caller.owner], addedBy: caller.name, disabled };
     forgetAfter(context);
     const row = (replace ? await replaceRule(tx, rule) : undefined) ?? (await insertRule(tx, rule));
-    const detail = { action: file.action.kind, replace, enabled: row.enabled === 1 };
+    const enabled = row.enabled === 1;
+    const detail = { action: file.action.kind, replace, enabled, ...actionDetail(file.action) };
     return written(await replyRule(context, row), name, detail);
   },
 });

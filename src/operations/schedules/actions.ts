@@ -4,6 +4,7 @@ import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
 import { type Action, type ActionFields, JOB_ACTION_KINDS, type JobActionKind } from '../../domain/rules/actions.ts';
 import { BACKUP_FIELDS, backupInput } from '../backups/action-input.ts';
 import { COMMAND_FIELDS, commandInput } from '../commands/action-input.ts';
+import { hasReach, REACH_FIELDS } from '../core/reach-input.ts';
 import type { ActionInput } from '../core/action-input.ts';
 import { PLAYBOOK_FIELDS, playbookInput } from '../playbooks/action-input.ts';
 import { WORKFLOW_FIELDS, workflowInput } from '../workflows/action-input.ts';
@@ -16,6 +17,7 @@ export const ACTION_FIELDS = {
   ...BACKUP_FIELDS,
   ...COMMAND_FIELDS,
   ...PLAYBOOK_FIELDS,
+  ...REACH_FIELDS,
 };
 
 type Input = z.output<z.ZodObject<typeof ACTION_FIELDS>>;
@@ -44,8 +46,14 @@ export function readAction(input: Input, timeout: string | null): Action<JobActi
   jobTimeoutMs(timeout);
   const action = read(timeout);
   refuseFields(input, 'another kind', action.kind);
-  if (INPUTS[action.kind].hosts !== true && (input.inventory !== undefined || input.limit !== undefined))
+  const { hosts = false } = INPUTS[action.kind];
+  if (!hosts && (input.inventory !== undefined || input.limit !== undefined))
     throw new Failure('invalid_argument', 'inventory, limit: allowed only with a command or a playbook.');
+  if (!hosts && hasReach(input))
+    throw new Failure(
+      'invalid_argument',
+      'egress_ports, privileged, writable: allowed only with a command or a playbook.',
+    );
   return action;
 }
 

@@ -17,6 +17,7 @@ import {
   type NewSchedule,
 } from '../../store/schedules/schedules.ts';
 import * as field from '../core/fields.ts';
+import { actionDetail, requireWritable } from '../core/reach-input.ts';
 import { localOnly, type Operation, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, type Reply, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
@@ -88,19 +89,18 @@ const add = writeOperation({
     positionals: ['name', 'words'],
     examples: [
       'svc schedule add nightly --cron "0 3 * * *" --timezone Europe/Berlin --drift net',
-      'svc schedule add tidy --cron "*/30 * * * *" --inventory localhost -- find /srv/cache -mtime +7 -delete',
+      'svc schedule add tidy --cron "*/30 * * * *" --inventory localhost --writable /srv/cache -- ' +
+        'find /srv/cache -mtime +7 -delete',
     ],
   },
   input: addInput,
   answers: ['schedule.get'],
   failures: ['duplicate', 'not_found'],
-  async prepare(_context, input) {
+  async prepare({ services }, input) {
     const read = await timetableReader();
-    return {
-      timetable: read(input.cron, input.timezone),
-      action: readAction(input, input.timeout ?? null),
-      approvalTtlMs: approvalTtlOf(input),
-    };
+    const action = readAction(input, input.timeout ?? null);
+    requireWritable(services, action);
+    return { timetable: read(input.cron, input.timezone), action, approvalTtlMs: approvalTtlOf(input) };
   },
   async run({ tx, caller, services }, input, { timetable, action, approvalTtlMs }) {
     await requireTargets(tx, action);
@@ -125,7 +125,7 @@ const add = writeOperation({
     };
     await insertSchedule(tx, row);
     tx.afterCommit(() => services.wake());
-    return written(replyGet(row), row.name, { runbook: row.runbook, approval: row.approval });
+    return written(replyGet(row), row.name, { runbook: row.runbook, approval: row.approval, ...actionDetail(action) });
   },
 });
 

@@ -23,7 +23,12 @@ export const playbookAction = z.object({
 });
 
 export const COMMAND_VIEWS = {
-  'job.command': z.object({ job_id: z.string(), command: z.array(z.string()) }),
+  'job.command': z.object({
+    job_id: z.string(),
+    command: z.array(z.string()),
+    /** Directories outside its run that it may write; absent without any. */
+    writable: z.array(z.string()).optional(),
+  }),
   'command.result': z.object({
     job_id: z.string(),
     state: z.enum(JOB_STATES),

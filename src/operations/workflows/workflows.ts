@@ -18,6 +18,7 @@ import {
   workflowIn,
 } from '../../store/workflows/workflows.ts';
 import * as field from '../core/fields.ts';
+import { requireWritable } from '../core/reach-input.ts';
 import { localOnly, type Operation, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
 import type { ViewData, ViewItem } from '../views/views.ts';
@@ -107,8 +108,9 @@ const add = writeOperation({
   }),
   answers: ['workflow.get'],
   failures: ['duplicate', 'not_found', 'not_implemented'],
-  async prepare(_context, { name: given, text }) {
+  async prepare({ services }, { name: given, text }) {
     const { name: written, steps } = await readWorkflowFile(text, STEP_ACTIONS);
+    requireWritable(services, ...steps.map(({ action }) => action));
     if (given !== undefined && written !== null && given !== written) {
       throw new Failure('invalid_argument', `name: the workflow is called ${given} here and ${written} in the file.`);
     }

@@ -49,6 +49,7 @@ async function runPlaybook(
   const end = await tools.exec({
     argv: [tool.path, ...inputs.options, '--', playbook],
     readable: tool.readable,
+    writable: spec.writable ?? [],
     connectPorts: [SSH_PORT, ...spec.egressPorts],
     sharedMemory: true,
     environment: inputs.environment,

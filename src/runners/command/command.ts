@@ -28,6 +28,7 @@ export const commandRunner: Runner<CommandSpec, CommandMaterials, readonly HostR
     const { event } = materials;
     const order = {
       argv: spec.command,
+      writable: spec.writable ?? [],
       connectPorts: [SSH_PORT, ...spec.egressPorts],
       // The port of OpenSSH was not asked for. A command that needs the network names its ports.
       unfiltered: spec.egressPorts.length === 0 ? ('offline' as const) : ('refused' as const),

@@ -69,9 +69,10 @@ class HostRun {
 
   async local(hosts: readonly Connection[]): Promise<Reason> {
     if (hosts.length === 0) return 'exited';
-    const { command, egressPorts } = this.#spec;
+    const { command, egressPorts, writable = [] } = this.#spec;
     const order = {
       argv: command,
+      writable,
       connectPorts: [SSH_PORT, ...egressPorts],
       unfiltered: egressPorts.length === 0 ? ('offline' as const) : ('refused' as const),
     };

@@ -43,6 +43,8 @@ const DONE_OR_SKIPPED = ZERO_OR_MORE | (1n << EBADF);
 const FILES_FD = 4;
 const OPENED_FD = 5;
 const NETWORK_FD = 5;
+/** The first of the folders outside of the run. The child has them from its start, and the tool does not. */
+export const FOLDERS_FD = 10;
 
 /** What the filters of two jobs can differ in. */
 interface Sockets {
@@ -108,6 +110,7 @@ export class Confinement {
   addJob(list: CallList, policy: SandboxPolicy, uid: number): void {
     for (const path of policy.readable) this.#addPath(list, path, 'execute', uid);
     for (const path of policy.writable) this.#addPath(list, path, 'full', uid);
+    for (const [at, path] of (policy.outside?.paths ?? []).entries()) this.#addOutside(list, path, FOLDERS_FD + at);
     if (policy.sharedMemory === true) this.#addPath(list, SHARED_MEMORY, 'named', uid);
     const rulesets = this.#addNetwork(list, policy.connectPorts) ? [FILES_FD, NETWORK_FD] : [FILES_FD];
     list.append(this.#fixed.privileges);
@@ -147,6 +150,13 @@ export class Confinement {
     const rule = list.copy(pathRule(this.abi, access, stats.isDirectory(), OPENED_FD));
     list.call(step, landlock_add_rule, [FILES_FD, RULE_PATH_BENEATH, rule, 0]);
     list.call(step, close, [OPENED_FD]);
+  }
+
+  /** The rule takes the descriptor that was checked: whatever has the path by now changes nothing. */
+  #addOutside(list: CallList, path: string, fd: number): void {
+    const rule = list.copy(pathRule(this.abi, 'outside', true, fd));
+    const { landlock_add_rule } = this.#system.numbers.made;
+    list.call({ name: `allowing ${path}` }, landlock_add_rule, [FILES_FD, RULE_PATH_BENEATH, rule, 0]);
   }
 
   /** Returns whether there is a ruleset for TCP. An older kernel has no such ruleset. */

@@ -1,7 +1,8 @@
 import { closeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { SystemCalls } from '../sandbox/kernel/system-call.ts';
-import { CHILD_FDS, type ChildEnds, REPORT_FD } from './steps.ts';
+import { FOLDERS_FD } from './confine.ts';
+import { CHILD_FDS, type ChildEnds, type LaunchOrder, REPORT_FD } from './steps.ts';
 
 const O_CLOEXEC = 0o2000000;
 const AF_UNIX = 1;
@@ -26,7 +27,11 @@ export interface Connections {
  * Output passes through real pipes: on a socket `echo text > /dev/stderr` fails with ENXIO. Every descriptor is closed
  * on execution. Throws where there are no more descriptors; then none is left open.
  */
-export function openConnections(system: SystemCalls, input: number, reports = false): Connections {
+export function openConnections(
+  system: SystemCalls,
+  input: number,
+  { reports = false, folders = [] }: Pick<LaunchOrder, 'reports' | 'folders'> = {},
+): Connections {
   const opened: number[] = [];
   const pair = (make: (ends: Buffer) => number, least = CHILD_FDS): [ours: number, theirs: number] => {
     const ends = Buffer.alloc(8);
@@ -45,7 +50,12 @@ export function openConnections(system: SystemCalls, input: number, reports = fa
     const stderr = pair((ends) => system.call(pipe2, ends, O_CLOEXEC));
     const control = pair((ends) => system.call(socketpair, AF_UNIX, SOCK_STREAM | O_CLOEXEC, 0, ends));
     const report = reports ? pair((ends) => system.call(pipe2, ends, O_CLOEXEC), REPORT_FD + 1) : null;
-    const theirs = [stdout[1], stderr[1], control[1], ...(report === null ? [] : [report[1]])];
+    const held = folders.map((fd) => {
+      const copy = copyAbove(system, fd, FOLDERS_FD + folders.length);
+      opened.push(copy);
+      return copy;
+    });
+    const theirs = [stdout[1], stderr[1], control[1], ...(report === null ? [] : [report[1]]), ...held];
     return {
       stdout: new Socket({ fd: stdout[0], readable: true, writable: false }),
       stderr: new Socket({ fd: stderr[0], readable: true, writable: false }),
@@ -57,6 +67,7 @@ export function openConnections(system: SystemCalls, input: number, reports = fa
         stdout: stdout[1],
         stderr: stderr[1],
         control: control[1],
+        folders: held,
         ...(report === null ? {} : { report: report[1] }),
       },
       closeEnds: () => theirs.forEach((fd) => closeSync(fd)),
@@ -70,8 +81,16 @@ export function openConnections(system: SystemCalls, input: number, reports = fa
 /** Returns the same file under a number that the child does not use itself. */
 export function aboveThoseOfChild(system: SystemCalls, fd: number, least = CHILD_FDS): number {
   if (fd >= least) return fd;
+  try {
+    return copyAbove(system, fd, least);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Another descriptor of the same file, not below `least`. */
+function copyAbove(system: SystemCalls, fd: number, least: number): number {
   const other = system.call(system.numbers.made.fcntl, fd, F_DUPFD_CLOEXEC, least);
-  closeSync(fd);
   if (other < 0) throw new Error(`moving a descriptor failed with error ${-other}`);
   return other;
 }

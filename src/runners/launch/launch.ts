@@ -1,5 +1,6 @@
 import { egressOf } from '../sandbox/egress.ts';
-import type { SandboxPolicy } from '../sandbox/policy.ts';
+import { type OpenedFolders, openOutside } from '../sandbox/outside.ts';
+import type { OutsideFolders, SandboxPolicy } from '../sandbox/policy.ts';
 import { type SandboxSupport, supportOf } from '../sandbox/support.ts';
 import { CommandNotFound, neverStarted, SandboxRefused } from './errors.ts';
 import { type Machine, openMachine } from './machine.ts';
@@ -36,6 +37,8 @@ export interface Launcher {
 
 type Options = Required<LauncherOptions>;
 
+const NO_FOLDERS: OutsideFolders = { paths: [], kept: [] };
+
 /** Starts tools as children of this process. */
 export function createLauncher({ open = openMachine, allowUnfilteredEgress = false }: LauncherOptions = {}): Launcher {
   const options = { open, allowUnfilteredEgress };
@@ -58,8 +61,10 @@ function prepared(open: () => Machine): Waiting | null {
 async function launch(options: Options, { beforeStart, child, say, ...order }: LaunchRequest): Promise<Launched> {
   if (order.argv[0] === undefined || order.argv[0] === '')
     throw new CommandNotFound(neverStarted('the command is empty'));
-  // A child that waits already has no pipe to report through.
-  const usable = child instanceof Tool && child.isWaiting && order.reports !== true;
+  // A child that waits already has no pipe to report through, and no descriptors of folders.
+  const { outside = NO_FOLDERS } = order.policy ?? {};
+  const needsMore = order.reports === true || outside.paths.length > 0;
+  const usable = child instanceof Tool && child.isWaiting && !needsMore;
   if (!usable) child?.giveUp();
   const { tool, note } = toolFor(options, order, usable ? child : null);
   if (note !== null) say?.(note);
@@ -74,16 +79,21 @@ async function launch(options: Options, { beforeStart, child, say, ...order }: L
 }
 
 function toolFor(options: Options, order: LaunchOrder, child: Tool | null): { tool: Tool; note: string | null } {
+  let folders: OpenedFolders | null = null;
   try {
     const machine = options.open();
     const { policy, note } = enforceable(options, machine, order);
-    const enforced = { ...order, policy };
+    const { outside = NO_FOLDERS } = policy ?? {};
+    if (outside.paths.length > 0) folders = openOutside(outside);
+    const enforced = { ...order, policy, ...(folders === null ? {} : { folders: folders.fds }) };
     if (child === null) return { tool: new Tool(machine, enforced), note };
     child.prepare(enforced);
     return { tool: child, note };
   } catch (error) {
     child?.giveUp();
     throw new SandboxRefused(neverStarted(error instanceof Error ? error.message : String(error)), { cause: error });
+  } finally {
+    folders?.close();
   }
 }
 

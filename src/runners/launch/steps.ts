@@ -2,7 +2,7 @@ import type { AccountIds } from '../../domain/jobs/account.ts';
 import type { SystemCalls } from '../sandbox/kernel/system-call.ts';
 import { JOB_ID_VARIABLE, markOf, RLIMIT_RTTIME } from '../sandbox/mark.ts';
 import type { SandboxPolicy } from '../sandbox/policy.ts';
-import type { Confinement } from './confine.ts';
+import { type Confinement, FOLDERS_FD } from './confine.ts';
 import { mapMemory } from './memory.ts';
 import { ANY_RESULT, CallList, LIST_BYTES, MORE_THAN_ZERO, type Step, ZERO_OR_MORE } from './records.ts';
 
@@ -37,6 +37,8 @@ export interface LaunchOrder {
   readonly group?: string;
   /** Whether the tool has a pipe besides its outputs, to report to this process: it writes to REPORT_FD. */
   readonly reports?: boolean;
+  /** Descriptors of this process that hold `policy.outside`, in the order of its paths. */
+  readonly folders?: readonly number[];
 }
 
 /** The ends of the child's connections, as descriptors of this process. Each is at least `CHILD_FDS`. */
@@ -48,6 +50,8 @@ export interface ChildEnds {
   readonly control: number;
   /** Above REPORT_FD. */
   readonly report?: number;
+  /** The folders outside of the run, each above the numbers that the child gives them. */
+  readonly folders: readonly number[];
 }
 
 /** What a child has before it opens its own descriptors: input, output, errors, and its connection. */
@@ -127,7 +131,7 @@ export class LaunchSteps {
     const uid = account?.uid ?? process.geteuid?.() ?? 0;
     if (policy !== null) this.#confinement.addJob(list, policy, uid);
     else if (account !== null) this.#confinement.addCapabilities(list);
-    this.#addCloseFrom(list, CONTROL_FD, order.reports === true, CLOSE_RANGE_CLOEXEC);
+    this.#addCloseFrom(list, CONTROL_FD, { report: order.reports === true, folders: 0 }, CLOSE_RANGE_CLOEXEC);
     this.#addExecution(list, order);
   }
 
@@ -147,18 +151,22 @@ export class LaunchSteps {
   }
 
   /** The child closes all other descriptors before it waits: listeners, locks and connections of other children. */
-  #addDescriptors(list: CallList, { input, stdout, stderr, control, report }: ChildEnds): void {
+  #addDescriptors(list: CallList, { input, stdout, stderr, control, report, folders }: ChildEnds): void {
     const { dup3 } = this.#system.numbers.made;
     for (const [to, from] of [input, stdout, stderr, control].entries()) list.call(ARRANGING, dup3, [from, to, 0]);
     if (report !== undefined) list.call(ARRANGING, dup3, [report, REPORT_FD, 0]);
-    this.#addCloseFrom(list, CHILD_FDS, report !== undefined, 0);
+    // The last ones: a number that they get may be one of the descriptors above.
+    for (const [at, from] of folders.entries()) list.call(ARRANGING, dup3, [from, FOLDERS_FD + at, 0]);
+    this.#addCloseFrom(list, CHILD_FDS, { report: report !== undefined, folders: folders.length }, 0);
   }
 
-  /** All descriptors from `first` on, except the report's. */
-  #addCloseFrom(list: CallList, first: number, exceptReport: boolean, flags: number): void {
+  /** All descriptors from `first` on, except those that are kept. */
+  #addCloseFrom(list: CallList, first: number, kept: { report: boolean; folders: number }, flags: number): void {
     const { close_range } = this.#system.numbers.made;
-    if (exceptReport) list.call(ARRANGING, close_range, [first, REPORT_FD - 1, flags]);
-    list.call(ARRANGING, close_range, [exceptReport ? REPORT_FD + 1 : first, ALL_DESCRIPTORS, flags]);
+    const [from, to] = [kept.report ? REPORT_FD : FOLDERS_FD, FOLDERS_FD + kept.folders];
+    const keeps = from < to;
+    if (keeps) list.call(ARRANGING, close_range, [first, from - 1, flags]);
+    list.call(ARRANGING, close_range, [keeps ? to : first, ALL_DESCRIPTORS, flags]);
   }
 
   /**

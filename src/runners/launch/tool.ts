@@ -77,7 +77,7 @@ export class Tool implements Launched, Waiting {
     this.#slot = machine.takeSlot();
     this.#list = this.#slot.list();
     try {
-      this.#connections = openConnections(machine.system, machine.input, order?.reports);
+      this.#connections = openConnections(machine.system, machine.input, order ?? {});
     } catch (error) {
       this.#slot.free();
       throw error;

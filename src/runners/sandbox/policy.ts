@@ -9,12 +9,21 @@ import { isWithin } from '../../lib/within.ts';
  */
 export type Unfiltered = 'refused' | 'offline' | 'any';
 
+/** Directories that an order lets a job write. */
+export interface OutsideFolders {
+  readonly paths: readonly string[];
+  /** Files and directories of the service: no path may hold one or lie in one. */
+  readonly kept: readonly string[];
+}
+
 /** What a sandboxed job may reach. Everything else of the file system and of outbound TCP is refused by the kernel. */
 export interface SandboxPolicy {
   /** Absolute paths to read and to execute from, besides the system's own. Each must exist. */
   readonly readable: readonly string[];
   /** Absolute paths with full access. Each must exist. */
   readonly writable: readonly string[];
+  /** Directories outside its run that an order names; checked and opened at the start, see `openOutside`. */
+  readonly outside?: OutsideFolders;
   /**
    * TCP ports that may be connected to; UDP is allowed, binding a TCP port is refused. `none`: no internet socket at
    * all, so no UDP and no name resolution either.
@@ -37,7 +46,7 @@ export interface SandboxPolicy {
   readonly sharedMemory?: boolean;
 }
 
-export type PathAccess = 'execute' | 'read' | 'device' | 'named';
+export type PathAccess = 'execute' | 'read' | 'device' | 'named' | 'outside';
 /** The folder of POSIX semaphores and shared memory. */
 export const SHARED_MEMORY = '/dev/shm';
 

@@ -102,6 +102,8 @@ interface ApprovalFilter {
 export interface ListedApproval extends ApprovalRow {
   readonly job_summary: string | null;
   readonly job_privileged: 0 | 1 | null;
+  /** Of an order that reaches beyond the sandbox. */
+  readonly job_order_tag: string | null;
   /** Null where the job has a summary: an order may be long. */
   readonly job_spec: string | null;
   readonly plan_summary: string | null;
@@ -126,6 +128,7 @@ function listed(db: Db) {
     .select((eb) => [
       'jobs.summary as job_summary',
       'jobs.privileged as job_privileged',
+      'jobs.order_tag as job_order_tag',
       eb.case().when('jobs.summary', 'is', null).then(eb.ref('jobs.spec')).end().as('job_spec'),
       'artifacts.summary as plan_summary',
       'events.name as event_name',

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { PLAN_MAKERS } from '../../domain/jobs/kinds.ts';
 import type { InitialState, JobKind, JobState, JobTrigger } from '../../domain/jobs/job.ts';
 import type { Tx } from '../engine/tx.ts';
-import { NOT_BLOCKED, PRIVILEGED, QUEUED, RUNNING } from '../engine/literals.ts';
+import { NOT_BLOCKED, NOT_PRIVILEGED, PRIVILEGED, QUEUED, RUNNING } from '../engine/literals.ts';
 import { jobTag } from './order-tags.ts';
 import { prepared } from '../engine/prepared.ts';
 import { countOf, found, hasChanged, insertRow, rowBy } from '../engine/rows.ts';
@@ -140,6 +140,12 @@ export function countRunning(db: Db): Promise<number> {
 /** Runs queued since `since` that opted out of the sandbox. */
 export function countPrivileged(db: Db, since: number): Promise<number> {
   return countOf(db.selectFrom('jobs').where('privileged', '=', PRIVILEGED).where('created_at', '>=', since));
+}
+
+/** Runs queued since `since` that may write outside their directory: the only tagged orders that are not privileged. */
+export function countWritable(db: Db, since: number): Promise<number> {
+  const tagged = db.selectFrom('jobs').where('order_tag', 'is not', null).where('privileged', '=', NOT_PRIVILEGED);
+  return countOf(tagged.where('created_at', '>=', since));
 }
 
 /** Jobs that run, and those that ran and ended at `since` (in milliseconds) or later: their ids, the newest first. */

@@ -8,6 +8,7 @@ import { cancelWaiting, claimJobs, finishJob, queueApproved } from '../../../src
 import type { Tx } from '../../../src/store/engine/tx.ts';
 import {
   countPrivileged,
+  countWritable,
   countRunning,
   findJob,
   findRedrive,
@@ -144,6 +145,10 @@ for (const engine of ENGINES) {
       await claim(its.store, 1);
       assert.equal(await countRunning(its.store.db), 1);
       assert.equal(await countPrivileged(its.store.db, 1_500), 1);
+      const spec = '{"writable":["/srv/cache"]}';
+      await enqueue(its.store, { spec, createdAt: 1_000 });
+      await enqueue(its.store, { spec, createdAt: 2_000 });
+      assert.equal(await countWritable(its.store.db, 1_500), 1);
     });
 
     test('A job is claimable exactly while it is queued and first for its key', async () => {

@@ -83,9 +83,9 @@ export function enqueued({ job_id: id, state }: Projected<'job.enqueued'>, displ
 /** Words that a POSIX shell takes without quotes. */
 const PLAIN_WORD = /^[A-Za-z0-9_@%+=:,./-]+$/;
 
-/** One line that a POSIX shell reads as these words. */
-export function commandLine({ command: words }: Projected<'job.command'>): string {
-  return `${words.map(quoted).join(' ')}\n`;
+/** One line that a POSIX shell reads as these words, after comments with what the job may write. */
+export function commandLine({ command: words, writable = [] }: Projected<'job.command'>): string {
+  return `${writable.map((path) => `# writable: ${inline(path)}\n`).join('')}${words.map(quoted).join(' ')}\n`;
 }
 
 function quoted(word: string): string {

@@ -64,6 +64,9 @@ const RIGHTS_OF_ACCESS: Readonly<Record<PathAccess | 'full', bigint>> = {
   device: READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV,
   named: READ_FILE | WRITE_FILE | TRUNCATE | MAKE_REG | REMOVE_FILE,
   full: ~MAKE_DEVICES,
+  // Named sockets and devices in there belong to others. Without REFER nothing of a run is moved there, where it would
+  // escape its removal; mv copies instead.
+  outside: ~(MAKE_DEVICES | RESOLVE_UNIX | IOCTL_DEV | REFER),
 };
 
 function rulesetAttribute(abi: number, files: bigint, net: bigint, scope: bigint): Buffer {

@@ -1,0 +1,38 @@
+import { dirname } from 'node:path';
+import type { DataDirPaths } from '../config/data-dir.ts';
+import { sharedRunsDirs } from '../config/runs-dir.ts';
+import type { Settings } from '../config/settings.ts';
+import { Failure } from '../domain/failure.ts';
+import type { OutsideChecker } from '../operations/core/services.ts';
+import type { RunSetup } from '../runners/run.ts';
+import { checkOutside, OutsideRefused } from '../runners/sandbox/outside.ts';
+
+/** Holds this program, its dependencies and `package.json`. */
+const PROGRAM = dirname(dirname(import.meta.dirname));
+
+/** What no order makes writable: the data, the runs, the backups, the seal key and the program. */
+export function keptFolders(paths: DataDirPaths, { dataDir, runsDir }: Settings): string[] {
+  const { dir, backups, sealKey, runs } = paths;
+  return [dir, dataDir, runs, ...sharedRunsDirs(runsDir), backups, sealKey, PROGRAM, dirname(process.execPath)];
+}
+
+/** Of the service: what output does not show, and what no job may write. */
+export function foldersOf(
+  { paths, settings, keptFolders: kept }: { paths: DataDirPaths; settings: Settings; keptFolders: readonly string[] },
+  runsDir: string,
+): Pick<RunSetup, 'hiddenFolders' | 'keptFolders'> {
+  return { hiddenFolders: [paths.dir, settings.dataDir], keptFolders: [...kept, runsDir] };
+}
+
+export function createOutsideChecker(kept: readonly string[]): OutsideChecker {
+  return {
+    check(paths) {
+      try {
+        checkOutside({ paths, kept });
+      } catch (error) {
+        if (!(error instanceof OutsideRefused)) throw error;
+        throw new Failure('invalid_argument', `${error.message}.`);
+      }
+    },
+  };
+}
