@@ -26,7 +26,7 @@ const LOOKED_AT_MAX = 1_000;
 /** Directories held open, in the order of their paths. */
 export interface OpenedFolders {
   readonly fds: readonly number[];
-  close(): void;
+  readonly close: () => void;
 }
 
 /** A file or directory by what it is: also under another name, through a bind mount. */
