@@ -1,4 +1,4 @@
-import type { VerbBehaviour } from '../../operations/core/cli-face.ts';
+import type { VerbBehaviour, WaitMode } from '../../operations/core/cli-face.ts';
 import type { Flag, ProgramName, Verb } from './syntax/tree.ts';
 
 /** The summary of each noun (the first word of a command), in the order of the help. */
@@ -130,12 +130,18 @@ export const PLACEHOLDERS: Readonly<Record<string, string>> = {
   when: 'EXPRESSION',
 };
 
+const WAIT_HELP: Readonly<Record<WaitMode, string>> = {
+  job: 'Follow the output; exit with the exit code of the job',
+  plan: 'Follow the output; exit with the exit code of the job',
+  result: 'Follow the output; exit with the exit code of the command',
+  steps: 'Wait until the run has ended; exit with 0 if it succeeded or is degraded, else 1',
+};
+
 /** The flags of a behaviour, besides those of the fields. */
 export function behaviourFlags({ wait, stdin, until }: VerbBehaviour): Flag[] {
   const flags: Flag[] = [];
   if (wait !== undefined) {
-    const ended = wait === 'result' ? 'command' : 'job';
-    flags.push({ name: 'wait', type: 'boolean', help: `Follow the output; exit with the exit code of the ${ended}` });
+    flags.push({ name: 'wait', type: 'boolean', help: WAIT_HELP[wait] });
   }
   if (stdin !== undefined) {
     const help = `Read ${stdin.what} from this file instead of standard input`;

@@ -1,5 +1,5 @@
-import type { FollowMode } from '../../operations/core/cli-face.ts';
-import { readData } from './connection/client.ts';
+import type { FollowMode, WaitMode } from '../../operations/core/cli-face.ts';
+import { type Answer, readData } from './connection/client.ts';
 import { requireConfirmation } from './confirm.ts';
 import { EXIT_INTERRUPTED, follow, jsonSink, textSink } from './follow/follow.ts';
 import { type Session, show } from './connection/session.ts';
@@ -19,11 +19,16 @@ export async function runOperation(asked: Session, call: OperationCall): Promise
   const fields = await fieldsOf(session, call);
   const called = await client.call(call, { ...fields, ...call.preset }, flags['idempotency-key']);
   if (call.wait !== undefined && flags['wait'] !== undefined)
-    return (await import('./follow/run-wait.ts')).waitForRun(session, call.wait, await readData(called));
+    return waitFor(session, call.wait, await readData(called));
   await show(session, called);
   if (call.next !== undefined) await showNext(session, call.next);
   if (called.shape === 'none' && options.output === 'text') session.terminal.stderr.write('Done.\n');
   return 0;
+}
+
+async function waitFor(session: Session, mode: WaitMode, answered: Answer): Promise<number> {
+  if (mode === 'steps') return (await import('./follow/steps-wait.ts')).waitForSteps(session, answered);
+  return (await import('./follow/run-wait.ts')).waitForRun(session, mode, answered);
 }
 
 /** Adds the field that is read from a file or from standard input, if any. */

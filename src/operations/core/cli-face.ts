@@ -25,7 +25,7 @@ export interface NoVerb {
 export interface VerbBehaviour {
   /** Fields with a fixed value; they become no flags. */
   readonly preset?: Readonly<Record<string, string>>;
-  /** `--wait` follows the queued job. */
+  /** `--wait` follows the queued job, or the run of a workflow. */
   readonly wait?: WaitMode;
   /** Polls the job until it has ended, with `--timeout`. */
   readonly until?: 'ended';
@@ -42,7 +42,10 @@ export interface VerbBehaviour {
 }
 
 /** At the end: `job` shows the job, `result` what its command printed, `plan` the job and how to apply its plan. */
-export type WaitMode = 'job' | 'result' | 'plan';
+export type JobWaitMode = 'job' | 'result' | 'plan';
+
+/** `steps` shows each step of a run of a workflow as it changes, and the run at its end. */
+export type WaitMode = JobWaitMode | 'steps';
 
 export type FollowMode = 'job' | 'approvals';
 

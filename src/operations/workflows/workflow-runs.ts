@@ -40,7 +40,8 @@ const run = writeOperation({
   cli: {
     verb: 'workflow run',
     positionals: ['name'],
-    examples: ['svc workflow run patch-and-check', 'svc workflow run patch-and-check --from look'],
+    wait: 'steps',
+    examples: ['svc workflow run patch-and-check --wait', 'svc workflow run patch-and-check --from look'],
   },
   input: z.strictObject({
     name: field.name,
@@ -115,7 +116,8 @@ const status = readOperation({
   cli: {
     verb: 'workflow status',
     positionals: ['run'],
-    examples: ['svc workflow status', 'svc workflow status wfr_01m7yd4zyke00anp2z332d2j5p'],
+    wait: 'steps',
+    examples: ['svc workflow status', 'svc workflow status wfr_01m7yd4zyke00anp2z332d2j5p --wait'],
   },
   input: z.strictObject({
     run: field.id('wfr').optional().describe('The run; without it the newest one'),

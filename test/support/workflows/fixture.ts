@@ -24,11 +24,11 @@ const BEN = { name: 'ben', owner: 'ben' };
 export const step = (name: string, script: string, more = ''): string =>
   `  - name: ${name}\n    command: [/bin/sh, -c, ${JSON.stringify(script)}]\n    inventory: localhost\n${more}`;
 
-export const add = (fixture: Fixture, steps: readonly string[], replace = false): Promise<unknown> =>
-  fixture.call('workflow.add', { name: 'w', text: `steps:\n${steps.join('')}`, replace });
+export const add = (fixture: Fixture, name: string, steps: readonly string[], replace = false): Promise<unknown> =>
+  fixture.call('workflow.add', { name, text: `steps:\n${steps.join('')}`, replace });
 
-export const start = (fixture: Fixture, from: readonly string[] = [], as = {}): Promise<Run> =>
-  fixture.call<Run>('workflow.run', { name: 'w', from }, as);
+export const start = (fixture: Fixture, name: string, from: readonly string[] = [], as = {}): Promise<Run> =>
+  fixture.call<Run>('workflow.run', { name, from }, as);
 
 export const status = (fixture: Fixture, id: string): Promise<Run> => fixture.call<Run>('workflow.status', { run: id });
 

@@ -57,7 +57,14 @@ export async function readAll(chunks: AsyncIterable<string | Uint8Array>): Promi
 }
 
 /** A parsed answer: `data` has the shape of its kind's view if the server is correct. */
-export async function readData(called: Called): Promise<{ kind: string; data: unknown; text: string }> {
+export interface Answer {
+  readonly kind: string;
+  readonly data: unknown;
+  /** The envelope. */
+  readonly text: string;
+}
+
+export async function readData(called: Called): Promise<Answer> {
   if (called.shape === 'none') throw new Failure('internal', 'The server sent an empty answer.');
   const text = await readAll(called.chunks);
   const { kind, data } = parseEnvelope(text);

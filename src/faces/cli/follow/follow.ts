@@ -57,7 +57,8 @@ export async function follow(session: Session, id: string, since: number, sink: 
   return null;
 }
 
-function mentionUnclaimed({ terminal, options }: Session): () => void {
+/** Says after a while that no daemon has claimed the job, unless the returned function is called before. */
+export function mentionUnclaimed({ terminal, options }: Session): () => void {
   const where =
     options.remote === null ? 'is svc serve running, and not cordoned?' : 'the server may be cordoned or busy.';
   return terminal.clock.after(UNCLAIMED_MS, () => terminal.stderr.write(`No daemon has taken the job yet: ${where}\n`));

@@ -1,4 +1,4 @@
-import type { WaitMode } from '../../../operations/core/cli-face.ts';
+import type { JobWaitMode } from '../../../operations/core/cli-face.ts';
 import type { Projected } from '../../../operations/views/views.ts';
 import { readData } from '../connection/client.ts';
 import { type End, EXIT_INTERRUPTED, exitCodeOfJob, follow, textSink } from './follow.ts';
@@ -8,7 +8,7 @@ import { write } from '../terminal.ts';
 import { operationVerb, TREE } from '../syntax/tree.ts';
 
 /** The verb whose answer `--wait` shows in JSON mode once the job has ended. */
-const ANSWER_VERBS: Readonly<Record<WaitMode, string>> = { job: 'job get', plan: 'job get', result: 'job result' };
+const ANSWER_VERBS: Readonly<Record<JobWaitMode, string>> = { job: 'job get', plan: 'job get', result: 'job result' };
 
 /**
  * Follows the job that was queued and exits with its exit code. In text mode its output is ours; in JSON mode
@@ -16,7 +16,7 @@ const ANSWER_VERBS: Readonly<Record<WaitMode, string>> = { job: 'job get', plan:
  */
 export async function waitForRun(
   session: Session,
-  mode: WaitMode,
+  mode: JobWaitMode,
   queued: { kind: string; data: unknown; text: string },
 ): Promise<number> {
   const { terminal, options, client } = session;

@@ -1,0 +1,70 @@
+import type { Projected } from '../../../operations/views/views.ts';
+import { line } from '../../text/safe.ts';
+import { type Answer, readData } from '../connection/client.ts';
+import { placeFlags, type Session, showData } from '../connection/session.ts';
+import { operationVerb, TREE } from '../syntax/tree.ts';
+import { write } from '../terminal.ts';
+import { EXIT_INTERRUPTED, mentionUnclaimed } from './follow.ts';
+import { pollUntil } from './polling.ts';
+
+type Run = Projected<'workflow.status'>;
+
+const OPEN: readonly Run['state'][] = ['running', 'awaiting_approval'];
+const SUCCESSES: readonly Run['state'][] = ['succeeded', 'degraded'];
+/** States of steps that need no daemon. */
+const UNCLAIMED: readonly Run['steps'][number]['state'][] = ['waiting', 'skipped', 'queued'];
+
+/**
+ * Polls a run of a workflow until it has ended, and shows it. Each change of a step is a line on standard error.
+ * Resolves to 0 if the run succeeded or is degraded, else to 1; on Ctrl-C the run continues.
+ */
+export async function waitForSteps(session: Session, answered: Answer): Promise<number> {
+  const { terminal, options } = session;
+  const detach = new AbortController();
+  const restore = terminal.onInterrupt(() => detach.abort());
+  const quiet = mentionUnclaimed(session);
+  const { run_id: id } = answered.data as Run;
+  terminal.stderr.write(line(`Waiting for run ${id}.`));
+  const shown = new Map<string, string>();
+  let latest: Answer | null = answered;
+  try {
+    const polling = { clock: terminal.clock, deadline: Number.POSITIVE_INFINITY, signal: detach.signal };
+    const end = await pollUntil(polling, async () => {
+      const answer = latest ?? (await readStatus(session, id));
+      latest = null;
+      const run = answer.data as Run;
+      if (run.steps.some(({ state }) => !UNCLAIMED.includes(state))) quiet();
+      const changed = await showChanges(session, run, shown);
+      if (OPEN.includes(run.state)) return changed ? 'changed' : 'again';
+      return { answer, run };
+    });
+    if (end === null) {
+      const again = `svc workflow status ${id} --wait${placeFlags(session)}`;
+      terminal.stderr.write(line(`\nDetached; run ${id} continues. Resume with: ${again}`));
+      return EXIT_INTERRUPTED;
+    }
+    if (options.output === 'json') await write(terminal.stdout, end.answer.text);
+    else await showData(session, end.answer);
+    return SUCCESSES.includes(end.run.state) ? 0 : 1;
+  } finally {
+    quiet();
+    restore();
+  }
+}
+
+async function readStatus({ client }: Session, id: string): Promise<Answer> {
+  return readData(await client.call(operationVerb(TREE, 'workflow status').call, { run: id }));
+}
+
+/** Writes a line for each step that is not as it was shown; whether there was one. */
+async function showChanges({ terminal }: Session, { steps }: Run, shown: Map<string, string>): Promise<boolean> {
+  let changed = false;
+  for (const { name, state, job_id: jobId, reason } of steps) {
+    if (state === 'waiting' || shown.get(name) === state) continue;
+    shown.set(name, state);
+    changed = true;
+    const why = reason === undefined ? '' : `: ${reason}`;
+    await write(terminal.stderr, line(`-- ${name} is ${state}${jobId === null ? '' : ` (${jobId})`}${why}`));
+  }
+  return changed;
+}
