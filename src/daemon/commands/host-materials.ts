@@ -5,7 +5,7 @@ import { noSshKey, targetHosts } from '../../jobs/inventories/targets.ts';
 import type { HostMaterials } from '../../runners/command/on-hosts.ts';
 import { hostKeysOf } from '../../store/inventories/host-keys.ts';
 import { getInventory, getInventoryRow } from '../../store/inventories/inventories.ts';
-import { readSecrets } from '../../store/secrets/secrets.ts';
+import { sshKeyOf } from '../inventories/ssh-key.ts';
 import type { RunDeps } from '../jobs/run-support.ts';
 
 /**
@@ -21,19 +21,12 @@ export async function hostMaterials({ store, keyring, forks }: RunDeps, spec: Co
   const { ssh_key: ref } = await getInventoryRow(db, name);
   const needsKey = hosts.some(({ kind }) => kind === 'ssh');
   if (needsKey && ref === null) throw noSshKey(name);
-  const secrets = needsKey && ref !== null ? await readSecrets(db, await keyring(), { key: ref }) : null;
-  const key = secrets?.get('key') ?? null;
   return {
     hosts,
     trusted: new Set(keys.keys()),
     knownHosts: knownHosts(hosts, keys),
-    key: key === null ? null : wholeKey(key),
+    key: needsKey && ref !== null ? await sshKeyOf(db, await keyring(), ref) : null,
     forks,
     inventory: name,
   };
-}
-
-/** OpenSSH reads no key without the end of its last line, which a stored secret does not have. */
-function wholeKey(key: Buffer): Buffer {
-  return Buffer.from(`${key.toString('latin1').replaceAll('\r\n', '\n').trimEnd()}\n`, 'latin1');
 }

@@ -15,6 +15,7 @@ import { getInventory, getInventoryRow } from '../../store/inventories/inventori
 import { encodeResults, insertResults } from '../../store/playbooks/results.ts';
 import type { Db } from '../../store/schema/schema.ts';
 import { listProjectSecrets, readSecrets } from '../../store/secrets/secrets.ts';
+import { sshKeyOf } from '../inventories/ssh-key.ts';
 import { NO_RESULT, type RunDeps, runKind } from '../jobs/run-support.ts';
 import { sourceTree } from '../sources/source-tree.ts';
 
@@ -24,7 +25,7 @@ export const PLAYBOOK_RUN = runKind(playbookKind, ansibleRunner, {
     const ring = await deps.keyring();
     const secrets = await readSecrets(db, ring, spec.runSecrets);
     const vault = spec.vaultProject === null ? [] : await vaultOf(db, ring, spec.vaultProject);
-    const sshKey = await sshKeyOf(db, ring, spec.inventory);
+    const sshKey = await inventoryKey(db, ring, spec.inventory);
     const inventory = await getInventory(db, spec.inventory);
     const { inventory: name, limit, limitIsOfEvent: isOfEvent } = spec;
     const hosts = await targetHosts(db, { inventory: name, limit, isOfEvent });
@@ -76,7 +77,7 @@ async function vaultOf(db: Db, ring: Keyring, project: string): Promise<VaultSec
   return [...values].map(([name, value]) => ({ name, variable: vaultVariable(name), value }));
 }
 
-async function sshKeyOf(db: Db, ring: Keyring, inventory: string): Promise<Buffer | null> {
+async function inventoryKey(db: Db, ring: Keyring, inventory: string): Promise<Buffer | null> {
   const { ssh_key: ref } = inventory === LOCALHOST ? { ssh_key: null } : await getInventoryRow(db, inventory);
-  return ref === null ? null : ((await readSecrets(db, ring, { key: ref })).get('key') ?? null);
+  return ref === null ? null : sshKeyOf(db, ring, ref);
 }
