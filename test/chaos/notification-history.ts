@@ -20,6 +20,16 @@ export interface FinalPage {
   readonly reason: string | null;
 }
 
+/** Its delivery at the end. */
+export interface FinalDelivery {
+  readonly notificationId: string;
+  readonly state: string;
+  readonly attempts: number;
+  /** When it is to be tried again, in milliseconds since the epoch. */
+  readonly nextAt: number;
+  readonly failure: string | null;
+}
+
 export interface NotificationHistory {
   /** Jobs that were armed, and failed or were killed. */
   readonly jobs: readonly string[];
@@ -28,6 +38,7 @@ export interface NotificationHistory {
   /** Those of them that were decided after they were notified. */
   readonly decided: readonly string[];
   readonly pages: readonly FinalPage[];
+  readonly deliveries: readonly FinalDelivery[];
   readonly arrivals: readonly Arrival[];
   /** When each killed daemon was gone, in milliseconds since the epoch. */
   readonly killedAt: readonly number[];
@@ -103,11 +114,23 @@ function unannounced({ jobs, asked, decided, pages, arrivals }: NotificationHist
 }
 
 /** Every notification that the store has as one to be sent has arrived, whatever its topic. */
-function unsentNotifications({ pages, arrivals }: NotificationHistory): NotificationViolation[] {
+function unsentNotifications({ pages, deliveries, arrivals }: NotificationHistory): NotificationViolation[] {
   const arrived = new Set(arrivals.map(({ notificationId }) => notificationId));
   return pages
     .filter(({ id, reason }) => reason === null && !arrived.has(id))
-    .map(({ id, topic }) => ({ rule: 'lost', what: `${id} about ${topic} never arrived` }));
+    .map(({ id, topic }) => ({
+      rule: 'lost',
+      what: `${id} about ${topic} never arrived: ${describe(deliveries, id)}`,
+    }));
+}
+
+function describe(deliveries: readonly FinalDelivery[], id: string): string {
+  const own = deliveries.filter(({ notificationId }) => notificationId === id);
+  const texts = own.map(
+    ({ state, attempts, nextAt, failure }) =>
+      `${state} after ${attempts} failed attempts, next at ${new Date(nextAt).toISOString()} (${failure ?? 'no failure'})`,
+  );
+  return texts.join('; ') || 'it has no delivery';
 }
 
 /** Each repeat needs a separate kill between the two arrivals; the earliest repeat takes the earliest kill left. */

@@ -54,6 +54,10 @@ const SECOND_SHARE = 0.3;
 const QUIET_MS = 1_500;
 /** Requests that are sent together may wait for a minute. */
 const SETTLE_LIMIT_MS = 150_000;
+/** Beyond that, what failed is waited for until its next attempt, and this long for the attempt itself. */
+const ATTEMPT_MS = 30_000;
+/** The attempts of a notification take some 10 minutes; then it is given up, which is reported as lost. */
+const ATTEMPTS_LIMIT_MS = 900_000;
 
 /** One place for a daemon: killed and filled again. */
 class Seat {
@@ -103,8 +107,7 @@ export async function runNotificationKills(
   const msPerKill = (performance.now() - begun) / Math.max(1, kills);
   receiver.onNotification = null;
   await Promise.all(seats.map((seat) => seat.daemon.ready));
-  // What has not settled by then is reported as lost, by its name.
-  await until('nothing is left to send', () => isSettled(run), SETTLE_LIMIT_MS).catch(() => undefined);
+  await settle(run);
   const history = await readNotificationHistory(run);
   return { violations: checkNotifications(history), figures: figuresOf(run, history, msPerKill) };
 }
@@ -199,6 +202,25 @@ async function decideOne({ fixture, decided }: Run): Promise<boolean> {
   return true;
 }
 
+/** What has not settled by then is reported as lost, by its name. */
+async function settle(run: Run): Promise<void> {
+  const begun = Date.now();
+  let waitUntil = begun + SETTLE_LIMIT_MS;
+  while (waitUntil > Date.now() && waitUntil < begun + ATTEMPTS_LIMIT_MS) {
+    const isDone = await until('nothing is left to send', () => isSettled(run), waitUntil - Date.now()).catch(
+      () => false,
+    );
+    if (isDone) return;
+    const failed = await run.fixture.store.db
+      .selectFrom('deliveries')
+      .select((row) => row.fn.max('next_at').as('at'))
+      .where('state', '=', 'waiting')
+      .where('attempts', '>', 0)
+      .executeTakeFirst();
+    waitUntil = (failed?.at ?? 0) + ATTEMPT_MS;
+  }
+}
+
 /** Every job has ended, there is a page about each end, request and decision, and none waits. */
 async function isSettled({ fixture, jobs, asked, decided }: Run): Promise<boolean> {
   const { db } = fixture.store;
@@ -221,13 +243,18 @@ async function readNotificationHistory({
   decided,
   kills,
 }: Run): Promise<NotificationHistory> {
-  const pages = await fixture.store.db.selectFrom('pages').select(['id', 'topic', 'reason']).execute();
+  const { db } = fixture.store;
+  const pages = await db.selectFrom('pages').select(['id', 'topic', 'reason']).execute();
+  const deliveries = await db
+    .selectFrom('deliveries')
+    .select(['page_id as notificationId', 'state', 'attempts', 'next_at as nextAt', 'failure'])
+    .execute();
   const arrivals = receiver.pages.map(({ page, at }) => ({
     notificationId: page.sequence_id ?? '',
     message: page.message,
     at,
   }));
-  return { jobs, asked, decided, pages, arrivals, killedAt: kills.map(({ at }) => at) };
+  return { jobs, asked, decided, pages, deliveries, arrivals, killedAt: kills.map(({ at }) => at) };
 }
 
 function figuresOf(

@@ -17,6 +17,7 @@ const HISTORY: NotificationHistory = {
     { id: 'page_a', topic: 'approval:apr_a', reason: `sent with ${OTHER}` },
     { id: 'page_b', topic: 'approval:apr_b', reason: `sent with ${OTHER}` },
   ],
+  deliveries: [{ notificationId: PAGE, state: 'waiting', attempts: 3, nextAt: 0, failure: 'timeout' }],
   arrivals: [
     { notificationId: PAGE, message: 'Job job_a failed.', at: 1_000 },
     { notificationId: PAGE, message: 'Job job_a failed.', at: 3_000 },
@@ -36,7 +37,10 @@ test('F20: A notification that never arrived is lost, for each topic in it', () 
     lost.map(({ rule, what }) => [rule, what]),
     [
       ['lost', 'no notification of job:job_a arrived'],
-      ['lost', `${PAGE} about job:job_a never arrived`],
+      [
+        'lost',
+        `${PAGE} about job:job_a never arrived: waiting after 3 failed attempts, next at 1970-01-01T00:00:00.000Z (timeout)`,
+      ],
     ],
   );
   const unasked = checkNotifications({ ...HISTORY, arrivals: [first!] });
@@ -45,7 +49,7 @@ test('F20: A notification that never arrived is lost, for each topic in it', () 
     [
       'no notification of approval:apr_a arrived',
       'no notification of approval:apr_b arrived',
-      `${OTHER} about approvals:apr_a never arrived`,
+      `${OTHER} about approvals:apr_a never arrived: it has no delivery`,
     ],
   );
   assert.deepEqual(
