@@ -31,7 +31,8 @@ interface GuardOptions {
   readonly compileCacheDir?: string | null;
 }
 
-const READY_WITHIN_MS = 15_000;
+/** An emulated or overloaded machine has taken 20 s for the start of a Node. */
+const READY_WITHIN_MS = 60_000;
 const RESTART_AFTER_MS = 500;
 const STOP_WITHIN_MS = 2_000;
 
