@@ -1,14 +1,16 @@
 /** A daemon that is not root, and the account that its jobs run as: by three capabilities and no other. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { promisify } from 'node:util';
 import { findJobAccount } from '../../../src/config/job-account.ts';
 import type { DoctorEntry } from '../../../src/doctor/entry.ts';
 import type { AccountIds } from '../../../src/domain/jobs/account.ts';
 import { findSurvivors } from '../../../src/runners/process/tree.ts';
 import {
+  asService,
   CAPABILITIES,
   type CapableFixture,
   JOB_USER,
@@ -17,6 +19,8 @@ import {
 } from '../../support/accounts/capable-daemon.ts';
 import { closedCheckout, NO_ROOT } from '../../support/accounts/job-account.ts';
 import { until } from '../../support/api-client.ts';
+import { Objects } from '../../support/attacks/hostile/objects.ts';
+import { HostileServer } from '../../support/attacks/hostile/server.ts';
 import { NotReady } from '../../support/daemon.ts';
 import { addWorkspace, items, linesOf, runToEnd } from '../../support/infrastructure.ts';
 import { needs } from '../../support/tools.ts';
@@ -51,6 +55,16 @@ const ESCAPING = 'setsid sleep 300 & sleep 301 & env -i setsid sh -c "sleep 302 
 
 const skip = NO_ROOT || closedCheckout();
 
+/** Jobs above a bound of 50 processes and 128 MiB. What processes share counts once. */
+const BEYOND = [
+  { script: 'for (1..70) { fork or do { sleep 60; exit } } sleep 60', says: /^The job had more than 50 processes/m },
+  {
+    script: 'my $x = "x" x (20 << 20); for (1..9) { fork or do { $x = "y" x (20 << 20); sleep 60; exit } } sleep 60',
+    says: /^The job used more than 128 MiB of memory and was ended\.$/m,
+  },
+];
+const FETCH = join(import.meta.dirname, '..', '..', 'support', 'accounts', 'fetch-as-service.ts');
+
 describe('A daemon with CAP_SETUID, CAP_SETGID and CAP_KILL', { skip }, () => {
   test('T66: runs a job as another account, without groups and capabilities', async (t) => {
     const fixture = await openCapableFixture(t);
@@ -69,6 +83,42 @@ describe('A daemon with CAP_SETUID, CAP_SETGID and CAP_KILL', { skip }, () => {
       [`${uid}`, `${gid}`, `${uid} 700`, ...none, '1000', 'again'].toSorted(),
     );
     await until('the run is removed', () => fixture.leftRuns().length === 0);
+  });
+
+  test('T78: bounds the processes and the memory of jobs', async (t) => {
+    const fixture = await openCapableFixture(t);
+    const flags = fixture.flags();
+    const bounds = ['--job-memory', '128MiB', '--job-processes', '50', '--max-jobs', '2'];
+    await fixture.start({ ...flags, args: [...(flags.args ?? []), ...bounds] });
+    // Of the account, for both jobs.
+    assert.match(await ran(fixture, 'grep "^Max processes" /proc/self/limits'), /^Max processes +100 +100 /m);
+    for (const { script, says } of BEYOND) {
+      const id = await fixture.queue({ command: ['timeout', '--signal=KILL', '60', 'perl', '-e', script] });
+      await fixture.waitFor(id, ['failed'], 60_000);
+      assert.match(await output(fixture, id), says);
+      assert.deepEqual(await findSurvivors(id), []);
+    }
+  });
+
+  test('T66, T70: git of a daemon fetches as the account of jobs', { skip: needs('git') }, async (t) => {
+    const fixture = await openCapableFixture(t);
+    const server = await new HostileServer().listen();
+    t.after(() => server.close());
+    const objects = new Objects();
+    const tip = objects.commit(objects.tree(['100644', 'f', objects.blob()]));
+    const url = server.serve({ tip, shallow: tip, pack: objects.pack() });
+    const [program, ...words] = [...asService(CAPABILITIES), process.execPath, FETCH, url, fixture.dir];
+    const { stdout } = await promisify(execFile)(program, words, { timeout: 60_000, cwd: '/' });
+    const { uid } = await jobAccount();
+    assert.deepEqual(JSON.parse(stdout), {
+      started: [
+        [uid, uid],
+        [uid, uid],
+      ],
+      files: ['f'],
+      owner: SERVICE_ID,
+      left: [],
+    });
   });
 
   test('T66: a job reaches no file, process or mode of the daemon', async (t) => {
