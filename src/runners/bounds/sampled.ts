@@ -9,6 +9,10 @@ import { exactMemoryOf, usageOf } from './usage.ts';
 
 /** A job that fills memory as fast as it can gets some 500 MiB further until the next look. */
 const LOOK_EVERY_MS = 250;
+/** A job that starts processes as fast as it can would have some hundreds by then: so many that they slow the look. */
+const COUNT_EVERY_MS = 25;
+/** Of the processes of one job: when the machine has gained as many since the last look, the next comes at once. */
+const SUDDEN_SHARE = 0.5;
 /** Of what the machine can run, at most this share is for jobs: the daemon and its user can still start programs. */
 const MACHINE_SHARE = 0.5;
 
@@ -81,7 +85,15 @@ export class SampledBounds implements Bounds {
   #lookLater(): void {
     if (this.#isLooking || this.#watched.size === 0) return;
     this.#isLooking = true;
-    this.#options.clock.after(LOOK_EVERY_MS, () => {
+    this.#waitForLook(processesOfMachine(), LOOK_EVERY_MS);
+  }
+
+  #waitForLook(before: number, leftMs: number): void {
+    const { clock, limits } = this.#options;
+    clock.after(Math.min(COUNT_EVERY_MS, leftMs), () => {
+      const later = leftMs - COUNT_EVERY_MS;
+      const isSudden = processesOfMachine() - before >= limits.processes * SUDDEN_SHARE;
+      if (later > 0 && !isSudden) return this.#waitForLook(before, later);
       void urgently(() => this.#look()).finally(() => {
         this.#isLooking = false;
         this.#lookLater();
@@ -108,6 +120,16 @@ export class SampledBounds implements Bounds {
     if (usage.processes > processes) return `The job had more than ${processes} processes and threads and was ended.`;
     if (usage.memoryBytes <= memoryBytes || (await exactMemoryOf(pids, account)) <= memoryBytes) return null;
     return `The job used more than ${formatSize(memoryBytes)} of memory and was ended.`;
+  }
+}
+
+/** The processes and threads of the machine; 0 where the kernel does not say. */
+function processesOfMachine(): number {
+  try {
+    // As in "0.20 0.18 0.12 1/80 11206": running, and all.
+    return Number(/ \d+\/(\d+) /.exec(readFileSync('/proc/loadavg', 'latin1'))?.[1] ?? 0);
+  } catch {
+    return 0;
   }
 }
 

@@ -2,7 +2,7 @@ import { openMachine } from '../launch/machine.ts';
 
 const SCHED_OTHER = 0;
 const SCHED_RR = 2;
-/** Children start with the ordinary priority again. */
+/** Children start with the ordinary priority again. Only root, or CAP_SYS_NICE, may take it back, and it harms nothing. */
 const SCHED_RESET_ON_FORK = 0x4000_0000;
 /** The lowest of the real-time priorities, which is above all ordinary processes. */
 const PRIORITY = 1;
@@ -12,7 +12,8 @@ let urgent = 0;
 
 /**
  * Runs `work` with a real-time priority: a job that starts processes without end leaves the daemon so little of the
- * processors that it would not get to end that job. Without the right to it (root, CAP_SYS_NICE), just runs `work`.
+ * processors that it would not get to end that job. Without the right to it (root, CAP_SYS_NICE, RLIMIT_RTPRIO), just
+ * runs `work`.
  */
 export async function urgently<T>(work: () => Promise<T>): Promise<T> {
   urgent += 1;
@@ -21,7 +22,7 @@ export async function urgently<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } finally {
     urgent -= 1;
-    if (urgent === 0) schedule(SCHED_OTHER, ORDINARY);
+    if (urgent === 0) schedule(SCHED_OTHER | SCHED_RESET_ON_FORK, ORDINARY);
   }
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
@@ -20,6 +21,12 @@ const SKIP =
 const ACCOUNT = { uid: 64_123, gid: 64_124 };
 const NUMBERS = CALL_NUMBERS[process.arch];
 const ENV = { PATH: '/usr/local/bin:/usr/bin:/bin', SVC_JOB_ID: 'job_1' };
+
+/** Of this process. False where it may not raise its limits: that needs CAP_SYS_RESOURCE. */
+function limitPriority(value: number): boolean {
+  const limits = [`--rtprio=${value}:${value}`, `--nice=${value}:${value}`];
+  return spawnSync('prlimit', ['--pid', `${process.pid}`, ...limits]).status === 0;
+}
 
 async function text(stream: Readable): Promise<string> {
   let all = '';
@@ -189,6 +196,17 @@ describe('a job of a daemon that is root', { skip: SKIP }, () => {
     process.kill(other.pid, 'SIGKILL');
     await other.exited;
   });
+
+  it(
+    'T68: does not get the right of the daemon to raise its priority',
+    { skip: !limitPriority(5) && 'needs the right to raise limits' },
+    async (t) => {
+      t.after(() => limitPriority(0));
+      limitPriority(5);
+      const { stdout } = await run(['grep', '-E', '^Max (nice|realtime) priority', '/proc/self/limits']);
+      assert.match(stdout, /^Max nice priority +0 +0 +\nMax realtime priority +0 +0 +\n$/);
+    },
+  );
 
   it('has no more memory than its limit', async () => {
     const ran = await perl('my $x = "x" x (300 << 20); print length $x', { limits: { addressSpaceBytes: 200 << 20 } });

@@ -87,6 +87,10 @@ const LIMITS = [
   { of: 'processesOfAccount', number: 6, step: { name: 'limiting the processes' }, mayStay: true },
 ] as const;
 
+/** A daemon may have the right to raise its own priority: RLIMIT_NICE and RLIMIT_RTPRIO. */
+const PRIORITY_LIMITS = [13, 14];
+const NO_PRIORITY: Step = { name: 'giving up priority' };
+
 const [EPERM, ENOENT, EACCES, ENOTDIR] = [1n, 2n, 13n, 20n];
 /** After these errors the next folder of PATH is tried. */
 const NOT_HERE = (1n << ENOENT) | (1n << EACCES) | (1n << ENOTDIR);
@@ -215,6 +219,8 @@ export class LaunchSteps {
       const limit = list.copy(limitOf(BigInt(value)));
       list.call(step, prlimit64, [0, number, limit, 0], mayStay ? SET_OR_REFUSED : ZERO_OR_MORE);
     }
+    const none = list.copy(limitOf(0n));
+    for (const number of PRIORITY_LIMITS) list.call(NO_PRIORITY, prlimit64, [0, number, none, 0]);
     list.call(SIGNALS, rt_sigprocmask, [SIG_SETMASK, list.room(SIGNAL_SET_BYTES).address, 0, SIGNAL_SET_BYTES]);
     for (const path of candidates(order)) list.call(EXECUTING, execve, [list.text(path), argv, env], NOT_HERE);
     list.call(EXECUTING, NO_CALL);
