@@ -128,7 +128,7 @@ function describe(deliveries: readonly FinalDelivery[], id: string): string {
   const own = deliveries.filter(({ notificationId }) => notificationId === id);
   const texts = own.map(
     ({ state, attempts, nextAt, failure }) =>
-      `${state} after ${attempts} failed attempts, next at ${new Date(nextAt).toISOString()} (${failure ?? 'no failure'})`,
+      `${state} after ${attempts} failed attempts (${failure ?? 'no failure'}), next ${new Date(nextAt).toISOString()}`,
   );
   return texts.join('; ') || 'it has no delivery';
 }
