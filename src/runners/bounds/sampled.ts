@@ -9,7 +9,7 @@ import { exactMemoryOf, usageOf } from './usage.ts';
 
 /** A job that fills memory as fast as it can gets some 500 MiB further until the next look. */
 const LOOK_EVERY_MS = 250;
-/** A job that starts processes as fast as it can would have some hundreds by then: so many that they slow the look. */
+/** A job that starts processes as fast as it can would have some hundreds by then, which slow the look. */
 const COUNT_EVERY_MS = 25;
 /** Of the processes of one job: when the machine has gained as many since the last look, the next comes at once. */
 const SUDDEN_SHARE = 0.5;

@@ -2,7 +2,7 @@ import { openMachine } from '../launch/machine.ts';
 
 const SCHED_OTHER = 0;
 const SCHED_RR = 2;
-/** Children start with the ordinary priority again. Only root, or CAP_SYS_NICE, may take it back, and it harms nothing. */
+/** Children start with the ordinary priority again. To take it back needs CAP_SYS_NICE, so it stays. */
 const SCHED_RESET_ON_FORK = 0x4000_0000;
 /** The lowest of the real-time priorities, which is above all ordinary processes. */
 const PRIORITY = 1;
