@@ -8,12 +8,13 @@ import { commandAction } from './commands/action.ts';
 import { playbookAction } from './playbooks/action.ts';
 import type { Asker, Gate, QueueDeps, Queued } from './queue.ts';
 import { workflowAction } from './workflows/action.ts';
-import { workspaceAction } from './workspaces/action.ts';
+import { driftOfAll, workspaceAction } from './workspaces/action.ts';
 
 /** The actions of rules and schedules that make a job; the row of each belongs to its area. */
 const ACTIONS: { readonly [K in JobActionKind]: ActionRow<ActionFields[K]> } = {
   plan: workspaceAction('plan'),
   drift: workspaceAction('drift'),
+  drift_all: driftOfAll,
   apply: workspaceAction('apply'),
   destroy: workspaceAction('destroy'),
   command: commandAction,

@@ -4,7 +4,7 @@ import { type CommandAction, commandRuleAction } from '../commands/action.ts';
 import { type NotifyAction, notifyRuleAction } from '../notify/action.ts';
 import { type PlaybookAction, playbookRuleAction } from '../playbooks/action.ts';
 import { type WorkflowAction, workflowRuleAction } from '../workflows/action.ts';
-import { type WorkspaceAction, workspaceRuleAction } from '../workspaces/action.ts';
+import { type EveryWorkspaceAction, type WorkspaceAction, workspaceRuleAction } from '../workspaces/action.ts';
 
 /** What each kind of action says beside its kind. */
 export interface ActionFields {
@@ -13,6 +13,7 @@ export interface ActionFields {
   backup: BackupAction;
   plan: WorkspaceAction;
   drift: WorkspaceAction;
+  drift_all: EveryWorkspaceAction;
   apply: WorkspaceAction;
   destroy: WorkspaceAction;
   workflow: WorkflowAction;
@@ -24,6 +25,7 @@ type ActionKind = keyof ActionFields;
 export const JOB_ACTION_KINDS = [
   'plan',
   'drift',
+  'drift_all',
   'apply',
   'destroy',
   'command',

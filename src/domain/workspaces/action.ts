@@ -9,6 +9,11 @@ export interface WorkspaceAction {
   readonly timeout: string | null;
 }
 
+/** What an action that queues a run of every workspace says beside its kind. */
+export interface EveryWorkspaceAction {
+  readonly timeout: string | null;
+}
+
 export function workspaceRuleAction(kind: WorkspaceKind): RuleActionRow<WorkspaceAction> {
   return {
     others: ['timeout'],

@@ -8,7 +8,7 @@ import { hasReach, REACH_FIELDS } from '../core/reach-input.ts';
 import type { ActionInput } from '../core/action-input.ts';
 import { PLAYBOOK_FIELDS, playbookInput } from '../playbooks/action-input.ts';
 import { WORKFLOW_FIELDS, workflowInput } from '../workflows/action-input.ts';
-import { WORKSPACE_FIELDS, workspaceInput } from '../workspaces/action-input.ts';
+import { driftOfAllInput, WORKSPACE_FIELDS, workspaceInput } from '../workspaces/action-input.ts';
 
 /** The fields that name what a schedule does. */
 export const ACTION_FIELDS = {
@@ -25,6 +25,7 @@ type Input = z.output<z.ZodObject<typeof ACTION_FIELDS>>;
 const INPUTS: { readonly [K in JobActionKind]: ActionInput<Input, ActionFields[K]> } = {
   plan: workspaceInput('plan'),
   drift: workspaceInput('drift'),
+  drift_all: driftOfAllInput,
   apply: workspaceInput('apply'),
   destroy: workspaceInput('destroy'),
   command: commandInput,

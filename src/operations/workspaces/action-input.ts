@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { WorkspaceAction } from '../../domain/workspaces/action.ts';
+import type { EveryWorkspaceAction, WorkspaceAction } from '../../domain/workspaces/action.ts';
 import type { WorkspaceKind } from '../../domain/workspaces/workspace.ts';
 import type { ActionInput } from '../core/action-input.ts';
 import * as field from '../core/fields.ts';
@@ -10,11 +10,17 @@ export const WORKSPACE_FIELDS = {
   drift: field.name.optional().describe('Check this workspace for drift'),
   apply: field.name.optional().describe('Apply a new plan of this workspace'),
   destroy: field.name.optional().describe('Destroy the resources of this workspace'),
-} satisfies Record<WorkspaceKind, z.ZodType>;
+  drift_all: field.flag.describe('Check every workspace for drift'),
+} satisfies Record<WorkspaceKind | 'drift_all', z.ZodType>;
 
-export function workspaceInput(
-  kind: WorkspaceKind,
-): ActionInput<z.output<z.ZodObject<typeof WORKSPACE_FIELDS>>, WorkspaceAction> {
+type Input = z.output<z.ZodObject<typeof WORKSPACE_FIELDS>>;
+
+export const driftOfAllInput: ActionInput<Input, EveryWorkspaceAction> = {
+  read: ({ drift_all: all }) => (all ? (timeout) => ({ timeout }) : null),
+  refusal: () => null,
+};
+
+export function workspaceInput(kind: WorkspaceKind): ActionInput<Input, WorkspaceAction> {
   return {
     read({ [kind]: workspace }) {
       return workspace === undefined ? null : (timeout) => ({ workspace, timeout });

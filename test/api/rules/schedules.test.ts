@@ -97,6 +97,8 @@ describe('Adding a schedule', () => {
     const { program } = await programWith(t);
     const added = await call(program, 'add', { ...CRON, drift: 'net' });
     assert.deepEqual([added.runbook, added.action], ['drift:net', { kind: 'drift', workspace: 'net', timeout: null }]);
+    const all = await call(program, 'add', { ...CRON, name: 'all', drift_all: true });
+    assert.deepEqual([all.runbook, all.action], ['drift:*', { kind: 'drift_all', timeout: null }]);
   });
 
   test('What can never run is refused, with the field', async (t) => {
@@ -109,7 +111,7 @@ describe('Adding a schedule', () => {
         CRON,
         'invalid_argument',
         new RegExp(
-          String.raw`^plan, drift, apply, destroy, command, playbook, workflow, backup: ` +
+          String.raw`^plan, drift, drift_all, apply, destroy, command, playbook, workflow, backup: ` +
             String.raw`expected exactly one of them\. The words of a command come last, after --\.$`,
         ),
       ],

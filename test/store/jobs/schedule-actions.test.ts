@@ -212,6 +212,31 @@ for (const engine of ENGINES) {
       }
     });
 
+    test('A drift check of every workspace takes those that exist then, and is refused without any', async () => {
+      const time = timeFrom('2026-11-21T03:00:00Z');
+      const due = Date.parse('2026-11-21T03:00:00Z');
+      const all = { action: { kind: 'drift_all', timeout: '10m' }, next_at: due } as const;
+      await addSchedule(store, all);
+      await daemon(store, time).sweepOnce();
+      assert.deepEqual(await jobs(store), []);
+      assert.match((await scheduleOf(store)).last_refusal ?? '', /There is no workspace/);
+      const optional = { source: null, approve_when: null, deny_when: null } as const;
+      for (const name of ['net', 'dns'])
+        await store.write((tx) =>
+          insertWorkspace(tx, { ...optional, name, path: `/srv/${name}`, require_saved_plan: 0, protect_destroy: 0 }),
+        );
+      await addSchedule(store, { ...all, name: 'later' });
+      await daemon(store, time).sweepOnce();
+      const made = (await jobs(store)).map((job) =>
+        [job.kind, job.runbook, job.concurrency_key, job.timeout_ms].join(' '),
+      );
+      assert.deepEqual(
+        made.toSorted(),
+        ['dns', 'net'].map((name) => `drift drift:${name} workspace:${name} 600000`),
+      );
+      assert.equal((await scheduleOf(store, 'later')).runbook, 'drift:*');
+    });
+
     test('One that this version cannot read runs what was due, pauses, and continues when it can be read', async () => {
       const time = timeFrom('2026-11-21T03:00:00Z');
       await addSchedule(store, { timezone: 'Mars/Olympus', next_at: Date.parse('2026-11-21T03:00:00Z') });
