@@ -33,6 +33,7 @@ import { start } from './parts/start.ts';
 import { startup } from './parts/startup.ts';
 import { stream } from './parts/stream.ts';
 import { throughput } from './parts/throughput.ts';
+import { workflows } from './parts/workflows/steps.ts';
 
 const PARTS: Readonly<Record<string, Part>> = {
   enqueue,
@@ -40,6 +41,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   sandbox,
   start,
   throughput,
+  workflows,
   claims,
   list,
   backup,
