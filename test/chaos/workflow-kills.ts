@@ -31,7 +31,7 @@ interface WorkflowKillResult {
 
 const LEASE = '2s';
 /** A kill comes this long after the daemon is ready, at most: some steps end in that time. */
-const KILL_WITHIN_MS = 1_500;
+const KILL_WITHIN_MS = 1_000;
 /** One in four kills comes while the daemon starts. */
 const IN_START_SHARE = 0.25;
 const OPEN_RUNS_MAX = 4;
