@@ -20,6 +20,7 @@ type StoreCopy =
   | {
       readonly by: 'program';
       readonly facts: CopyFacts;
+      readonly needs: string;
       readonly argv: (file: string) => readonly string[];
       readonly environment: Readonly<Record<string, string>>;
       close(): Promise<void>;
@@ -115,7 +116,7 @@ async function dump(copy: Extract<StoreCopy, { by: 'program' }>, tools: Tools, t
     const { environment } = copy;
     const end = await tools.exec({ argv: [program, ...args], connectPorts: 'any', asService: true, environment });
     if (end.exitCode !== 0 || end.reason !== 'exited')
-      throw new Error(`${name} ended with ${end.exitCode ?? end.reason}`);
+      throw new Error(`${name} ended with ${end.exitCode ?? end.reason}; its messages are above. ${copy.needs}`);
     return copy.facts;
   } finally {
     await copy.close();

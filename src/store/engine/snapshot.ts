@@ -30,6 +30,8 @@ interface SnapshotFile {
 interface SnapshotProgram {
   readonly by: 'program';
   readonly facts: SnapshotFacts;
+  /** What else the program needs than to be there, in words: it may be too old for the server. */
+  readonly needs: string;
   readonly argv: (file: string) => readonly string[];
   /** Holds the password, if there is one. */
   readonly environment: Readonly<Record<string, string>>;

@@ -1,11 +1,11 @@
 /** Backups of a store on PostgreSQL, by pg_dump and pg_restore. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { until } from '../../support/api-client.ts';
 import {
-  backUp,
   type BackupFixture,
   listOf,
   onlyFile,
@@ -46,7 +46,13 @@ describe('A backup of a PostgreSQL store', { skip: needs('pg_dump', 'postgresql 
       await on.fixture.waitFor(done, ['succeeded']);
       const running = await on.fixture.queue({ command: on.fixture.witness.command('k', 600), key: 'k' });
       await on.fixture.waitFor(running, ['running']);
-      const backup = await backUp(on);
+      const backup = await queueBackup(on);
+      const seen = new Set<string>();
+      await until('the backup has ended', async () => {
+        for (const line of commandLines()) if (line.includes('pg_dump')) seen.add(line);
+        return (await on.fixture.row(backup)).state === 'succeeded' ? true : undefined;
+      });
+      for (const line of seen) assert.equal(line.includes('canary'), false, line);
       const [made] = await listOf(on);
       assert.notEqual(made?.verified_at, null);
       assert.equal((await outputOf(on, backup)).includes(PASSWORD), false);
@@ -54,6 +60,12 @@ describe('A backup of a PostgreSQL store', { skip: needs('pg_dump', 'postgresql 
 
       const empty = await server.database();
       const into = join(on.fixture.dir, 'restored');
+      const full = await restore(on, databaseUrl, into);
+      assert.equal(full.exitCode, 5);
+      assert.match(full.stdout, /the database holds \d+ tables; name an empty database/);
+      const none = await restore(on, null, into);
+      assert.equal(none.exitCode, 5);
+      assert.match(none.stdout, /the backup is of a PostgreSQL store; name an empty database/);
       const restored = await restore(on, empty, into);
       assert.equal(restored.exitCode, 0, restored.stdout + restored.stderr);
       assert.equal(readFileSync(join(into, 'seal.key'), 'utf8'), readFileSync(on.keyFile, 'utf8'));
@@ -82,21 +94,6 @@ describe('A backup of a PostgreSQL store', { skip: needs('pg_dump', 'postgresql 
     },
   );
 
-  test('is refused for a database that holds something, and for none', { timeout: 120_000 }, async (t) => {
-    const on = await openBackupFixture(t, [], { databaseUrl: await server.database() });
-    await on.fixture.start(on.flags);
-    await backUp(on);
-    const used = await server.database();
-    await query(used, 'create table mine ()');
-    const into = join(on.fixture.dir, 'restored');
-    const full = await restore(on, used, into);
-    assert.equal(full.exitCode, 5);
-    assert.match(full.stdout, /the database holds 1 tables; name an empty database/);
-    const none = await restore(on, null, into);
-    assert.equal(none.exitCode, 5);
-    assert.match(none.stdout, /the backup is of a PostgreSQL store; name an empty database/);
-  });
-
   test('that was restored in part starts no daemon', { timeout: 120_000 }, async (t) => {
     const databaseUrl = await server.database();
     const on = await openBackupFixture(t, [], { databaseUrl });
@@ -107,29 +104,41 @@ describe('A backup of a PostgreSQL store', { skip: needs('pg_dump', 'postgresql 
     });
     assert.match(stdout, /"code":"unavailable".*A restore into this database did not finish/);
   });
-
-  test('keeps the password out of the arguments of its programs', { timeout: 120_000 }, async (t) => {
-    const on = await openBackupFixture(t, [], { databaseUrl: await server.database() });
-    await on.fixture.start(on.flags);
-    const id = await queueBackup(on);
-    const seen = new Set<string>();
-    await until('the backup has ended', async () => {
-      for (const line of commandLines()) if (line.includes('pg_dump')) seen.add(line);
-      return (await on.fixture.row(id)).state === 'succeeded' ? true : undefined;
-    });
-    for (const line of seen) assert.equal(line.includes('canary'), false, line);
-  });
-
-  test('fails with the reason where pg_dump is not on the PATH', { timeout: 120_000 }, async (t) => {
-    const on = await openBackupFixture(t, [], { databaseUrl: await server.database() });
-    await on.fixture.start({ ...on.flags, env: { PATH: on.fixture.dir } });
-    const id = await queueBackup(on);
-    await on.fixture.waitFor(id, ['failed'], 60_000);
-    assert.match(await outputOf(on, id), /pg_dump is not on the PATH of the daemon; install the client of PostgreSQL/);
-    assert.deepEqual(readdirSync(on.folder), []);
-    rmSync(on.folder, { recursive: true });
-  });
 });
+
+/** The first number of a version, such as 15 of "pg_dump (PostgreSQL) 15.18". */
+function majorOf(text: string): number {
+  return Number(/\b(\d+)\b/.exec(text)?.[1]);
+}
+
+test(
+  'A backup of a PostgreSQL store fails with the reason where pg_dump is missing, or older than the server',
+  { skip: needs('pg_dump'), timeout: 240_000 },
+  async (t) => {
+    const on = await openBackupFixture(t, [], { postgres: true });
+    const without = await on.fixture.start({ ...on.flags, env: { PATH: on.fixture.dir } });
+    const missing = await queueBackup(on);
+    await on.fixture.waitFor(missing, ['failed'], 60_000);
+    assert.match(
+      await outputOf(on, missing),
+      /pg_dump is not on the PATH of the daemon; install the client of PostgreSQL/,
+    );
+    await without.stop();
+
+    const [version] = await query(on.fixture.databaseUrl ?? '', 'show server_version');
+    const theirs = majorOf(String(version?.['server_version']));
+    const own = majorOf(spawnSync('pg_dump', ['--version'], { encoding: 'utf8' }).stdout);
+    if (own >= theirs) return;
+    await on.fixture.start(on.flags);
+    const old = await queueBackup(on);
+    await on.fixture.waitFor(old, ['failed'], 60_000);
+    const output = await outputOf(on, old);
+    assert.match(output, new RegExp(`server version: ${theirs}\\.\\d.*; pg_dump version: ${own}\\.`));
+    assert.match(output, new RegExp(`pg_dump has to be as new as the server, which is PostgreSQL ${theirs}\\.`));
+    assert.deepEqual(readdirSync(on.folder), []);
+    assert.deepEqual(await listOf(on), []);
+  },
+);
 
 function commandLines(): string[] {
   return readdirSync('/proc').flatMap((pid) => {

@@ -33,10 +33,12 @@ export async function dumpSnapshot(url: string, connectTimeoutMs: number): Promi
     await client.query('set local idle_in_transaction_session_timeout = 0');
     const facts = await factsOf(client);
     const { rows } = await client.query<{ id: string }>('select pg_export_snapshot() as id');
+    const version = await client.query<{ server_version: string }>('show server_version');
     const { url: bare, environment } = accessOf(url);
     return {
       by: 'program',
       facts,
+      needs: `pg_dump has to be as new as the server, which is PostgreSQL ${version.rows[0]?.server_version ?? ''}`,
       environment,
       argv: (file) => [
         'pg_dump',
