@@ -81,8 +81,8 @@ async function runProgram([name = '', ...args]: readonly string[], extra: Record
   if (code !== 0)
     throw new Failure(
       'unavailable',
-      `${name} ended with ${code ?? 'a signal'}; its messages are above. It has to be as new as the pg_dump that made ` +
-        'the backup, and so does the server. Empty the database before you restore again.',
+      `${name} ended with ${code ?? 'a signal'}; its messages are above. It has to be as new as the pg_dump that ` +
+        'made the backup, and so does the server. Empty the database before you restore again.',
     );
 }
 

@@ -23,7 +23,8 @@ export function examineBackups({ openedStore, paths, clock }: Facts): Promise<Fi
     const faults = [failed, await fileFault(newest, paths.backups), keyFault(await findSealKey(db))];
     const found = faults.filter((fault) => fault !== null);
     const age = Math.max(0, clock.now() - newest.created_at);
-    const state = `The newest backup is ${formatDuration(age - (age % MINUTE_MS))} old`;
+    const inWords = age < MINUTE_MS ? 'less than a minute' : formatDuration(age - (age % MINUTE_MS));
+    const state = `The newest backup is ${inWords} old`;
     return found.length === 0 ? ok(`${state}, and its key was exported.`) : warn(`${state}. ${found.join(' ')}`);
   });
 }

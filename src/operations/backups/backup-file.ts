@@ -57,7 +57,9 @@ function explain(error: unknown, what: string, keyPlace: string): unknown {
   }
   const code = errorCode(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') return new Failure('not_found', `There is no file of ${what}.`);
-  return code === null || error instanceof Failure
+  // Of whoever takes the content: reading needs no room.
+  const isForeign = code === 'ENOSPC' || code === 'EDQUOT';
+  return code === null || isForeign || error instanceof Failure
     ? error
     : new Failure('unavailable', `${what} cannot be read: ${code}.`);
 }

@@ -1,6 +1,8 @@
 /** Backups by a real daemon: made while jobs run, checked, kept and removed, and killed on the way. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -19,6 +21,7 @@ import {
   verb,
 } from '../../support/backups/backup-fixture.ts';
 import type { Fixture } from '../../support/fixtures/installation.ts';
+import { needs, OWN_MOUNTS } from '../../support/tools.ts';
 
 describe('A backup', () => {
   test('F32: is made while jobs run, is listed with the digest of its file, and verifies', async (t) => {
@@ -150,3 +153,18 @@ describe('A daemon that is killed during a backup', () => {
       assert.equal(readdirSync(on.folder).length, 1);
     });
 });
+
+test(
+  'F32: On a full disk no backup is made or restored, the reason is said, and nothing half is left',
+  { skip: needs('mount namespaces'), timeout: 120_000 },
+  async (t) => {
+    const story = join(import.meta.dirname, '..', '..', 'support', 'faults', 'disk-full-backup.ts');
+    const argv = [...OWN_MOUNTS, process.execPath, '--disable-warning=ExperimentalWarning', story];
+    const child = spawn('unshare', argv, { stdio: ['ignore', 'pipe', 'pipe'], signal: t.signal });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    const [code] = (await once(child, 'close')) as [number | null];
+    assert.equal(code, 0, output);
+  },
+);

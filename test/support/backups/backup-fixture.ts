@@ -2,10 +2,15 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
 import * as app from '../../../src/app.ts';
 import { type Ran, svc } from '../terminal.ts';
-import { type Fixture, type FixtureFlags, type FixtureOptions, openFixture } from '../fixtures/installation.ts';
+import {
+  type Ending,
+  type Fixture,
+  type FixtureFlags,
+  type FixtureOptions,
+  openFixture,
+} from '../fixtures/installation.ts';
 
 export interface BackupFixture {
   readonly fixture: Fixture;
@@ -26,7 +31,7 @@ export interface ListedBackup {
 const LIMIT_MS = 60_000;
 
 export async function openBackupFixture(
-  t: TestContext,
+  t: Ending,
   args: readonly string[] = [],
   options: FixtureOptions = {},
 ): Promise<BackupFixture> {
