@@ -20,19 +20,22 @@ function run(program: string, ...args: readonly string[]): void {
 
 async function story(t: Ending): Promise<void> {
   const on = await openBackupFixture(t);
-  const { dir, queue, start, waitFor } = on.fixture;
-  await start(on.flags);
-  await waitFor(await queue({ command: ['/usr/bin/head', '-c', String(OUTPUT_BYTES), '/dev/urandom'] }), ['succeeded']);
+  const { fixture } = on;
+  await fixture.start(on.flags);
+  await fixture.waitFor(
+    await fixture.queue({ command: ['/usr/bin/head', '-c', String(OUTPUT_BYTES), '/dev/urandom'] }),
+    ['succeeded'],
+  );
   run('mount', '-t', 'tmpfs', '-o', DISK, 'gatehouse', on.folder);
   const full = await queueBackup(on);
-  await waitFor(full, ['failed'], 60_000);
+  await fixture.waitFor(full, ['failed'], 60_000);
   assert.match(await outputOf(on, full), /No backup was made: the disk is full\./);
   assert.deepEqual(readdirSync(on.folder), []);
   assert.deepEqual(await listOf(on), []);
   run('umount', on.folder);
   await backUp(on);
 
-  const into = join(dir, 'into');
+  const into = join(fixture.dir, 'into');
   mkdirSync(into);
   run('mount', '-t', 'tmpfs', '-o', DISK, 'gatehouse', into);
   const restored = await verb(on, 'backup', 'restore', onlyFile(on), '--into', into, '--yes');
