@@ -57,7 +57,7 @@ function explain(error: unknown, what: string, keyPlace: string): unknown {
   }
   const code = errorCode(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') return new Failure('not_found', `There is no file of ${what}.`);
-  // Of whoever takes the content: reading needs no room.
+  // From where the content is written: reading needs no room.
   const isForeign = code === 'ENOSPC' || code === 'EDQUOT';
   return code === null || isForeign || error instanceof Failure
     ? error
