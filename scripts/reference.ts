@@ -46,8 +46,8 @@ function errors(): string {
     prose(
       '`svc` exits with 0 after a success, also of a request that now waits for an approval, and with 1 where it ' +
         'was called wrongly. With `--wait`, and for `job wait`, it exits with the exit code of the job, which may be ' +
-        'one of these numbers (2: a plan that found changes). A script tells them apart with `--json`: an error is ' +
-        'an object with `error`, everything else one with `data`.',
+        'one of these numbers (2: a plan that found changes). A script tells them apart with `--output json`: ' +
+        'an error is an object with `error`, everything else one with `data`.',
     ),
   );
 }

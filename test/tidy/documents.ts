@@ -7,7 +7,8 @@ export const WHY =
   'write one command a line. A comment beside a command holds no second one: a block wrapped by mistake does.';
 
 /** The programs that begin a line of an `sh` block. */
-const PROGRAMS = 'svc bin/svc npm node curl cat sudo export pass useradd set find jq mkdir git'.split(' ');
+const PROGRAMS =
+  'svc bin/svc npm node curl cat sudo export pass useradd set find jq mkdir git rm ssh-keygen ssh-copy-id'.split(' ');
 const ASSIGNMENT = /^[A-Za-z_]\w*=/;
 /** A command of this project that a comment holds, or that follows another one without `|`, `;` or `&&`. */
 const SECOND_COMMAND = /(?:#.*|\b(?:svc|npm) [a-z].*(?<![|;&(]) )\b(?:svc [a-z]|npm (?:run|test|start)\b)/;
