@@ -1,6 +1,6 @@
 /** Playbooks that a rule and a schedule ask for, run by a real daemon. */
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { receive } from '../../../src/reaction/receive.ts';
@@ -25,6 +25,11 @@ action:
   timeout: 15m
 `;
 
+/** A directory outside of runs, which jobs of another account may write. */
+function outOf({ dir }: Fixture): string {
+  return join(dir, 'out');
+}
+
 async function prepare(fixture: Fixture): Promise<void> {
   const dir = join(fixture.dir, 'ops');
   mkdirSync(dir);
@@ -35,6 +40,9 @@ async function prepare(fixture: Fixture): Promise<void> {
   tasks:
     - debug: { msg: "cleans {{ canary }}" }
       tags: [clean]
+    - file: { path: ${outOf(fixture)}/made, state: touch }
+      check_mode: false
+      tags: [clean]
     - fail: { msg: "not asked for" }
 `,
   });
@@ -42,12 +50,15 @@ async function prepare(fixture: Fixture): Promise<void> {
 }
 
 test(
-  'A rule runs a playbook on the host of the event; its view has the identifiers alone',
+  'A rule runs a playbook on the host of the event and lets it write a directory; its view has the identifiers alone',
   { skip: needs('ansible-playbook'), timeout: 180_000 },
   async (t) => {
     const fixture = await openFixture(t);
     await prepare(fixture);
-    const rule = await fixture.call<{ action: object }>('rule.add', { text: RULE });
+    mkdirSync(outOf(fixture));
+    chmodSync(outOf(fixture), 0o777);
+    const text = `${RULE}  writable: [${outOf(fixture)}]\n`;
+    const rule = await fixture.call<{ action: object }>('rule.add', { text });
     assert.deepEqual(rule.action, {
       kind: 'playbook',
       source: 'ops',
@@ -78,6 +89,7 @@ test(
     assert.equal(ended.state, 'succeeded', log);
     assert.match(log, /cleans \/srv\/data/);
     assert.doesNotMatch(log, /not asked for/);
+    assert.ok(existsSync(join(outOf(fixture), 'made')), log);
   },
 );
 
