@@ -37,6 +37,7 @@ export const PATH_USERS: Readonly<Record<string, string>> = {
   'src/runners/bounds/delegated-group.ts': 'reads and writes control groups, which no sandboxed run may write',
   'src/runners/bounds/sampled.ts': 'reads /proc',
   'src/runners/bounds/usage.ts': 'reads /proc',
+  'src/runners/bounds/urgency.ts': 'writes one file of its process in /proc',
   'src/runners/process/descent.ts': 'reads /proc',
   'src/runners/process/held-output.ts': 'opens the output pipes of a process below /proc',
   'src/runners/sandbox/mark.ts': 'reads /proc',

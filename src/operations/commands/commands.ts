@@ -115,7 +115,7 @@ const words = readOperation({
     return reply('job.command', {
       job_id: id,
       command: command.map(hideCredentials),
-      writable: writable.length === 0 ? undefined : [...writable],
+      ...(writable.length === 0 ? {} : { writable: [...writable] }),
     });
   },
 });
