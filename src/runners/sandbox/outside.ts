@@ -30,10 +30,15 @@ export interface OpenedFolders {
 }
 
 /** A file or directory by what it is: also under another name, through a bind mount. */
-interface Kept {
-  readonly path: string;
+interface Identity {
   readonly dev: bigint;
   readonly ino: bigint;
+}
+
+interface Kept extends Identity {
+  readonly path: string;
+  /** The directories that hold it, below the root. */
+  readonly above: readonly Identity[];
 }
 
 /**
@@ -75,10 +80,13 @@ function openChecked(path: string, kept: readonly Kept[]): number {
       const stats = fstatSync(fd, { bigint: true });
       if (stats.dev === root.dev && stats.ino === root.ino)
         throw new OutsideRefused(path, 'it is / under another name');
-      const own = kept.find(({ dev, ino }) => stats.dev === dev && stats.ino === ino);
+      const own = kept.find((each) => isSame(each, stats));
       if (own !== undefined) throw new OutsideRefused(path, `it is or lies in ${own.path}, which no job may write`);
     }
-    const held = kept.find((each) => isWithin(each.path, read.path));
+    const last = fstatSync(fd, { bigint: true });
+    const held = kept.find(
+      (each) => isWithin(each.path, read.path) || each.above.some((folder) => isSame(folder, last)),
+    );
     if (held !== undefined) throw new OutsideRefused(path, `it holds ${held.path}, which no job may write`);
     refuseKeys(read.path, fd);
     return fd;
@@ -154,12 +162,25 @@ function isThere(path: string): boolean {
 /** A file that does not exist yet is kept by its path, without the links of the folders above it. */
 function keptOf(path: string): Kept[] {
   const real = realOf(path);
+  const above: Identity[] = [];
+  for (let folder = dirname(real); folder !== dirname(folder); folder = dirname(folder))
+    above.push(identityOf(folder) ?? NOTHING);
+  return [{ path: real, above, ...(identityOf(real) ?? NOTHING) }];
+}
+
+const NOTHING: Identity = { dev: -1n, ino: -1n };
+
+function identityOf(path: string): Identity | null {
   try {
-    const { dev, ino } = lstatSync(real, { bigint: true });
-    return [{ path: real, dev, ino }];
+    const { dev, ino } = lstatSync(path, { bigint: true });
+    return { dev, ino };
   } catch {
-    return [{ path: real, dev: -1n, ino: -1n }];
+    return null;
   }
+}
+
+function isSame(one: Identity, other: Identity): boolean {
+  return one.dev === other.dev && one.ino === other.ino;
 }
 
 function realOf(path: string): string {

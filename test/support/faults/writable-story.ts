@@ -105,11 +105,16 @@ async function changed(fixture: Fixture): Promise<void> {
   const said = (await linesOf(fixture, waiting.job_id)).join('\n');
   assert.match(said, /never started: writable: ".*cache": .*cache is a symbolic link/);
   assert.deepEqual(readdirSync(other), []);
-  // A directory of the service under another name.
+  // A directory of the service under another name, and one that holds it.
   const alias = folder(join(fixture.dir, 'alias'));
-  mount(alias, '--bind', join(fixture.dir, 'data'));
-  const bound = fixture.call('command.run', { ...touch, inventory: 'localhost', writable: [alias] });
-  assert.match(await refusal(bound), /^invalid_argument: writable: ".*alias": it is or lies in .*data/);
+  for (const [what, why] of [
+    [join(fixture.dir, 'data'), /^invalid_argument: writable: ".*alias": it is or lies in .*data/],
+    [fixture.dir, /^invalid_argument: writable: ".*alias": it holds .*data/],
+  ] as const) {
+    mount(alias, '--bind', what);
+    const bound = fixture.call('command.run', { ...touch, inventory: 'localhost', writable: [alias] });
+    assert.match(await refusal(bound), why);
+  }
 }
 
 async function refused(fixture: Fixture, api: Api): Promise<void> {
