@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -125,6 +135,25 @@ describe('a job of a daemon that is root', { skip: SKIP }, () => {
       assert.equal(ran.stderr.match(/not permitted|denied|No such process/gi)?.length, 4, ran.stderr);
     },
   );
+
+  it('T66: signals no process of root by making it the owner of a pipe', async () => {
+    const target = spawn('sleep', ['60'], { stdio: 'ignore' });
+    const exited = once(target, 'exit');
+    // F_SETOWN, F_SETSIG with SIGKILL, O_ASYNC: the kernel sends it when the pipe can be read.
+    const script =
+      `pipe(R, W); fcntl(R, 8, ${target.pid}); fcntl(R, 10, 9); fcntl(R, 4, 0x2000); syswrite(W, "x"); ` +
+      `print "written"`;
+    try {
+      for (const policy of [undefined, null])
+        assert.equal((await perl(script, policy === null ? { policy } : {})).stdout, 'written');
+      assert.match(readFileSync(`/proc/${target.pid}/stat`, 'latin1'), /\(sleep\) S /);
+      // The same as root and without the sandbox ends it: the script does what it says.
+      assert.equal((await perl(script, { policy: null, account: null })).stdout, 'written');
+      assert.equal((await exited)[1], 'SIGKILL');
+    } finally {
+      target.kill('SIGKILL');
+    }
+  });
 
   it('does not start in a folder, or read a path, that its account may not reach', async () => {
     const closed = join(dir, 'closed');
