@@ -5,7 +5,6 @@ import type { Bounds, JobLimits } from './bounds.ts';
 import { CgroupBounds } from './cgroup.ts';
 import { NoDelegatedGroup, takeDelegatedGroup } from './delegated-group.ts';
 import { SampledBounds } from './sampled.ts';
-import { preferOwnSession } from './urgency.ts';
 
 /** The memory of one job, unless it is set: the daemon, the system and a second job have as much. */
 const MEMORY_SHARE = 0.5;
@@ -27,7 +26,6 @@ export function openBounds({ jobMemory, jobProcesses, maxJobs }: BoundsSettings,
     return new CgroupBounds(takeDelegatedGroup(), limits, clock);
   } catch (error) {
     if (!(error instanceof NoDelegatedGroup)) throw error;
-    preferOwnSession();
     return new SampledBounds({ limits, jobs: maxJobs, clock, because: error.message, adopted });
   }
 }

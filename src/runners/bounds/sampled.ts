@@ -4,7 +4,7 @@ import { formatSize } from '../../domain/size.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { endTree, findTree, type Leader } from '../process/tree.ts';
 import type { Bounds, JobLimits, ProgramBounds } from './bounds.ts';
-import { urgently } from './urgency.ts';
+import { preferOwnSession, urgently } from './urgency.ts';
 import { exactMemoryOf, usageOf } from './usage.ts';
 
 /** A job that fills memory as fast as it can gets some 500 MiB further until the next look. */
@@ -13,6 +13,8 @@ const LOOK_EVERY_MS = 250;
 const COUNT_EVERY_MS = 25;
 /** Of the processes of one job: when the machine has gained as many since the last look, the next comes at once. */
 const SUDDEN_SHARE = 0.5;
+/** So many more processes than when jobs were calm take so many parts of the processors that the API would be late. */
+const CROWD = 32;
 /** Of what the machine can run, at most this share is for jobs: the daemon and its user can still start programs. */
 const MACHINE_SHARE = 0.5;
 
@@ -45,6 +47,8 @@ export class SampledBounds implements Bounds {
   readonly #processesOfAccount: number;
   readonly #watched = new Set<Watched>();
   #isLooking = false;
+  /** The fewest processes of the machine since a job runs. */
+  #calm = 0;
 
   constructor(options: SampledOptions) {
     this.#options = options;
@@ -64,6 +68,7 @@ export class SampledBounds implements Bounds {
       members: null,
       watch: (leader) => {
         watched = { jobId, leader, account, over: null };
+        if (this.#watched.size === 0) this.#calm = processesOfMachine();
         this.#watched.add(watched);
         this.#lookLater();
       },
@@ -83,7 +88,8 @@ export class SampledBounds implements Bounds {
   }
 
   #lookLater(): void {
-    if (this.#isLooking || this.#watched.size === 0) return;
+    if (this.#isLooking) return;
+    if (this.#watched.size === 0) return preferOwnSession(false);
     this.#isLooking = true;
     this.#waitForLook(processesOfMachine(), LOOK_EVERY_MS);
   }
@@ -92,7 +98,10 @@ export class SampledBounds implements Bounds {
     const { clock, limits } = this.#options;
     clock.after(Math.min(COUNT_EVERY_MS, leftMs), () => {
       const later = leftMs - COUNT_EVERY_MS;
-      const isSudden = processesOfMachine() - before >= limits.processes * SUDDEN_SHARE;
+      const count = processesOfMachine();
+      this.#calm = Math.min(this.#calm, count);
+      preferOwnSession(count - this.#calm >= CROWD);
+      const isSudden = count - before >= limits.processes * SUDDEN_SHARE;
       if (later > 0 && !isSudden) return this.#waitForLook(before, later);
       void urgently(() => this.#look()).finally(() => {
         this.#isLooking = false;

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { errorCode } from '../../lib/error-code.ts';
 import { openMachine } from '../launch/machine.ts';
 
 const SCHED_OTHER = 0;
@@ -9,9 +10,10 @@ const SCHED_RESET_ON_FORK = 0x4000_0000;
 const PRIORITY = 1;
 const ORDINARY = 0;
 
-/** The weight of a session among all sessions, as the nice value -20: 87 times that of another one. */
+/** The weight of a session among all sessions is written as a nice value: -20 is 87 times that of another one. */
 const SESSION_FILE = '/proc/self/autogroup';
-const SESSION_NICE = '-20';
+const PREFERRED = '-20';
+const EQUAL = '0';
 
 let urgent = 0;
 
@@ -31,16 +33,23 @@ export async function urgently<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+let isPreferred = false;
+let canPrefer = true;
+
 /**
- * Gives the session of the daemon more of the processors than others. The kernel shares them out among sessions first
- * (sched_autogroup_enabled), so a job that starts each process in a separate session would leave the daemon one part
- * in hundreds. It has no effect in a control group with a weight, nor without the right to it (root, RLIMIT_NICE).
+ * Gives the session of the daemon more of the processors than others, or the same again. The kernel shares them out
+ * among sessions first (sched_autogroup_enabled), so a job that starts each process in a separate session leaves the
+ * daemon one part in hundreds. It has no effect in a control group with a weight, nor without the right to it (root,
+ * RLIMIT_NICE).
  */
-export function preferOwnSession(): void {
+export function preferOwnSession(preferred: boolean): void {
+  if (preferred === isPreferred || !canPrefer) return;
   try {
-    writeFileSync(SESSION_FILE, SESSION_NICE);
-  } catch {
-    // The machine has no such groups, or the daemon not the right.
+    writeFileSync(SESSION_FILE, preferred ? PREFERRED : EQUAL);
+    isPreferred = preferred;
+  } catch (error) {
+    // The kernel takes ten changes a second of a process that is not root; the next call tries again.
+    canPrefer = errorCode(error) === 'EAGAIN';
   }
 }
 
