@@ -8,10 +8,10 @@ import type { Phone } from './demo-phone.ts';
 /** The daemon of the demo: how it is started and called. */
 
 const SVC = join(import.meta.dirname, '..', 'bin', 'svc');
-const READY_LIMIT_MS = 30_000;
+const READY_LIMIT_MS = 60_000;
 const JOB_LIMIT_MS = 60_000;
 /** Of a single request. */
-export const ANSWER_LIMIT_MS = 20_000;
+export const ANSWER_LIMIT_MS = 60_000;
 /** The settings of a real installation, such as its database, do not apply to the demo. */
 const ENVIRONMENT = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_')));
 
@@ -97,7 +97,7 @@ export async function startDaemon(held: Held, phone: Phone): Promise<Ready> {
     });
     child.once('exit', (code) => reject(new Error(`the daemon ended with ${code}; its log is ${log}`)));
     AbortSignal.timeout(READY_LIMIT_MS).addEventListener('abort', () =>
-      reject(new Error('the daemon was not ready in 30 s')),
+      reject(new Error('the daemon was not ready within a minute')),
     );
   });
 }
