@@ -13,7 +13,7 @@ const LOOK_EVERY_MS = 250;
 const COUNT_EVERY_MS = 25;
 /** Of the processes of one job: when the machine has gained as many since the last look, the next comes at once. */
 const SUDDEN_SHARE = 0.5;
-/** So many more processes than when jobs were calm take so many parts of the processors that the API would be late. */
+/** With this number of processes more than before its jobs, the API of a daemon like the others would be late. */
 const CROWD = 32;
 /** Of what the machine can run, at most this share is for jobs: the daemon and its user can still start programs. */
 const MACHINE_SHARE = 0.5;
