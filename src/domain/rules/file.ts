@@ -29,7 +29,7 @@ const COOLDOWN_MAX_MS = 366 * 86_400_000;
 
 /**
  * Reads a rule file and checks all of it, with its expressions. Throws invalid_argument that names the field and its
- * line, and not_implemented for an action whose jobs do not exist yet.
+ * line.
  */
 export async function readRuleFile(text: string): Promise<RuleFile> {
   const { rule, when, action } = await parse(text);

@@ -1,4 +1,5 @@
 import type { Projected } from '../../../operations/views/views.ts';
+import { actionText } from './actions.ts';
 import { reasonText, steps } from './events.ts';
 import type { Display } from '../display/display.ts';
 import { sheet, table } from '../display/table.ts';
@@ -6,16 +7,6 @@ import { absolute, relative } from '../../text/time.ts';
 
 type Listed = Projected<'rule.list'>[number];
 type Silence = Projected<'silence.get'>;
-
-/** What a rule does and to what: `apply net`, `command on localhost, only web1`. */
-function does({ action }: Pick<Listed, 'action'>): string {
-  if ('workflow' in action) return `${action.kind} ${action.workflow}`;
-  if ('workspace' in action) return `${action.kind} ${action.workspace}`;
-  if ('backup' in action) return `${action.kind} ${action.backup}`;
-  if (!('inventory' in action)) return action.kind;
-  const what = 'playbook' in action ? `${action.kind} ${action.playbook}` : action.kind;
-  return `${what} on ${action.inventory}${action.limit === null ? '' : `, only ${action.limit}`}`;
-}
 
 function state({ enabled, silenced_until: until }: Listed, display: Display): string {
   const silenced = until === undefined ? '' : `, silenced (ends ${relative(until, display.nowMs)})`;
@@ -30,7 +21,7 @@ export function rules(data: Projected<'rule.list'>, display: Display): string {
       cell: (each) => state(each, display),
       paint: (each) => (!each.enabled ? 'dim' : each.silenced_until === undefined ? undefined : 'yellow'),
     },
-    { title: 'DOES', cell: does, mayCut: true },
+    { title: 'DOES', cell: actionText, mayCut: true },
     { title: 'APPROVAL', cell: (each) => each.approval },
     { title: 'COOLDOWN', cell: (each) => each.cooldown ?? '-' },
     { title: 'LAST FIRED', cell: (each) => relative(each.last_fired_at, display.nowMs) },
@@ -53,7 +44,7 @@ export function rule(data: Projected<'rule.get'>, display: Display): string {
         : `its ${ended.length === 1 ? 'silence' : 'silences'} ${ended.join(', ')}`,
     ],
     ['When', data.when.trim()],
-    ['Does', does(data)],
+    ['Does', actionText(data)],
     ['Approval', data.approval === 'required' ? `required${ttl}` : data.approval],
     ['Cooldown', data.cooldown ?? 'none'],
     ['Timeout', 'timeout' in data.action ? data.action.timeout : null],

@@ -2,6 +2,7 @@ import type { Projected } from '../../../operations/views/views.ts';
 import { relative } from '../../text/time.ts';
 import type { Display } from '../display/display.ts';
 import { sheet, table } from '../display/table.ts';
+import { actionText } from './actions.ts';
 
 type Step = Projected<'workflow.get'>['steps'][number];
 
@@ -13,14 +14,6 @@ export function workflows(data: Projected<'workflow.list'>, display: Display): s
     { title: 'STATE', cell: (each) => each.last_state ?? '-' },
     { title: 'STARTED', cell: (each) => relative(each.last_started_at, display.nowMs) },
   ]);
-}
-
-/** What a step does and to what: `apply net`, `command on localhost, only web1`. */
-function does({ action }: Step): string {
-  const { kind, workspace, backup, playbook, inventory, limit } = action;
-  const what = [kind, playbook ?? workspace ?? backup].filter((word) => word !== undefined).join(' ');
-  if (inventory === undefined) return what;
-  return `${what} on ${inventory}${limit === undefined || limit === null ? '' : `, only ${limit}`}`;
 }
 
 function approvalOf({ approval, approval_ttl: ttl }: Step): string {
@@ -37,7 +30,7 @@ export function workflow(data: Projected<'workflow.get'>, display: Display): str
   const steps = table(display, data.steps, 'No steps.', [
     { title: 'STEP', cell: (each) => each.name },
     { title: 'NEEDS', cell: (each) => each.needs.join(', ') || '-', mayCut: true },
-    { title: 'DOES', cell: does, mayCut: true },
+    { title: 'DOES', cell: actionText, mayCut: true },
     { title: 'APPROVAL', cell: approvalOf },
     { title: 'WHEN', cell: (each) => each.when?.trim() ?? '-', mayCut: true },
   ]);
