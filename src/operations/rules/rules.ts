@@ -140,7 +140,7 @@ const add = writeOperation({
     disabled: z.boolean().default(false).describe('Add it disabled; try it with svc rule test before svc rule enable'),
   }),
   answers: ['rule.get'],
-  failures: ['duplicate', 'not_found', 'not_implemented'],
+  failures: ['duplicate', 'not_found'],
   async prepare({ store, services }, { name: given, text, replace }) {
     const file = await readRuleFile(text);
     requireWritable(services, file.action);

@@ -107,7 +107,7 @@ const add = writeOperation({
       .describe('Replace the workflow of this name, if any; its runs continue as they are'),
   }),
   answers: ['workflow.get'],
-  failures: ['duplicate', 'not_found', 'not_implemented'],
+  failures: ['duplicate', 'not_found'],
   async prepare({ services }, { name: given, text }) {
     const { name: written, steps } = await readWorkflowFile(text, STEP_ACTIONS);
     requireWritable(services, ...steps.map(({ action }) => action));
