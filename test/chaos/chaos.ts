@@ -43,6 +43,9 @@ const LEASE = '2s';
 /** A deaf job holds its key for the grace of 10 s and some seconds more. */
 const SETTLE_LIMIT_MS = 90_000;
 const LOADED_LIMIT_MS = 60_000;
+/** Before each kill, at most. */
+const LOAD_WAITS = 60;
+const LOAD_WAIT_MS = 50;
 
 /** One place for a daemon: killed and filled again. */
 class Seat {
@@ -85,10 +88,11 @@ export async function runChaos(ending: Ending, options: ChaosOptions): Promise<C
   const startMs: number[] = [];
   for (let n = 0; n < options.kills; n += 1) {
     const before = load.acks();
-    const loaded = (): Promise<unknown> => until('a job is queued', () => load.acks() > before, LOADED_LIMIT_MS);
-    kills.push(await killOne(chance.pick(seats), { chance, startMs, loaded }));
+    kills.push(await killOne(chance.pick(seats), { chance, startMs, isLoaded: () => load.acks() > before }));
   }
   const last = await Promise.all(seats.map((seat) => seat.ready()));
+  // Clients of a slow machine were mostly without a daemon.
+  await until('more jobs are acknowledged than kills were', () => load.acks() > options.kills, LOADED_LIMIT_MS);
   const clients = await load.stop();
   await settled(fixture);
   const codes = await Promise.all(last.map((daemon) => daemon.stop()));
@@ -100,19 +104,21 @@ export async function runChaos(ending: Ending, options: ChaosOptions): Promise<C
 interface KillOptions {
   readonly chance: Seeded;
   readonly startMs: number[];
-  /** Waits until the clients got an answer since the kill before: a slow machine would be killed without any load. */
-  readonly loaded: () => Promise<unknown>;
+  /** Whether the clients got an answer since the kill before. */
+  readonly isLoaded: () => boolean;
 }
 
 /** Fills the seat if it is empty, waits for the moment, kills, and begins the next. */
-async function killOne(seat: Seat, { chance, startMs, loaded }: KillOptions): Promise<Kill> {
+async function killOne(seat: Seat, { chance, startMs, isLoaded }: KillOptions): Promise<Kill> {
   const inStart = seat.running === null && chance.next() < KILL_IN_START_SHARE;
   if (!inStart && seat.running === null) {
     const begun = performance.now();
     await seat.ready();
     startMs.push(performance.now() - begun);
   }
-  if (!inStart) await loaded();
+  // A slow machine would be killed without any load. As many jobs as may be open give no answer for some seconds.
+  for (let waits = 0; !inStart && !isLoaded() && waits < LOAD_WAITS; waits += 1)
+    await new Promise((resolve) => setTimeout(resolve, LOAD_WAIT_MS));
   await new Promise((resolve) => setTimeout(resolve, chance.whole(0, KILL_WITHIN_MS)));
   const { running, starting } = seat;
   const kill = { pid: starting?.pid ?? 0, atMs: Date.now() };
