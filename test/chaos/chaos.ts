@@ -116,9 +116,7 @@ async function killOne(seat: Seat, { chance, startMs, isLoaded }: KillOptions): 
     await seat.ready();
     startMs.push(performance.now() - begun);
   }
-  // A slow machine would be killed without any load. As many jobs as may be open give no answer for some seconds.
-  for (let waits = 0; !inStart && !isLoaded() && waits < LOAD_WAITS; waits += 1)
-    await new Promise((resolve) => setTimeout(resolve, LOAD_WAIT_MS));
+  if (!inStart) await waitForLoad(isLoaded);
   await new Promise((resolve) => setTimeout(resolve, chance.whole(0, KILL_WITHIN_MS)));
   const { running, starting } = seat;
   const kill = { pid: starting?.pid ?? 0, atMs: Date.now() };
@@ -126,6 +124,12 @@ async function killOne(seat: Seat, { chance, startMs, isLoaded }: KillOptions): 
   if (running === null) await starting?.ready.catch(rethrowOthers);
   seat.begin();
   return kill;
+}
+
+/** A slow machine would be killed without any load. As many jobs as may be open give no answer for some seconds. */
+async function waitForLoad(isLoaded: () => boolean): Promise<void> {
+  for (let waits = 0; !isLoaded() && waits < LOAD_WAITS; waits += 1)
+    await new Promise((resolve) => setTimeout(resolve, LOAD_WAIT_MS));
 }
 
 /** A daemon that was killed while it started has not become ready; anything else is a fault. */
