@@ -36,11 +36,13 @@ const BOMBS: readonly Bomb[] = [
 ];
 
 const ASK_EVERY_MS = 5;
+/** Beyond the minute after which a bomb ends by itself. */
+const BOMB_LIMIT_MS = 90_000;
 
 /** Asks again and again until the job has ended; the time of each answer in milliseconds. */
 async function askDuring(api: Api, id: string): Promise<{ end: JobJson; times: number[] }> {
   const over = new AbortController();
-  const end = api.waitFor(id).finally(() => over.abort());
+  const end = api.waitFor(id, undefined, BOMB_LIMIT_MS).finally(() => over.abort());
   const times: number[] = [];
   while (!over.signal.aborted) {
     const begun = performance.now();
