@@ -19,12 +19,15 @@ export type ApprovalCheck =
 export interface QueueRules {
   /** Called before a decision, and to show what is to be decided. The start of a run checks its inputs again. */
   stillHolds(db: Db, approval: ApprovalRow): Promise<ApprovalCheck>;
-  /** Whether an ended job may be queued again with the same order. */
-  mayRedrive(db: Db, job: JobRow): Promise<boolean>;
+  /** Why an ended job is not queued again with the same order; null where nothing is in the way. */
+  redriveObstacle(db: Db, job: JobRow): Promise<string | null>;
+  /** Whether a job of this kind that is queued without an approval is marked as ungated in the ledger. */
+  readonly isUngated: boolean;
 }
 
 /** A kind whose orders name nothing that changes while they wait. */
 export const UNCHANGING: QueueRules = {
   stillHolds: () => Promise.resolve({ is: 'good' }),
-  mayRedrive: () => Promise.resolve(true),
+  redriveObstacle: () => Promise.resolve(null),
+  isUngated: false,
 };

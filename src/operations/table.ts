@@ -8,6 +8,7 @@ import { EVENT_OPERATIONS } from './events/events.ts';
 import { HOST_REQUEST_OPERATIONS } from './events/host-requests.ts';
 import { INVENTORY_OPERATIONS } from './inventories/inventories.ts';
 import { JOB_OPERATIONS } from './jobs/jobs.ts';
+import { REDRIVE_OPERATIONS } from './jobs/redrive.ts';
 import { MAINTENANCE_OPERATIONS } from './maintenance/maintenance.ts';
 import { MUTE_OPERATIONS } from './rules/mutes.ts';
 import { NOTIFY_OPERATIONS } from './notify/notify.ts';
@@ -36,6 +37,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...SERVICE_OPERATIONS,
   openapiOperation(() => OPERATIONS),
   ...JOB_OPERATIONS,
+  ...REDRIVE_OPERATIONS,
   ...APPROVAL_OPERATIONS,
   ...APPROVAL_LINK_OPERATIONS,
   ...WORKSPACE_OPERATIONS,

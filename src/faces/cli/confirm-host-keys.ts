@@ -1,14 +1,12 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Confirm } from '../../operations/core/cli-face.ts';
 import type { Projected } from '../../operations/views/views.ts';
-import { readData } from './connection/client.ts';
 import type { Session } from './connection/session.ts';
 import { ask } from './question.ts';
-import { render } from './render.ts';
+import { preview } from './preview.ts';
 import type { Fields } from './syntax/arguments.ts';
 import { operationVerb, TREE } from './syntax/tree.ts';
 import { UsageFailure } from './syntax/usage.ts';
-import { write } from './terminal.ts';
 
 /**
  * Shows the keys that the hosts offer now, and resolves with their fingerprints once a user has accepted them: the
@@ -19,21 +17,19 @@ export async function confirmHostKeys(
   session: Session,
   { scan, field }: Extract<Confirm, { by: 'host-keys' }>,
 ): Promise<Fields> {
-  const { client, fields, options, terminal, verb } = session;
+  const { fields, options, verb } = session;
   if (fields[field] !== undefined) return {};
   if (options.noInput && !options.yes)
     throw new UsageFailure(
       `svc ${verb.path}: needs --fingerprint, or --yes without a comparison.`,
       `svc ${verb.path} --help`,
     );
-  const { kind, data } = await readData(await client.call(operationVerb(TREE, scan).call, fields));
-  const hosts = data as Projected<'inventory.host_keys'>;
+  const hosts = (await preview(session, operationVerb(TREE, scan).call, fields))
+    .data as Projected<'inventory.host_keys'>;
   const fingerprints = new Set(hosts.flatMap(({ keys }) => keys.map(({ fingerprint }) => fingerprint)));
   const [first] = hosts;
   if (fingerprints.size === 0 && first !== undefined)
     throw new Failure('unavailable', `${first.host}: ${first.fault ?? 'it offers no key'}; nothing was accepted.`);
-  const display = { nowMs: terminal.clock.now(), color: false, width: null, place: '', noMatch: undefined };
-  await write(terminal.stderr, render(kind, data, display));
   const text = 'Compare the fingerprints with those of the hosts. Accept these keys? [y/N] ';
   if (!options.yes) await ask(session, { text, isYes: (answer) => /^y(es)?$/i.test(answer) });
   return { [field]: [...fingerprints] };

@@ -14,11 +14,8 @@ async function questionOf(session: Session, confirm: Exclude<Confirm, { by: 'hos
   const { fields } = session;
   switch (confirm.by) {
     case 'yes':
-      if (confirm.unless !== undefined && fields[confirm.unless] === true) return null;
-      return {
-        text: filled(confirm.question, { ...confirm.defaults, ...fields }),
-        isYes: (answer) => /^y(es)?$/i.test(answer),
-      };
+      if (confirm.preview !== undefined && fields[confirm.preview] === true) return null;
+      return { text: filled(confirm.question, fields), isYes: (answer) => /^y(es)?$/i.test(answer) };
     case 'name': {
       if (confirm.when !== undefined && fields[confirm.when] !== true) return null;
       const name = String(fields['name']);
@@ -75,13 +72,17 @@ async function read<V extends 'approval.get' | 'approval.plan'>(
  * Resolves when the command may continue, with the fields that were confirmed. Throws UsageFailure if the answer is no,
  * or if no one can be asked and --yes is needed.
  */
-export async function requireConfirmation(session: Session, { confirm }: OperationCall): Promise<Fields> {
-  const { options } = session;
+export async function requireConfirmation(session: Session, call: OperationCall): Promise<Fields> {
+  const { fields, options } = session;
+  const { confirm } = call;
   if (confirm?.by === 'host-keys') return (await import('./confirm-host-keys.ts')).confirmHostKeys(session, confirm);
   if (confirm === undefined || options.yes) return {};
   // Without a terminal no name can be typed; the command itself counts as the confirmation.
   if (options.noInput && confirm.by !== 'yes') return {};
   const question = await questionOf(session, confirm);
-  if (question !== null) await ask(session, question);
+  if (question === null) return {};
+  if (confirm.by === 'yes' && confirm.preview !== undefined && !options.noInput)
+    await (await import('./preview.ts')).preview(session, call, { ...fields, [confirm.preview]: true });
+  await ask(session, question);
   return {};
 }

@@ -71,7 +71,7 @@ function confirmationText({ call, flags }: Verb): string {
   const flagOf = (field: string): string => flags.find((flag) => flag.field === field)?.name ?? field;
   switch (confirm.by) {
     case 'yes': {
-      const unless = confirm.unless === undefined ? '' : `, except with --${flagOf(confirm.unless)}`;
+      const unless = confirm.preview === undefined ? '' : `, except with --${flagOf(confirm.preview)}`;
       return `Asks for a yes${unless}; without a terminal it needs --yes.\n\n`;
     }
     case 'name': {

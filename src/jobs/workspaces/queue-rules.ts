@@ -1,21 +1,31 @@
+import { isChanging, type WorkspaceKind } from '../../domain/workspaces/workspace.ts';
 import type { Db, JobRow, WorkspaceRow } from '../../store/schema/schema.ts';
 import { findWorkspace } from '../../store/workspaces/workspaces.ts';
 import type { QueueRules } from '../queue-rules.ts';
 import { checkPlan } from './stale.ts';
 
-export const READING_RULES: QueueRules = rules(() => false);
-export const APPLY_RULES: QueueRules = rules((workspace) => workspace.require_saved_plan === 1);
-export const DESTROY_RULES: QueueRules = rules((workspace) => workspace.protect_destroy === 1);
+/** A workspace that refuses such a request refuses the run too (T29). */
+const REFUSALS: Readonly<Record<WorkspaceKind, (workspace: WorkspaceRow) => string | null>> = {
+  plan: () => null,
+  drift: () => null,
+  apply: ({ name, require_saved_plan: required }) =>
+    required === 1 ? `workspace ${name} requires a saved plan: require_saved_plan` : null,
+  destroy: ({ name, protect_destroy: isProtected }) =>
+    isProtected === 1 ? `workspace ${name} is protected: protect_destroy` : null,
+};
 
-/** A workspace that refuses such a request refuses the run too (T29), and a removed workspace has none. */
-function rules(refuses: (workspace: WorkspaceRow) => boolean): QueueRules {
+/** The rules of a kind of run of a workspace. */
+export function workspaceRules(kind: WorkspaceKind): QueueRules {
   return {
     stillHolds: checkPlan,
-    async mayRedrive(db: Db, { workspace: name, created_at: askedAt }: JobRow) {
-      if (name === null) return true;
+    async redriveObstacle(db: Db, { workspace: name, created_at: askedAt }: JobRow) {
+      if (name === null) return null;
       const workspace = await findWorkspace(db, name);
+      if (workspace === undefined) return `workspace ${name} was removed`;
       // A later workspace of that name is not the requested one.
-      return workspace !== undefined && workspace.created_at <= askedAt && !refuses(workspace);
+      if (workspace.created_at > askedAt) return `workspace ${name} was added again after the job was requested`;
+      return REFUSALS[kind](workspace);
     },
+    isUngated: isChanging(kind),
   };
 }

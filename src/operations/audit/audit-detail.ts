@@ -23,6 +23,7 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
   'inventory.untrust': ['keys'],
   'job.end': ['state', 'exit_code', 'by'],
   'job.redrive': ['state', 'dry_run', 'jobs'],
+  'job.redriven': ['redrive_of', 'ungated'],
   'job.refuse': ['code'],
   'ledger.key': ['seams', 'tagged_jobs', 'adopted'],
   'ledger.seam': ['rows'],

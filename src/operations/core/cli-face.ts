@@ -51,13 +51,11 @@ export type FollowMode = 'job' | 'approvals';
 
 /** A question before the operation is called. `{field}` stands for the value of a field. */
 export type Confirm =
-  /** Asks for yes, unless the flag `unless` is given. Without a terminal, `--yes` is required. */
-  | {
-      readonly by: 'yes';
-      readonly question: string;
-      readonly unless?: string;
-      readonly defaults?: Readonly<Record<string, string>>;
-    }
+  /**
+   * Asks for yes. Without a terminal, `--yes` is required. With the flag `preview` the verb changes nothing and asks
+   * nothing; at a terminal what it answers with that flag is shown before the question.
+   */
+  | { readonly by: 'yes'; readonly question: string; readonly preview?: string }
   /** Asks for the name of the thing, or only if the flag `when` is given. Without a terminal, it does not ask. */
   | { readonly by: 'name'; readonly warning: string; readonly when?: string }
   /**

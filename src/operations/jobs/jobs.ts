@@ -3,19 +3,14 @@ import { Failure } from '../../domain/failure.ts';
 import { JOB_STATES } from '../../domain/jobs/job.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { cancelJob } from '../../jobs/cancel.ts';
-import { QUEUE_RULES } from '../../jobs/kinds.ts';
-import { newId } from '../../lib/id.ts';
-import type { Tx } from '../../store/engine/tx.ts';
-import { findRedrive, getJob, insertJob, listJobs, listRedrivable, type JobFilter } from '../../store/jobs/jobs.ts';
-import { hasJobTag } from '../../store/jobs/order-tags.ts';
-import type { Db, JobRow } from '../../store/schema/schema.ts';
+import { getJob, listJobs, type JobFilter } from '../../store/jobs/jobs.ts';
+import type { Db } from '../../store/schema/schema.ts';
 import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
 import { EVENTS_MAX, followJob, readEventBatches } from './job-events.ts';
 import { jobDetail, jobView } from './job-view.ts';
-import { readOperation, writeOperation, type WriteContext } from '../core/operation.ts';
+import { readOperation, writeOperation } from '../core/operation.ts';
 import { reply, replyBatches, replyStream, written } from '../core/reply.ts';
-import type { ViewItem } from '../views/views.ts';
 
 const since = z.int({ error: 'expected a sequence number' }).nonnegative({ error: 'expected 0 or more' }).default(0);
 
@@ -133,71 +128,6 @@ const cancel = writeOperation({
   },
 });
 
-const redrive = writeOperation({
-  id: 'job.redrive',
-  summary: 'Queue interrupted or cancelled jobs again, each once as a new job',
-  effect: 'enqueue',
-  scopes: OPERATORS,
-  http: { none: 'Running something again is decided by a person on the machine.' },
-  cli: {
-    verb: 'job redrive',
-    confirm: {
-      by: 'yes',
-      question: 'Queue every {state} job again? [y/N] ',
-      unless: 'dry_run',
-      defaults: { state: 'interrupted' },
-    },
-    examples: ['svc job redrive --dry-run', 'svc job redrive --state interrupted --yes'],
-  },
-  mcp: { none: 'Running something again is decided by a person on the machine.' },
-  input: z.strictObject({
-    state: z
-      .array(z.enum(['interrupted', 'cancelled'], { error: 'expected interrupted or cancelled' }))
-      .default(['interrupted'])
-      .describe('Only jobs in this state; repeatable'),
-    dry_run: z.boolean().default(false).describe('Show the jobs to queue, but queue nothing'),
-  }),
-  answers: ['job.redrive'],
-  async run({ tx, caller, services }, { state, dry_run: dryRun }) {
-    // Two redrives at a time would queue the same jobs, and the second one fail on it.
-    await tx.dialect.lockKey(tx.db, 'redrive');
-    const pairs: ViewItem<'job.redrive'>[] = [];
-    for (const old of await listRedrivable(tx.db, [...new Set(state)])) {
-      // A privileged order that somebody wrote into the database is not made into one of this service.
-      if (!hasJobTag(tx.ring, old) || !(await QUEUE_RULES[old.kind].mayRedrive(tx.db, old))) continue;
-      const made = await findRedrive(tx.db, old.id);
-      pairs.push({ old_job_id: old.id, new_job_id: made?.id ?? (dryRun ? null : await again(tx, old, caller)) });
-    }
-    tx.afterCommit(() => services.wake());
-    return written(reply('job.redrive', pairs), null, { state, dry_run: dryRun, jobs: pairs.length });
-  },
-});
-
-async function again(tx: Tx, old: JobRow, caller: WriteContext['caller']): Promise<string> {
-  const id = newId('job', tx.now);
-  // The requesters stay with the job: a redrive is no way around a second person's decision.
-  const owners = [...new Set([...(JSON.parse(old.owners) as string[]), caller.owner])];
-  await insertJob(tx, {
-    id,
-    kind: old.kind,
-    state: 'queued',
-    runbook: old.runbook,
-    source: old.source,
-    trigger: 'redrive',
-    workspace: old.workspace,
-    concurrencyKey: old.concurrency_key,
-    privileged: old.privileged === 1,
-    createdAt: tx.now,
-    requestedBy: caller.name,
-    owners,
-    redriveOf: old.id,
-    spec: old.spec,
-    timeoutMs: old.timeout_ms,
-    summary: old.summary,
-  });
-  return id;
-}
-
 const interrupted = readOperation({
   id: 'maintenance.interrupted',
   summary: 'List interrupted jobs, newest first',
@@ -210,4 +140,4 @@ const interrupted = readOperation({
   run: ({ store }) => replyList('job.list', jobs(store.db, { state: 'interrupted' })),
 });
 
-export const JOB_OPERATIONS = [list, get, events, tail, cancel, redrive, interrupted];
+export const JOB_OPERATIONS = [list, get, events, tail, cancel, interrupted];

@@ -45,5 +45,12 @@ export const JOB_VIEWS = {
   'job.get': z.object({ ...job, progress: progress.optional(), ...jobTail }),
   'job.events': z.array(event),
   'job.enqueued': z.object({ job_id: z.string(), state: z.enum(JOB_STATES) }),
-  'job.redrive': z.array(z.object({ old_job_id: z.string(), new_job_id: z.string().nullable() })),
+  'job.redrive': z.array(
+    z.object({
+      old_job_id: z.string(),
+      new_job_id: z.string().nullable(),
+      /** Of a dry run: why the job is left out. */
+      skipped: z.string().optional(),
+    }),
+  ),
 } as const satisfies Record<string, z.ZodType>;

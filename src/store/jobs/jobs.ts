@@ -1,5 +1,4 @@
 import { sql } from 'kysely';
-import { PLAN_MAKERS } from '../../domain/jobs/kinds.ts';
 import type { InitialState, JobKind, JobState, JobTrigger } from '../../domain/jobs/job.ts';
 import type { Tx } from '../engine/tx.ts';
 import { NOT_BLOCKED, NOT_PRIVILEGED, PRIVILEGED, QUEUED, RUNNING } from '../engine/literals.ts';
@@ -165,31 +164,6 @@ export async function listRunSince(db: Db, since: number, limit: number): Promis
 export function requestCancel(tx: Tx, id: string): Promise<boolean> {
   const update = tx.db.updateTable('jobs').set({ cancel_requested_at: tx.now }).where('id', '=', id);
   return hasChanged(update.where('state', '=', 'running').where('cancel_requested_at', 'is', null));
-}
-
-/** Jobs that one redrive looks at: the newest ones, so that what happened last is never out of its reach. */
-const REDRIVE_MAX = 10_000;
-
-/** Ended jobs that may be queued again, oldest first. Steps of workflows are redriven by their workflow. */
-export async function listRedrivable(db: Db, states: readonly JobState[]): Promise<JobRow[]> {
-  const rows = await db
-    .selectFrom('jobs')
-    .selectAll()
-    .where('state', 'in', states)
-    .where('trigger', '!=', 'workflow')
-    // A job that needed an approval needs a new one when it is repeated.
-    .where('initial_state', '=', 'queued')
-    // A saved plan runs once, also one that policy let through.
-    .where((eb) => eb.or([eb('plan_artifact_id', 'is', null), eb('kind', 'in', PLAN_MAKERS)]))
-    .orderBy('id', 'desc')
-    .limit(REDRIVE_MAX)
-    .execute();
-  return rows.toReversed();
-}
-
-/** The job that a redrive of `oldId` made, if one did. */
-export function findRedrive(db: Db, oldId: string): Promise<{ id: string } | undefined> {
-  return db.selectFrom('jobs').select('id').where('redrive_of', '=', oldId).executeTakeFirst();
 }
 
 const firstReady = prepared<object, { id: string }>((db, _value, dialect) => ({

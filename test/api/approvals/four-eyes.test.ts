@@ -204,10 +204,11 @@ test('T29: A redrive bypasses no switch: an apply or destroy that is now refused
       .values({ ...ended, id: 'job_00000000000000000000000002', kind: 'destroy' })
       .execute();
   });
+  type Pair = { old_job_id: string; new_job_id: string | null; skipped?: string };
+  const dryRun = async (): Promise<Pair[]> =>
+    JSON.parse(await locally(program, 'zoe', 'job.redrive', { dry_run: true })) as Pair[];
   const redriven = async (): Promise<string[]> =>
-    (JSON.parse(await locally(program, 'zoe', 'job.redrive', { dry_run: true })) as { old_job_id: string }[]).map(
-      (pair) => pair.old_job_id,
-    );
+    (await dryRun()).filter(({ skipped }) => skipped === undefined).map((pair) => pair.old_job_id);
   assert.equal((await redriven()).length, 2);
   const switches = (require_saved_plan: 0 | 1, protect_destroy: 0 | 1): Promise<unknown> =>
     program.store.write(({ db }) =>
@@ -219,6 +220,25 @@ test('T29: A redrive bypasses no switch: an apply or destroy that is now refused
   assert.deepEqual(await redriven(), ['job_00000000000000000000000001']);
   await switches(1, 1);
   assert.deepEqual(await redriven(), []);
+  assert.deepEqual(
+    (await dryRun()).map(({ skipped }) => skipped),
+    ['workspace net requires a saved plan: require_saved_plan', 'workspace net is protected: protect_destroy'],
+  );
+  const redriveOne = (): Promise<string> =>
+    locally(program, 'zoe', 'job.redrive', { ids: ['job_00000000000000000000000002'] });
+  assert.equal(await redriveOne(), 'conflict');
+  await switches(0, 0);
+  const [{ new_job_id: made }] = JSON.parse(await redriveOne()) as [Pair];
+  const marked = await program.store.db
+    .selectFrom('ledger')
+    .select(['target', 'detail'])
+    .where('operation', '=', 'job.redriven')
+    .execute();
+  assert.deepEqual(
+    marked.map(({ target, detail }) => [target, JSON.parse(detail)]),
+    [[made, { redrive_of: 'job_00000000000000000000000002', ungated: true }]],
+    'an ungated destroy stays marked',
+  );
 });
 
 test('T26: decisions about two approvals with one key are two requests', async (t) => {

@@ -11,14 +11,13 @@ import {
   countWritable,
   countRunning,
   findJob,
-  findRedrive,
   getJob,
   hasClaimable,
   insertJob,
   listJobs,
-  listRedrivable,
   requestCancel,
 } from '../../../src/store/jobs/jobs.ts';
+import { findRedrive, listRedrivable, listRedriveExclusions } from '../../../src/store/jobs/redrive.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { claim, claimOne, ENGINES, enqueue, freshStore, makeJob, stateOf, wipe } from '../engine-fixture.ts';
 
@@ -164,7 +163,7 @@ for (const engine of ENGINES) {
       const old = await putInState(its.store, 'interrupted');
       const made = await enqueue(its.store, { redriveOf: old, trigger: 'redrive' });
       assert.deepEqual(
-        (await listRedrivable(its.store.db, ['interrupted'])).map((job) => job.id),
+        (await listRedrivable(its.store.db, { states: ['interrupted'], ids: null })).map((job) => job.id),
         [old],
       );
       assert.equal((await findRedrive(its.store.db, old))?.id, made);
@@ -172,6 +171,39 @@ for (const engine of ENGINES) {
         enqueue(its.store, { redriveOf: old }),
         (error) => its.store.dialect.faultOf(error) === 'unique',
       );
+    });
+
+    test('What a redrive leaves out is listed once each, with its reason', async () => {
+      const [plain, step, gated, planned] = [
+        await putInState(its.store, 'interrupted'),
+        await putInState(its.store, 'interrupted'),
+        await putInState(its.store, 'interrupted'),
+        await putInState(its.store, 'interrupted'),
+      ];
+      await its.store.write(async ({ db }) => {
+        const change = (id: string, values: object) =>
+          db.updateTable('jobs').set(values).where('id', '=', id).execute();
+        await change(step, { trigger: 'workflow', initial_state: 'awaiting_approval' });
+        await change(gated, { initial_state: 'awaiting_approval' });
+        await change(planned, { kind: 'apply', plan_artifact_id: 'art_1' });
+      });
+      const all = { states: ['interrupted'], ids: null } as const;
+      assert.deepEqual(
+        (await listRedrivable(its.store.db, all)).map((job) => job.id),
+        [plain],
+      );
+      const left = await listRedriveExclusions(its.store.db, all);
+      assert.deepEqual(
+        left.map(({ id, reason }) => [id, reason.split(/[ ;]/).slice(0, 2).join(' ')]),
+        [
+          [step, 'step of'],
+          [gated, 'needed an'],
+          [planned, 'applied a'],
+        ],
+      );
+      const only = { states: ['interrupted'], ids: [gated] } as const;
+      assert.deepEqual(await listRedrivable(its.store.db, only), []);
+      assert.equal((await listRedriveExclusions(its.store.db, only)).length, 1);
     });
 
     test('A cancel is requested once, and only of a running job', async () => {

@@ -72,7 +72,8 @@ export function events(data: Projected<'job.events'>, display: Display): string 
 export function redrive(data: Projected<'job.redrive'>, display: Display): string {
   return table(display, data, 'No jobs to queue again.', [
     { title: 'OLD', cell: (pair) => pair.old_job_id },
-    { title: 'NEW', cell: (pair) => pair.new_job_id ?? '(not queued)' },
+    { title: 'NEW', cell: (pair) => pair.new_job_id ?? (pair.skipped === undefined ? '(not queued)' : '-') },
+    { title: 'LEFT OUT', cell: (pair) => pair.skipped ?? '' },
   ]);
 }
 

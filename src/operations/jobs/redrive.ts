@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import { OPERATORS } from '../../domain/access/scope.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { JobState } from '../../domain/jobs/job.ts';
+import { QUEUE_RULES } from '../../jobs/kinds.ts';
+import { newId } from '../../lib/id.ts';
+import type { Tx } from '../../store/engine/tx.ts';
+import { getJob, insertJob } from '../../store/jobs/jobs.ts';
+import { hasJobTag } from '../../store/jobs/order-tags.ts';
+import { findRedrive, listRedrivable, listRedriveExclusions, type RedriveSelection } from '../../store/jobs/redrive.ts';
+import type { JobRow } from '../../store/schema/schema.ts';
+import * as field from '../core/fields.ts';
+import { writeOperation, type WriteContext } from '../core/operation.ts';
+import { reply, written } from '../core/reply.ts';
+import type { ViewItem } from '../views/views.ts';
+
+type Caller = WriteContext['caller'];
+type Pair = ViewItem<'job.redrive'>;
+
+const REDRIVE_STATES = ['interrupted', 'cancelled'] as const satisfies readonly JobState[];
+/** Ids that one call takes. */
+const IDS_MAX = 1_000;
+
+const redrive = writeOperation({
+  id: 'job.redrive',
+  summary: 'Queue interrupted or cancelled jobs again, each once as a new job',
+  effect: 'enqueue',
+  scopes: OPERATORS,
+  http: { none: 'Running something again is decided by a person on the machine.' },
+  cli: {
+    verb: 'job redrive',
+    positionals: ['ids'],
+    confirm: { by: 'yes', question: 'Queue these jobs again? [y/N] ', preview: 'dry_run' },
+    examples: ['svc job redrive --dry-run', 'svc job redrive --state interrupted --yes'],
+  },
+  mcp: { none: 'Running something again is decided by a person on the machine.' },
+  input: z.strictObject({
+    ids: z
+      .array(field.id('job'))
+      .max(IDS_MAX, { error: `expected at most ${IDS_MAX} ids` })
+      .default([])
+      .describe('Only these jobs, whether interrupted or cancelled'),
+    state: z
+      .array(z.enum(REDRIVE_STATES, { error: 'expected interrupted or cancelled' }))
+      .optional()
+      .describe('Only jobs in this state; repeatable. Default: interrupted'),
+    dry_run: z.boolean().default(false).describe('Show the jobs to queue and those left out, but queue nothing'),
+  }),
+  answers: ['job.redrive'],
+  failures: ['not_found', 'conflict'],
+  async run({ tx, caller, services }, { ids, state, dry_run: dryRun }) {
+    // Two redrives at a time would queue the same jobs, and the second one fail on it.
+    await tx.dialect.lockKey(tx.db, 'redrive');
+    const states = state ?? (ids.length > 0 ? REDRIVE_STATES : (['interrupted'] as const));
+    const selection = { states: [...new Set(states)], ids: ids.length > 0 ? [...new Set(ids)] : null };
+    const found = await candidates(tx, selection, dryRun || ids.length > 0);
+    await requireAll(tx, selection, found);
+    const refused = found.find((each) => 'skipped' in each);
+    if (!dryRun && ids.length > 0 && refused !== undefined && 'skipped' in refused)
+      throw new Failure('conflict', `Job ${refused.id} is not queued again: ${refused.skipped}.`);
+    const pairs: Pair[] = [];
+    for (const each of found) {
+      if ('skipped' in each) pairs.push({ old_job_id: each.id, new_job_id: null, skipped: each.skipped });
+      else pairs.push({ old_job_id: each.id, new_job_id: await newJobOf(tx, each.job, dryRun ? null : caller) });
+    }
+    tx.afterCommit(() => services.wake());
+    const jobs = pairs.filter(({ skipped }) => skipped === undefined).length;
+    return written(reply('job.redrive', pairs), null, { state: selection.states, dry_run: dryRun, jobs });
+  },
+});
+
+type Candidate = { readonly id: string } & ({ readonly job: JobRow } | { readonly skipped: string });
+
+/** The selected jobs, oldest first; those left out too if `all`. */
+async function candidates(tx: Tx, selection: RedriveSelection, all: boolean): Promise<Candidate[]> {
+  const found: Candidate[] = [];
+  for (const job of await listRedrivable(tx.db, selection)) {
+    const skipped = await obstacle(tx, job);
+    if (skipped === null) found.push({ id: job.id, job });
+    else if (all) found.push({ id: job.id, skipped });
+  }
+  if (all)
+    for (const { id, reason } of await listRedriveExclusions(tx.db, selection)) found.push({ id, skipped: reason });
+  return found.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** A privileged order that somebody wrote into the database is not made into one of this service. */
+async function obstacle(tx: Tx, job: JobRow): Promise<string | null> {
+  if (!hasJobTag(tx.ring, job)) return 'its order was not made by this service';
+  return QUEUE_RULES[job.kind].redriveObstacle(tx.db, job);
+}
+
+/** Throws for a named job that does not exist, or is in another state. */
+async function requireAll(tx: Tx, { ids, states }: RedriveSelection, found: readonly Candidate[]): Promise<void> {
+  const known = new Set(found.map(({ id }) => id));
+  for (const id of ids ?? []) {
+    if (known.has(id)) continue;
+    const { state } = await getJob(tx.db, id);
+    throw new Failure('conflict', `Job ${id} is ${state}; expected ${states.join(' or ')}.`);
+  }
+}
+
+/** The job that repeats `old`: an earlier redrive's, else a new one of `caller`; null where there is neither. */
+async function newJobOf(tx: Tx, old: JobRow, caller: Caller | null): Promise<string | null> {
+  const made = await findRedrive(tx.db, old.id);
+  if (made !== undefined) return made.id;
+  return caller === null ? null : again(tx, old, caller);
+}
+
+async function again(tx: Tx, old: JobRow, caller: Caller): Promise<string> {
+  const id = newId('job', tx.now);
+  // The requesters stay with the job: a redrive is no way around a second person's decision.
+  const owners = [...new Set([...(JSON.parse(old.owners) as string[]), caller.owner])];
+  await insertJob(tx, {
+    id,
+    kind: old.kind,
+    state: 'queued',
+    runbook: old.runbook,
+    source: old.source,
+    trigger: 'redrive',
+    workspace: old.workspace,
+    concurrencyKey: old.concurrency_key,
+    privileged: old.privileged === 1,
+    createdAt: tx.now,
+    requestedBy: caller.name,
+    owners,
+    redriveOf: old.id,
+    spec: old.spec,
+    timeoutMs: old.timeout_ms,
+    summary: old.summary,
+  });
+  // The ledger marks it as it marked the first one: neither a policy nor a person reviewed it.
+  if (QUEUE_RULES[old.kind].isUngated) {
+    const { name: principal, owner, via } = caller;
+    const detail = { redrive_of: old.id, ungated: true };
+    tx.record({ principal, owner, via, operation: 'job.redriven', target: id, detail });
+  }
+  return id;
+}
+
+export const REDRIVE_OPERATIONS = [redrive];
