@@ -161,6 +161,15 @@ test('A prefix is an address and a length; an address alone counts as one', () =
   assert.equal(addressSet(['10.0.0.0/8', 'x']), null);
 });
 
+test('T40: A probe reaches the network in every spelling, and this machine in none', () => {
+  const allowed = ['public', 'private', 'shared', 'documentation', 'benchmarking'];
+  for (const [kind, addresses] of CASES)
+    for (const address of addresses)
+      assert.equal(allowsAddress('probe', address), kind !== null && allowed.includes(kind), `${kind} ${address}`);
+  for (const address of ['10.0.0.5', '::ffff:10.0.0.5', '64:ff9b::10.0.0.5', '2002:a00:5::1', 'fd12::1', '8.8.8.8'])
+    assert.equal(allowsAddress('probe', address), true, address);
+});
+
 test('What a destination reaches is not what a listener or a peer is', () => {
   for (const carrier of ['2002:7f00:1::1', '64:ff9b::7f00:1', '2001:0:7f00:1::80ff:fffe']) {
     assert.equal(allowsAddress('push', carrier), false, carrier);

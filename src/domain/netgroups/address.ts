@@ -80,6 +80,8 @@ const POLICIES = {
   push: { as: 'destination', allows: ['public'] },
   /** Git sources are added on the machine. A git server on the same machine or network is usual. */
   git: { as: 'destination', allows: ['public', 'loopback', 'private', 'shared', 'documentation', 'benchmarking'] },
+  /** Targets of checks, which an operator's token can name: the network, but never this machine or its metadata. */
+  probe: { as: 'destination', allows: ['public', 'private', 'shared', 'documentation', 'benchmarking'] },
   /** Listeners that only this machine may reach, and peers whose connections are not limited by address. */
   loopback: { as: 'own', allows: ['loopback'] },
   /** A proxy has an address of one machine. */
