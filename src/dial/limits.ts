@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { DialFailed } from './guard.ts';
+import { DialFailed } from './dial-failed.ts';
 
 /** Until the connection is open, with name resolution and TLS. */
 export const CONNECT_MS = 3_000;

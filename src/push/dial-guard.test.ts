@@ -5,8 +5,9 @@ import { after, before, test } from 'node:test';
 import { systemClock } from '../lib/clock.ts';
 import { Failure } from '../domain/failure.ts';
 import { ADDRESS_FORMS } from '../../test/support/address-forms.ts';
-import { guardedDial, openDial, publicAddresses, DialFailed } from '../dial/guard.ts';
-import type { Resolve } from '../dial/resolver.ts';
+import { DialFailed } from '../dial/dial-failed.ts';
+import { guardedDial, openDial, publicAddresses } from '../dial/guard.ts';
+import type { Resolve } from '../dial/resolve.ts';
 import { readEndpointUrl } from './endpoint-url.ts';
 import { post } from './post.ts';
 

@@ -1,8 +1,9 @@
-import { request as requestHttp, type IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
-import { type Dial, DialFailed } from '../dial/guard.ts';
+import { DialFailed } from '../dial/dial-failed.ts';
+import type { Dial } from '../dial/guard.ts';
+import { exchange } from '../dial/exchange.ts';
 import { CONNECT_MS, Limit } from '../dial/limits.ts';
 
 /** From the connection to the head of the response. */
@@ -11,8 +12,6 @@ const ANSWER_MS = 5_000;
 const DRAIN_MS = 1_000;
 /** The longest response body that is read: its content is not used. */
 const ANSWER_BYTES_MAX = 65_536;
-/** The longest response head. */
-const HEAD_BYTES_MAX = 16_384;
 /** The longest pause that another side may ask for, in milliseconds. */
 const RETRY_AFTER_MAX_MS = 600_000;
 
@@ -37,7 +36,7 @@ export async function post(deps: PostDeps, posting: Posting): Promise<void> {
     limit.set(CONNECT_MS, 'no connection');
     const socket = await limit.during(deps.dial(posting.url, limit.signal));
     limit.set(ANSWER_MS, 'no answer');
-    const answer = await exchange(socket, posting, limit.signal);
+    const answer = await exchange(socket, { method: 'POST', ...posting });
     judge(answer, deps.clock.now());
     limit.set(DRAIN_MS, 'no end');
     await drain(answer);
@@ -46,31 +45,6 @@ export async function post(deps: PostDeps, posting: Posting): Promise<void> {
   } finally {
     limit.close();
   }
-}
-
-function exchange(socket: Socket, { url, headers, body }: Posting, signal: AbortSignal): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const request = requestHttp({
-      createConnection: () => socket,
-      method: 'POST',
-      path: `${url.pathname}${url.search}`,
-      headers: {
-        host: url.host,
-        'user-agent': 'gatehouse',
-        ...headers,
-        'content-length': Buffer.byteLength(body),
-        connection: 'close',
-      },
-      maxHeaderSize: HEAD_BYTES_MAX,
-      signal,
-    });
-    request.once('response', (answer) => {
-      answer.on('error', () => undefined);
-      resolve(answer);
-    });
-    request.on('error', reject);
-    request.end(body);
-  });
 }
 
 /** Throws for every status but 2xx. */

@@ -1,8 +1,8 @@
 import type { NotificationMessage } from '../domain/notify/row.ts';
 import type { Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
-import { DialFailed } from '../dial/guard.ts';
-import { hostOf } from '../dial/guard.ts';
+import { DialFailed } from '../dial/dial-failed.ts';
+import { connectAnywhere, hostOf } from '../dial/guard.ts';
 import { CONNECT_MS, Limit, TOTAL_MS } from '../dial/limits.ts';
 
 /** From the connection to the server's greeting, in milliseconds. */
@@ -40,19 +40,24 @@ export function sendMail(
   return async (message) => {
     const { createTransport } = await import('nodemailer');
     const { host, port, secure, auth, from, to } = mail;
+    // The timeouts below end a silent server; the limit also ends one that sends a byte a second.
+    const limit = new Limit(clock);
+    const { signal } = limit;
     const transport = createTransport({
       host,
       port,
       secure,
       ...(auth === null ? {} : { auth, requireTLS: !secure }),
-      connectionTimeout: CONNECT_MS,
+      getSocket: (_options, answer) => {
+        limit.set(CONNECT_MS, 'no connection');
+        connectAnywhere(host, port, signal)
+          .then((connection) => answer(null, { connection }), answer)
+          .finally(() => limit.unset());
+      },
       greetingTimeout: GREETING_MS,
       socketTimeout: TOTAL_MS,
     });
     const headers = message.priority >= 4 ? { priority: 'high' as const } : {};
-    // The timeouts above end a silent server; the limit also ends one that sends a byte a second.
-    const limit = new Limit(clock);
-    const { signal } = limit;
     try {
       await limit.during(
         transport.sendMail({
@@ -82,6 +87,7 @@ function textOf({ message, click, actions }: NotificationMessage): string {
 
 /** Codes of 500 and above are permanent refusals. */
 function explained(error: unknown): DialFailed {
+  if (error instanceof DialFailed) return error;
   const response =
     error instanceof Error && 'responseCode' in error && typeof error.responseCode === 'number'
       ? error.responseCode

@@ -1,5 +1,5 @@
 import type { NotificationMessage } from '../domain/notify/row.ts';
-import { authorizationOf } from './authorization.ts';
+import { authorizationOf } from '../dial/authorization.ts';
 import { post, type PostDeps } from './post.ts';
 
 /** Posts the notification as JSON with its id, by which the receiver recognises a repeat. */

@@ -8,7 +8,7 @@ import { pooledBytes } from '../../lib/random.ts';
 import { type MintedLinks, mintLinks } from '../../operations/approvals/approval-links.ts';
 import type { LinkHolder } from '../../operations/approvals/link-standing.ts';
 import type { Services } from '../../operations/core/services.ts';
-import { DialFailed } from '../../dial/guard.ts';
+import { DialFailed } from '../../dial/dial-failed.ts';
 import type { EndpointTarget } from '../../push/endpoint.ts';
 import type { Transport } from '../../push/transport.ts';
 import {

@@ -5,7 +5,7 @@ import { Failure } from '../../../src/domain/failure.ts';
 import type { NotificationMessage } from '../../../src/domain/notify/row.ts';
 import { type Clock, systemClock } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/id.ts';
-import { DialFailed } from '../../../src/dial/guard.ts';
+import { DialFailed } from '../../../src/dial/dial-failed.ts';
 import { countDeliveries, settleDelivery } from '../../../src/store/notify/deliveries.ts';
 import { deleteEndpoint, insertEndpoint, pruneEndpoint, recordAttempt } from '../../../src/store/notify/endpoints.ts';
 import { assignTargets, requestNotification } from '../../../src/store/notify/notifications.ts';

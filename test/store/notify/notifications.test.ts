@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import type { NotificationMessage } from '../../../src/domain/notify/row.ts';
-import { DialFailed } from '../../../src/dial/guard.ts';
+import { DialFailed } from '../../../src/dial/dial-failed.ts';
 import type { EndpointTarget } from '../../../src/push/endpoint.ts';
 import { deleteEndpoint } from '../../../src/store/notify/endpoints.ts';
 import { until } from '../../support/api-client.ts';
