@@ -3,6 +3,7 @@ import type { EventStatus } from '../../domain/events/event.ts';
 import type { InitialState, JobKind, JobState, JobTrigger } from '../../domain/jobs/job.ts';
 import type { Scope } from '../../domain/access/scope.ts';
 import type { BackupRow } from './backups.ts';
+import type * as checks from './checks.ts';
 import type * as infrastructure from './infrastructure.ts';
 import type * as commands from './commands.ts';
 import type * as inventories from './inventories.ts';
@@ -59,10 +60,14 @@ export interface Schema {
   workflow_runs: workflows.WorkflowRunRow;
   workflow_steps: workflows.WorkflowStepRow;
   backups: BackupRow;
+  checks: checks.CheckRow;
+  check_targets: checks.CheckTargetRow;
+  netgroups: checks.NetgroupRow;
   schema_migrations: MigrationRow;
 }
 
 export type * from './backups.ts';
+export type * from './checks.ts';
 export type * from './infrastructure.ts';
 export type * from './inventories.ts';
 export type * from './playbooks.ts';
