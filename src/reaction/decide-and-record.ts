@@ -55,7 +55,7 @@ async function standingOf(db: Db, rule: string, fingerprint: string, status: str
 }
 
 function rowOf(
-  { id, event, facts, sender }: EvaluatedEvent,
+  { id, event, facts, sender, checkObservations }: EvaluatedEvent,
   decision: ReactionDecision,
   jobId: string | null,
   approvalId: string | null,
@@ -77,7 +77,7 @@ function rowOf(
     approval_id: approvalId,
     received_at: facts.receivedAt,
     annotations: JSON.stringify(event.annotations),
-    check_observations: null,
+    check_observations: checkObservations ?? null,
     trace: encodeTrace(decision.trace),
     depth: sender.depth,
   };

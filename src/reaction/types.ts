@@ -52,6 +52,8 @@ export interface EvaluatedEvent {
   readonly attempts: readonly Attempt[];
   /** Names of the later rules. */
   readonly notTried: readonly string[];
+  /** JSON: of the transition of a check, the observations that agreed. */
+  readonly checkObservations?: string;
 }
 
 export interface Outcome {

@@ -23,7 +23,8 @@ const event = z.object({
   job_id: z.string().nullable(),
   approval_id: z.string().nullable(),
   received_at: time,
-  check_observations: z.array(z.object({ observed_at: time, status: z.string(), consecutive: count })).optional(),
+  /** `consecutive` reads `1 of 3`. */
+  check_observations: z.array(z.object({ observed_at: time, status: z.string(), consecutive: z.string() })).optional(),
 });
 
 /** Of the evaluation of an event, and of the trial of a rule. */

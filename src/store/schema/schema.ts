@@ -5,6 +5,7 @@ import type { Scope } from '../../domain/access/scope.ts';
 import type { BackupRow } from './backups.ts';
 import type * as checks from './checks.ts';
 import type * as infrastructure from './infrastructure.ts';
+import type * as sweep from './check-sweep.ts';
 import type * as commands from './commands.ts';
 import type * as inventories from './inventories.ts';
 import type * as playbooks from './playbooks.ts';
@@ -59,6 +60,9 @@ export interface Schema {
   workflows: workflows.WorkflowRow;
   workflow_runs: workflows.WorkflowRunRow;
   workflow_steps: workflows.WorkflowStepRow;
+  check_days: sweep.CheckDayRow;
+  check_sweepers: sweep.CheckSweeperRow;
+  check_shards: sweep.CheckShardRow;
   backups: BackupRow;
   checks: checks.CheckRow;
   check_targets: checks.CheckTargetRow;
@@ -67,6 +71,7 @@ export interface Schema {
 }
 
 export type * from './backups.ts';
+export type * from './check-sweep.ts';
 export type * from './checks.ts';
 export type * from './infrastructure.ts';
 export type * from './inventories.ts';

@@ -9,7 +9,7 @@ function feed(readings: string, from: SweepState = UNSEEN, everyMs = INTERVAL, s
   let state = from;
   let at = startAt;
   const transitions: (Transition & { readonly after: number })[] = [];
-  for (const [index, letter] of [...readings].entries()) {
+  for (const [index, letter] of readings.split('').entries()) {
     const reading: Reading = letter === '-' ? 'missed' : letter.toLowerCase() === 'u' ? 'up' : 'down';
     at += everyMs;
     const step = observe(state, { at, reading, isSnoozed: /[A-Z]/.test(letter), intervalMs: everyMs });

@@ -1,0 +1,167 @@
+import type { CheckKind, ProbeDetail } from '../../domain/checks/check.ts';
+import { gather } from '../../domain/checks/sweep/day.ts';
+import { observe, type Reading, type Transition } from '../../domain/checks/sweep/observe.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { recordTransitions } from '../../reaction/check-transition.ts';
+import type { ReactionDeps } from '../../reaction/types.ts';
+import { keepTargetState } from '../../store/checks/sweep.ts';
+import type { CheckTargetRow } from '../../store/schema/schema.ts';
+import type { Store } from '../../store/store.ts';
+import type { Canary } from './canary.ts';
+import type { Ownership } from './ownership.ts';
+import { SweepPlan } from './plan.ts';
+import { ProbeSchedule } from './probe-schedule.ts';
+import { keptState, type SweepTarget } from './target.ts';
+import { type QueuedTransition, TransitionQueue } from './transition-queue.ts';
+import { Writer } from './writer.ts';
+
+interface ProbeReading {
+  readonly up: boolean;
+  readonly detail: ProbeDetail;
+  readonly durationMs: number;
+  readonly certificateDays: number | null;
+}
+
+export interface SweepOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly reaction: ReactionDeps;
+  readonly ownership: Ownership;
+  /** Null where no canary is set. */
+  readonly canary: Canary | null;
+  /** One probe. Rejects when `signal` aborts. */
+  readonly probe: (
+    kind: CheckKind,
+    target: CheckTargetRow,
+    options: string,
+    signal: AbortSignal,
+  ) => Promise<ProbeReading>;
+  /** What tells the netgroup of a target as the groups are now; null for a target that is not an address. */
+  readonly netgroupsNow: () => Promise<(kind: CheckKind, spec: string) => string | null>;
+  readonly maxRunning: number;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Probes the targets of all enabled checks that this daemon owns, and turns what it sees into states and events. */
+export class Sweep {
+  readonly #options: SweepOptions;
+  readonly #plan: SweepPlan;
+  readonly #schedule: ProbeSchedule<SweepTarget>;
+  readonly #transitions: TransitionQueue;
+  readonly #writer: Writer;
+  #targets: readonly SweepTarget[] = [];
+
+  constructor(options: SweepOptions) {
+    const { store, clock, ownership, maxRunning, onError } = options;
+    this.#options = options;
+    this.#plan = new SweepPlan(store.db);
+    this.#schedule = new ProbeSchedule({
+      clock,
+      ahead: () => ownership.ahead(),
+      maxRunning,
+      run: (target) => this.#probe(target),
+    });
+    this.#transitions = new TransitionQueue({ clock, record: (changes) => this.#recordAll(changes), onError });
+    this.#writer = new Writer({ store, clock });
+  }
+
+  /** What it probes, for metrics. */
+  get targets(): readonly SweepTarget[] {
+    return this.#targets;
+  }
+
+  /** Follows the checks in the store, and writes what was observed. */
+  async pass(signal: AbortSignal): Promise<void> {
+    const { ownership } = this.#options;
+    await ownership.renew();
+    if (signal.aborted) return;
+    const change = await this.#plan.update(ownership.shards());
+    if (change !== null) {
+      this.#targets = change.targets;
+      for (const { ending } of change.dropped) ending?.abort();
+      this.#schedule.plan(change.targets, (target) => change.fresh.has(target));
+      await this.#writer.writeAll(change.dropped);
+    }
+    await this.#writer.writeDue(this.#targets, signal);
+  }
+
+  /** Waits until the transitions that were seen are written. */
+  async settled(): Promise<void> {
+    await this.#transitions.settled();
+  }
+
+  /** Begins no probe any more, ends those under way, and writes what was observed. */
+  async stop(): Promise<void> {
+    this.#schedule.stop();
+    for (const { ending } of this.#targets) ending?.abort();
+    await this.#transitions.stop();
+    await this.#writer.writeAll(this.#targets);
+    await this.#options.ownership.release();
+  }
+
+  async #probe(target: SweepTarget): Promise<void> {
+    const { probe, onError, canary } = this.#options;
+    const ending = new AbortController();
+    target.ending = ending;
+    const { kind, row, options } = target.order;
+    try {
+      const result = await probe(kind, row, options, ending.signal);
+      const isMissed = !result.up && canary !== null && !(await canary.isReachable());
+      if (!ending.signal.aborted) this.#observe(target, result, isMissed);
+    } catch (error) {
+      if (!ending.signal.aborted) onError(error);
+    } finally {
+      target.ending = null;
+    }
+  }
+
+  #observe(target: SweepTarget, result: ProbeReading, isMissed: boolean): void {
+    const at = this.#options.ownership.now();
+    const reading: Reading = isMissed ? 'missed' : result.up ? 'up' : 'down';
+    const { snoozed_until: snoozedUntil } = target.order.row;
+    const isSnoozed = snoozedUntil !== null && at < snoozedUntil;
+    const { durationMs, certificateDays } = result;
+    target.last = { durationMs, certificateDays, detail: isMissed ? 'canary_down' : result.detail };
+    gather(target.gathered, { at, reading, isSnoozed, durationMs });
+    if (target.unstored === 'nothing') target.unstored = 'result';
+    if (target.isRecording) return;
+    const { intervalMs } = target.slots;
+    const { state, transition } = observe(target.state, { at, reading, isSnoozed, intervalMs });
+    if (state !== target.state) target.unstored = 'state';
+    target.state = state;
+    if (transition !== null) this.#record(target, transition, result);
+  }
+
+  /** From here on the state of the target does not change until it is stored together with its event. */
+  #record(target: SweepTarget, transition: Transition, result: ProbeReading): void {
+    target.isRecording = true;
+    const before = target.state.status === 'down' ? 'up' : 'down';
+    let isKept = false;
+    this.#transitions.add({
+      check: target.check,
+      target: target.name,
+      order: target.order,
+      transition,
+      durationMs: result.durationMs,
+      detail: result.detail,
+      keep: async (tx) => (isKept = await keepTargetState(tx, keptState(target, before))),
+      written: () => {
+        target.isRecording = false;
+        target.unstored = 'nothing';
+        target.storedStatus = target.state.status;
+        // It was removed, or another daemon was faster: the store is right.
+        if (!isKept) this.#plan.forget(target);
+      },
+    });
+  }
+
+  async #recordAll(changes: readonly QueuedTransition[]): Promise<void> {
+    const { netgroupsNow, reaction } = this.#options;
+    const netgroupOf = await netgroupsNow();
+    const withGroups = changes.map((change) => {
+      const { kind, row } = change.order;
+      return { ...change, netgroup: netgroupOf(kind, row.spec) };
+    });
+    await recordTransitions(reaction, withGroups);
+  }
+}

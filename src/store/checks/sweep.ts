@@ -1,0 +1,104 @@
+import type { CheckKind, ProbeDetail, TargetStatus } from '../../domain/checks/check.ts';
+import type { SweepState } from '../../domain/checks/sweep/observe.ts';
+import { prepared } from '../engine/prepared.ts';
+import type { Tx } from '../engine/tx.ts';
+import type { CheckTargetRow, Db } from '../schema/schema.ts';
+
+/** What the sweep reads of checks and writes to them. */
+
+/** Changes with every change that a user makes to the checks. */
+export async function checksMark(db: Db): Promise<string> {
+  const { count, revisions, updated } = await db
+    .selectFrom('checks')
+    .select((eb) => [
+      eb.fn.countAll<number>().as('count'),
+      eb.cast<string>(eb.fn.sum('revision'), 'text').as('revisions'),
+      eb.fn.max('updated_at').as('updated'),
+    ])
+    .executeTakeFirstOrThrow();
+  return `${count} ${revisions} ${updated}`;
+}
+
+export interface SweptCheck {
+  readonly name: string;
+  readonly kind: CheckKind;
+  readonly intervalMs: number;
+  /** JSON. */
+  readonly options: string;
+  readonly revision: number;
+  readonly createdAt: number;
+}
+
+/** The checks that are probed. */
+export async function listSweptChecks(db: Db): Promise<SweptCheck[]> {
+  const rows = await db
+    .selectFrom('checks')
+    .select(['name', 'kind', 'interval_ms', 'options', 'revision', 'created_at'])
+    .where('enabled', '=', 1)
+    .orderBy('name')
+    .execute();
+  return rows.map(({ interval_ms: intervalMs, created_at: createdAt, ...row }) => ({ ...row, intervalMs, createdAt }));
+}
+
+const targetsOf = prepared<{ check: string }, CheckTargetRow>((db, value) =>
+  db.selectFrom('check_targets').selectAll().where('check_name', '=', value('check')),
+);
+
+export async function listSweptTargets(db: Db, check: string): Promise<CheckTargetRow[]> {
+  return (await targetsOf(db, { check })).rows;
+}
+
+/** The state of a target as it is stored. */
+interface StoredState {
+  readonly status: TargetStatus;
+  readonly lastChange: number | null;
+  /** JSON of the parts of the state that only the sweep reads; null without any. */
+  readonly pending: string | null;
+  readonly durationMs: number | null;
+  readonly detail: ProbeDetail | null;
+  readonly certificateDays: number | null;
+}
+
+/** A state to store in place of one with the status `from`, or `orFrom`. */
+export interface KeptState extends StoredState {
+  readonly check: string;
+  readonly target: string;
+  readonly from: TargetStatus;
+  readonly orFrom: TargetStatus;
+}
+
+const keepState = prepared<KeptState, unknown>((db, value) =>
+  db
+    .updateTable('check_targets')
+    .set({
+      status: value('status'),
+      last_change: value('lastChange'),
+      pending: value('pending'),
+      duration_ms: value('durationMs'),
+      detail: value('detail'),
+      certificate_days: value('certificateDays'),
+    })
+    .where('check_name', '=', value('check'))
+    .where('name', '=', value('target'))
+    .where('status', 'in', [value('from'), value('orFrom')]),
+);
+
+/** Keeps a state; false where the target is gone, or has another status: then nothing was written. */
+export async function keepTargetState(tx: Tx, state: KeptState): Promise<boolean> {
+  return (await keepState(tx.db, state)).changed > 0;
+}
+
+/** As `keepTargetState`, where the answer is not needed. */
+export function keepTargetStateLater(tx: Tx, state: KeptState): void {
+  tx.later(keepState(tx.db, state));
+}
+
+export function pendingOf({ disagreeing, withheld }: SweepState): string | null {
+  return disagreeing.length === 0 && withheld === null ? null : JSON.stringify({ disagreeing, withheld });
+}
+
+/** The state of a stored target. */
+export function stateOf({ status, last_change: lastChange, pending }: CheckTargetRow): SweepState {
+  const parts = pending === null ? {} : (JSON.parse(pending) as Partial<SweepState>);
+  return { status, lastChange, disagreeing: parts.disagreeing ?? [], withheld: parts.withheld ?? null };
+}
