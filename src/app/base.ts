@@ -21,6 +21,7 @@ import type { HostKeyScanner, Services, SourceFetcher } from '../operations/core
 import { hashToken } from '../operations/access/token-hash.ts';
 import { CompiledRules } from '../reaction/compiled-rules.ts';
 import type { GitPlace } from '../runners/checkout/git/place.ts';
+import { VendoredFiles } from '../runners/checkout/vendored/vendored-files.ts';
 import { createLauncher } from '../runners/launch/launch.ts';
 import { markIn } from '../runners/sandbox/mark.ts';
 import { assertSameKey, holdsSealed } from '../store/secrets/seal.ts';
@@ -69,9 +70,18 @@ export async function openBase(settings: Settings, schema: SchemaAccess = 'creat
   let key: Promise<Buffer> | null = null;
   const launcher = createLauncher({ allowUnfilteredEgress: settings.allowUnfilteredEgress });
   const place = (): Promise<GitPlace | null> => findGitPlace(settings, paths);
+  const sources = createSourceFetcher(paths.sources, launcher, place, sharedRunsDirs(settings.runsDir));
   return {
     seal,
-    sources: createSourceFetcher(paths.sources, launcher, place, sharedRunsDirs(settings.runsDir)),
+    sources: {
+      ...sources,
+      async remove(name) {
+        await sources.remove(name);
+        // Where this process cannot, the next vendor job does it.
+        const runsDir = (await place())?.folder ?? settings.runsDir ?? paths.runs;
+        await new VendoredFiles(runsDir, null, clock).remove(name);
+      },
+    },
     hostKeys: createHostKeyScanner(launcher, place),
     keptFolders: keptFolders(paths, settings),
     clock,

@@ -7,6 +7,7 @@ import { Failure } from '../domain/failure.ts';
 import type { Log } from '../lib/log.ts';
 import { userName } from '../lib/user-name.ts';
 import { dropCapabilities, withholdCapabilities } from '../runners/account/capabilities.ts';
+import { VendoredFiles } from '../runners/checkout/vendored/vendored-files.ts';
 import { pathsThatExpose } from '../runners/sandbox/policy.ts';
 import type { Base } from './base.ts';
 
@@ -26,11 +27,13 @@ interface JobPlace {
   readonly runsDir: string;
   /** Where earlier runs of this data directory may have left something. */
   readonly formerRunsDirs: readonly string[];
+  /** What vendor jobs fetch. */
+  readonly vendored: VendoredFiles;
 }
 
 /** Makes the directory of the runs if it is missing. Throws invalid_argument for wrong settings. */
 export async function prepareJobPlace(
-  { settings, paths }: Base,
+  { settings, paths, clock }: Base,
   { account }: JobIdentity,
   log: Log,
 ): Promise<JobPlace> {
@@ -43,7 +46,11 @@ export async function prepareJobPlace(
     );
   }
   log.info({ account: account?.name ?? userName(), runsDir }, 'jobs run as this account, in this directory');
-  return { runsDir, formerRunsDirs: await formerRunsDirs(paths, runsDir) };
+  return {
+    runsDir,
+    formerRunsDirs: await formerRunsDirs(paths, runsDir),
+    vendored: new VendoredFiles(runsDir, account, clock),
+  };
 }
 
 /** Where jobs run as the account of the daemon. `self` names the daemon in the ledger. */

@@ -149,7 +149,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
     version: VERSION,
     instancesDir: base.paths.instances,
     backups: { folder: base.paths.backups, keep: settings.keepBackups, environment: postgresEnvironment() },
-    formerRunsDirs: place.formerRunsDirs,
+    ...place,
     ...(modes === null ? {} : { modes }),
     ingressUrl,
     maxJobs: settings.maxJobs,

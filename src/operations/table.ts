@@ -22,6 +22,7 @@ import { SECRET_OPERATIONS } from './secrets/secrets.ts';
 import { SERVICE_OPERATIONS } from './service/service.ts';
 import { SILENCE_OPERATIONS } from './rules/silences.ts';
 import { SOURCE_OPERATIONS } from './sources/sources.ts';
+import { VENDOR_OPERATIONS } from './vendor/vendor.ts';
 import { TOKEN_OPERATIONS } from './access/tokens.ts';
 import { WEBHOOK_OPERATIONS } from './events/webhooks.ts';
 import { WORKFLOW_OPERATIONS } from './workflows/workflows.ts';
@@ -44,6 +45,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...WORKSPACE_EXPORT_OPERATIONS,
   ...WORKSPACE_RUN_OPERATIONS,
   ...SOURCE_OPERATIONS,
+  ...VENDOR_OPERATIONS,
   ...INVENTORY_OPERATIONS,
   ...COMMAND_OPERATIONS,
   ...PLAYBOOK_OPERATIONS,

@@ -167,7 +167,7 @@ async function runProgram(
     timeoutMs: Math.max(0, limits.deadline - setup.clock.monotonic()),
     graceMs: STOP_GRACE_MS,
     clock: setup.clock,
-    signal: limits.signal,
+    signal: order.stop === undefined ? limits.signal : AbortSignal.any([limits.signal, order.stop]),
     // A privileged job may leave its control group.
     members: job.privileged ? null : bounds.members,
   });

@@ -48,6 +48,8 @@ export interface ProgramOrder {
   readonly report?: ReportOrder;
   /** Names of files in clear besides those of the runner. */
   readonly clearFiles?: readonly string[];
+  /** Aborted to stop this program before its end, as `cancelled`. */
+  readonly stop?: AbortSignal;
 }
 
 /** What a program reports besides its output, in lines. */

@@ -20,7 +20,7 @@ export const FOLDER_WHY = 'A folder reads like a table of contents. A longer one
 const RANKS: readonly (readonly string[])[] = [
   ['access', 'sources', 'secrets', 'inventories'],
   ['jobs', 'approvals'],
-  ['workspaces', 'commands', 'playbooks', 'backups', 'workflows'],
+  ['workspaces', 'commands', 'playbooks', 'backups', 'vendor', 'workflows'],
   ['schedules', 'rules'],
 ];
 

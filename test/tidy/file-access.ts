@@ -33,6 +33,9 @@ export const PATH_USERS: Readonly<Record<string, string>> = {
   'src/runners/checkout/hooks-file.ts':
     'reads a source, or a new copy of it before the first program of the run starts',
   'src/runners/checkout/source-trees.ts': 'works in the checkouts of the data directory, which no run may write',
+  'src/runners/checkout/vendored/vendored-files.ts':
+    'works in a folder beside the run directories, which no run may write',
+  'src/runners/vendor/collect.ts': 'names the flag of reading; it opens entries by descriptors',
   'src/runners/bounds/cgroup.ts': 'reads and writes control groups, which no sandboxed run may write',
   'src/runners/bounds/delegated-group.ts': 'reads and writes control groups, which no sandboxed run may write',
   'src/runners/bounds/sampled.ts': 'reads /proc',

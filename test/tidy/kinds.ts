@@ -27,7 +27,7 @@ const FOLDERS: Readonly<Record<JobKind, readonly string[]>> = {
   playbook: ['playbooks', 'ansible'],
   command: ['commands', 'command'],
   backup: ['backups', 'backup'],
-  vendor: ['sources', 'checkout'],
+  vendor: ['vendor'],
 };
 
 /** A value that holds a kind: `kind`, `job.kind`, `facts.jobKind`. */
@@ -50,8 +50,8 @@ export const kindRule: SourceRule = {
   },
 };
 
-/** Folders that belong to a kind alone: git sources are checked out for every kind. */
-const OWNED = new Set(Object.values(FOLDERS).flat()).difference(new Set(FOLDERS.vendor));
+/** Folders that belong to a kind alone. */
+const OWNED = new Set(Object.values(FOLDERS).flat());
 
 /** Shared files beside the tables that import the area of a kind, each with its reason. */
 const IMPORTERS: Readonly<Record<string, string>> = {
@@ -62,6 +62,7 @@ const IMPORTERS: Readonly<Record<string, string>> = {
   'src/operations/views/approvals.ts': 'An approval shows the plan that it is about.',
   'src/operations/approvals/decision-page.ts': 'The page of a decision shows the plan that it is about.',
   'src/operations/approvals/plan-view.ts': 'It opens the plan that an approval is about.',
+  'src/runners/vendor/vendor.ts': 'It starts the tools of playbooks and of workspaces.',
   'src/store/schema/infrastructure.ts': 'It types the columns of the tables of workspaces.',
 };
 

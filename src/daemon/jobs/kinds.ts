@@ -1,8 +1,9 @@
 import { BACKUP_RUN } from '../backups/run-support.ts';
 import { COMMAND_RUN } from '../commands/run-support.ts';
 import { PLAYBOOK_RUN } from '../playbooks/run-support.ts';
+import { VENDOR_RUN } from '../vendor/run-support.ts';
 import { WORKSPACE_RUNS } from '../workspaces/run-support.ts';
-import { NOT_BUILT, type RunKinds } from './run-support.ts';
+import type { RunKinds } from './run-support.ts';
 
 /** How the daemon runs each kind of job. */
 export const RUN_SUPPORT: RunKinds = {
@@ -10,5 +11,5 @@ export const RUN_SUPPORT: RunKinds = {
   command: COMMAND_RUN,
   playbook: PLAYBOOK_RUN,
   backup: BACKUP_RUN,
-  vendor: NOT_BUILT,
+  vendor: VENDOR_RUN,
 };

@@ -10,7 +10,7 @@ import type { RecordedChunk } from '../../runners/output/chunk-queue.ts';
 import type { RunSetup, RunReports } from '../../runners/run.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { getJob } from '../../store/jobs/jobs.ts';
-import { NO_RESULT, NOTHING_PREPARED, runKind, type RunKind, type WriteResult } from './run-support.ts';
+import { NO_RESULT, NOTHING_PREPARED, refusedRun, runKind, type RunKind, type WriteResult } from './run-support.ts';
 
 type Checkpoint = (tx: Tx) => Promise<{ owned: boolean }>;
 
@@ -81,11 +81,15 @@ function counting(stored: number[]): RunKind {
   );
 }
 
-test('A kind that cannot run yet says so in its output, and the job fails', async (t) => {
+test('A refused run says why in its output, and the job fails', async (t) => {
   const on = await openStore(t);
-  const { ran, lines } = await runOne(on, on.kinds.vendor, await on.job(null, { kind: 'vendor' }));
+  const refusing: RunKind = {
+    ...on.kinds.command,
+    prepare: (_deps, job) => Promise.resolve(refusedRun(job, 'This job must not start.', 'failed')),
+  };
+  const { ran, lines } = await runOne(on, refusing, await on.job());
   assert.deepEqual(ran.end, { state: 'failed', exitCode: null });
-  assert.deepEqual(lines, ['There is no runner for jobs of kind vendor.']);
+  assert.deepEqual(lines, ['This job must not start.']);
   assert.equal(await ran.finish(), NO_RESULT);
 });
 

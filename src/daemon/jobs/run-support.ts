@@ -2,6 +2,7 @@ import type { JobKind, RunEnd } from '../../domain/jobs/job.ts';
 import type { KindFacts } from '../../domain/jobs/kind.ts';
 import type { Keyring } from '../../lib/seal.ts';
 import type { SourceFetcher } from '../../operations/core/services.ts';
+import type { VendoredFiles } from '../../runners/checkout/vendored/vendored-files.ts';
 import type { RecordedChunk } from '../../runners/output/chunk-queue.ts';
 import { runJob, type RunSetup, type RunReports } from '../../runners/run.ts';
 import type { Runner, RunOutcome } from '../../runners/runner.ts';
@@ -49,6 +50,8 @@ export interface RunDeps {
   /** Hosts that one job works on at a time. */
   readonly forks: number;
   readonly backups: BackupPlace;
+  /** What vendor jobs fetched for sources. */
+  readonly vendored: VendoredFiles;
 }
 
 /** Where this daemon keeps backups, and how many of each name; 0 keeps all. */
@@ -64,6 +67,7 @@ export interface RecoverDeps {
   readonly keyring: () => Promise<Keyring>;
   readonly runsDir: string;
   readonly backups: BackupPlace;
+  readonly vendored: VendoredFiles;
 }
 
 /** What a run writes, in the transaction of the job's own move. */
@@ -111,14 +115,6 @@ export function runKind<Spec, Materials, Checkpoint, Result>(
     interrupted: (tx, job) => support.interrupted?.(tx, job) ?? Promise.resolve(),
   };
 }
-
-/** A kind that cannot run yet. */
-export const NOT_BUILT: RunKind = {
-  prepare: (_deps, job) =>
-    Promise.resolve(refusedRun(job, `There is no runner for jobs of kind ${job.kind}.`, 'failed')),
-  recover: () => Promise.resolve(null),
-  interrupted: () => Promise.resolve(),
-};
 
 /** A run that only writes the reason to its output. */
 export function refusedRun(job: JobRow, reason: string, state: 'failed' | 'cancelled'): ReadyRun {

@@ -55,16 +55,16 @@ async function treeOf(
   deps: RunDeps,
   { source: name, dir }: PlaybookSpec,
   signal: AbortSignal,
-): Promise<Pick<PlaybookMaterials, 'tree' | 'plugins'>> {
+): Promise<Pick<PlaybookMaterials, 'tree' | 'plugins' | 'vendored'>> {
   if (name !== null) {
     const { tree, source } = await sourceTree(deps, name, signal);
-    return { tree, plugins: source.plugins === 1 };
+    return { tree, plugins: source.plugins === 1, vendored: await deps.vendored.find(source) };
   }
   // The path may be another directory by now: the service's own is never copied into a run.
   const tree = await deps.sources.treeOf({ name: '', kind: 'dir', location: dir ?? '', commit_id: null });
   if (tree === null)
     throw new Failure('conflict', 'The directory is gone, or is one that no run may take its files from.');
-  return { tree, plugins: false };
+  return { tree, plugins: false, vendored: null };
 }
 
 /** The secrets of a project, as they are at this moment. */

@@ -64,10 +64,12 @@ async function treeOf(
   deps: RunDeps,
   workspace: WorkspaceRow,
   signal: AbortSignal,
-): Promise<{ tree: string; root: string }> {
-  if (workspace.source === null) return { tree: await directoryOf(deps.sources, workspace), root: '' };
-  const { tree } = await sourceTree(deps, workspace.source, signal);
-  return { tree, root: workspace.path };
+): Promise<Pick<WorkspaceMaterials, 'tree' | 'root' | 'mirror'>> {
+  if (workspace.source === null) return { tree: await directoryOf(deps.sources, workspace), root: '', mirror: null };
+  const { tree, source } = await sourceTree(deps, workspace.source, signal);
+  const vendored = await deps.vendored.find(source);
+  const hasProviders = vendored !== null && vendored.manifest.providers > 0;
+  return { tree, root: workspace.path, mirror: hasProviders ? `${vendored.path}/providers` : null };
 }
 
 /** The path may be another directory since the workspace was added: the service's own is never copied into a run. */

@@ -28,17 +28,3 @@ interface KindWords {
   /** The name of the kind on a button. */
   readonly short: string;
 }
-
-/** The row of a kind that cannot be queued yet. */
-export function notBuilt(kind: string, words: KindWords): KindFacts<unknown> {
-  return {
-    readSpec: (json): unknown => JSON.parse(json),
-    runbook: () => kind,
-    words,
-    stop: 'group',
-    startsAtOnce: false,
-    oneTap: 'never',
-    makesPlan: false,
-    destroysAll: false,
-  };
-}

@@ -1,9 +1,10 @@
 import { backupKind } from '../backups/kind.ts';
 import { commandKind } from '../commands/kind.ts';
 import { playbookKind } from '../playbooks/kind.ts';
+import { vendorKind } from '../vendor/kind.ts';
 import { WORKSPACE_ROWS } from '../workspaces/kinds.ts';
 import { JOB_KINDS, type JobKind } from './job.ts';
-import { type KindFacts, notBuilt } from './kind.ts';
+import type { KindFacts } from './kind.ts';
 
 /** Every kind of job; the row of each belongs to its area. See docs/contributing/add-a-job-kind.md. */
 export const KINDS: Readonly<Record<JobKind, KindFacts<unknown>>> = {
@@ -11,7 +12,7 @@ export const KINDS: Readonly<Record<JobKind, KindFacts<unknown>>> = {
   command: commandKind,
   playbook: playbookKind,
   backup: backupKind,
-  vendor: notBuilt('vendor', { title: (of) => `Vendor ${of}`, short: 'vendor run' }),
+  vendor: vendorKind,
 };
 
 /** The kinds whose runs make a saved plan. */

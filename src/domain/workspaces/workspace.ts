@@ -41,6 +41,8 @@ export interface WorkspaceMaterials {
   readonly root: string;
   /** Whether the tree is a source's: one that declares lifecycle hooks is refused. */
   readonly fromSource: boolean;
+  /** The folder of the providers that were fetched for the source; null without one. */
+  readonly mirror: string | null;
   /** Of the plan that is being made, for its view. */
   readonly artifactId: string;
   /** The state that the service keeps; null before the first, or if the root has its own backend. */

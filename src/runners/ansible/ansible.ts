@@ -2,6 +2,8 @@ import type { PlaybookSpec } from '../../domain/playbooks/playbook.ts';
 import { readReportLine } from '../../domain/playbooks/report.ts';
 import { type PlaybookResults, ResultsCollector } from '../../domain/playbooks/results.ts';
 import { verdictOf } from '../../domain/playbooks/verdict.ts';
+import { readRequirements } from '../checkout/vendored/requirements.ts';
+import type { Vendored } from '../checkout/vendored/vendored-files.ts';
 import type { RunJob, Runner, RunOutcome, RunTools } from '../runner.ts';
 import { CLEAR_FILES, placeInputs, type PlaybookMaterials } from './inputs.ts';
 import { findAnsible } from './tool.ts';
@@ -34,7 +36,7 @@ async function runPlaybook(
   { spec, materials, secrets }: Job,
   tools: RunTools<never>,
 ): Promise<RunOutcome<PlaybookResults>> {
-  const tool = await findAnsible(tools.searchPath, tools.runDir);
+  const tool = await findAnsible('ansible-playbook', tools.searchPath, tools.runDir);
   if (tool === null)
     throw new Error(
       'ansible-playbook is not on the PATH of the daemon: install ansible-core, or start the daemon with it on its ' +
@@ -44,11 +46,12 @@ async function runPlaybook(
   const order = { tree, plugins, playbook: spec.playbook, fromSource: spec.source !== null };
   const { playbook, leftOut } = await makeTree(tools.runDir, order, tools.signal);
   if (leftOut.length > 0) tools.say(leftOutLine(leftOut));
+  await sayVendored(materials.vendored, tools);
   const inputs = await placeInputs(spec, materials, secrets, tools);
   const collector = new ResultsCollector((text) => tools.redact(text));
   const end = await tools.exec({
     argv: [tool.path, ...inputs.options, '--', playbook],
-    readable: tool.readable,
+    readable: [...tool.readable, ...(materials.vendored === null ? [] : [materials.vendored.path])],
     writable: spec.writable ?? [],
     connectPorts: [SSH_PORT, ...spec.egressPorts],
     sharedMemory: true,
@@ -69,6 +72,16 @@ async function runPlaybook(
   const { reason, ...outcome } = verdictOf({ end, recap: results.recap, tolerateUnreachable });
   if (reason !== null) tools.say(reason);
   return { ...outcome, result: results };
+}
+
+/** Says which files are used, and whether the source asks for others by now. */
+async function sayVendored(vendored: Vendored | null, tools: RunTools<never>): Promise<void> {
+  if (vendored === null) return;
+  const { job_id: jobId, requirements } = vendored.manifest;
+  tools.say(`Uses the collections and roles that ${jobId} fetched for this source.`);
+  const declared = await readRequirements(tools.runDir, TREE).catch(() => null);
+  if (declared?.digest !== requirements)
+    tools.say('The source declares other collections or roles since then; fetch them with svc vendor.');
 }
 
 function leftOutLine(leftOut: readonly string[]): string {

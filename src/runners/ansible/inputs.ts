@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Json, PlaybookSpec } from '../../domain/playbooks/playbook.ts';
 import { REPORT_FD } from '../launch/steps.ts';
+import type { Vendored } from '../checkout/vendored/vendored-files.ts';
 import { makeRunFolder, writeRunFile } from '../run-files/run-files.ts';
 import type { RunTools } from '../runner.ts';
 import { varsFile } from './vars-file.ts';
@@ -20,6 +21,8 @@ export interface PlaybookMaterials {
   readonly tree: string;
   /** Whether the operator allowed the plugins of the tree. */
   readonly plugins: boolean;
+  /** What was fetched for the source; null without it. */
+  readonly vendored: Vendored | null;
   /** Written by the service, see `renderInventory`. */
   readonly inventory: { readonly file: string; readonly text: string };
   /** The hosts of the limit; null for all. */
@@ -84,6 +87,7 @@ export async function placeInputs(
   const key = materials.sshKey === null ? null : await place('ssh-key', materials.sshKey);
   const environment = {
     ...environmentOf(tools.runDir, `${tools.runDir}/.ansible`),
+    ...searchPaths(materials.vendored),
     ANSIBLE_CONFIG: config,
     ANSIBLE_CALLBACK_PLUGINS: join(tools.runDir, PLUGIN_FOLDER),
     ...(ids.length === 0 ? {} : { ANSIBLE_VAULT_IDENTITY_LIST: ids.join(',') }),
@@ -121,6 +125,15 @@ function sshVars(knownHosts: string): Record<string, Json> {
   };
 }
 
+/** Where Ansible looks for collections and roles besides the folder of the playbook. */
+function searchPaths(vendored: Vendored | null): Record<string, string> {
+  const first = (folder: string): string[] => (vendored === null ? [] : [join(vendored.path, folder)]);
+  return {
+    ANSIBLE_COLLECTIONS_PATH: [...first('collections'), '/usr/share/ansible/collections'].join(':'),
+    ANSIBLE_ROLES_PATH: [...first('roles'), '/usr/share/ansible/roles', '/etc/ansible/roles'].join(':'),
+  };
+}
+
 /** All that Ansible would else read from files of the machine or of the source. */
 function environmentOf(runDir: string, home: string): Record<string, string> {
   return {
@@ -143,8 +156,6 @@ function environmentOf(runDir: string, home: string): Record<string, string> {
     ANSIBLE_RETRY_FILES_ENABLED: 'false',
     ANSIBLE_NOCOLOR: '1',
     ANSIBLE_NOCOWS: '1',
-    ANSIBLE_COLLECTIONS_PATH: '/usr/share/ansible/collections',
-    ANSIBLE_ROLES_PATH: '/usr/share/ansible/roles:/etc/ansible/roles',
     XDG_CACHE_HOME: `${runDir}/.cache`,
   };
 }

@@ -13,11 +13,15 @@ interface AnsibleTool {
 const FIRST_LINE_BYTES = 512;
 
 /**
- * Finds ansible-playbook in the folders of `searchPath`; null if it is missing. One that is installed in a virtual
+ * Finds a program of Ansible in the folders of `searchPath`; null if it is missing. One that is installed in a virtual
  * environment needs that folder, unless `hidden` lies in it.
  */
-export async function findAnsible(searchPath: string, hidden: string): Promise<AnsibleTool | null> {
-  const found = await findProgram('ansible-playbook', searchPath);
+export async function findAnsible(
+  name: 'ansible-playbook' | 'ansible-galaxy',
+  searchPath: string,
+  hidden: string,
+): Promise<AnsibleTool | null> {
+  const found = await findProgram(name, searchPath);
   if (found === null) return null;
   const path = await realpath(found);
   const environment = await virtualEnvironment(path);

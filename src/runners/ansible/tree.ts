@@ -2,36 +2,12 @@ import { join } from 'node:path';
 import { openCopyTarget } from '../checkout/copy-target.ts';
 import { copyTree, COPY_LIMITS } from '../checkout/copy-tree.ts';
 import { refuseHooks } from '../checkout/hooks-file.ts';
+import { PLUGIN_FOLDERS } from '../checkout/plugin-folders.ts';
 import { makeRunFolder, resolveRunFile } from '../run-files/run-files.ts';
 
 /** The copy of the tree, below the run directory. */
 export const TREE = 'tree';
 
-/**
- * Folders beside a playbook and in a role that Ansible loads code from on this machine, without a word of the
- * playbook: it imports all connection, shell and become plugins when it starts, all callbacks before the first play,
- * all filters and tests with the first template, and a file with the name of a built-in plugin takes its place.
- * `library` and `module_utils` are not among them: a module runs where its task runs.
- */
-const PLUGIN_FOLDERS: ReadonlySet<string> = new Set([
-  'action_plugins',
-  'become_plugins',
-  'cache_plugins',
-  'callback_plugins',
-  'cliconf_plugins',
-  'connection_plugins',
-  'doc_fragments',
-  'filter_plugins',
-  'httpapi_plugins',
-  'inventory_plugins',
-  'lookup_plugins',
-  'netconf_plugins',
-  'shell_plugins',
-  'strategy_plugins',
-  'terminal_plugins',
-  'test_plugins',
-  'vars_plugins',
-]);
 const NOTHING: ReadonlySet<string> = new Set();
 
 interface PlaybookTree {

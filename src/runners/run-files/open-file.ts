@@ -30,6 +30,11 @@ export class OpenFile implements AsyncDisposable {
     return bytes.subarray(0, filled);
   }
 
+  /** Reads at an offset; the number of bytes is 0 at the end of the file. */
+  async readInto(bytes: Buffer, at: number): Promise<number> {
+    return (await read(this.fd, bytes, 0, bytes.length, at)).bytesRead;
+  }
+
   async write(bytes: Uint8Array): Promise<void> {
     for (let done = 0; done < bytes.length;) {
       const { bytesWritten } = await write(this.fd, bytes, done, bytes.length - done, done);

@@ -18,6 +18,7 @@ import { TreeRemoval } from './remove-tree.ts';
 
 const OWNER_ALL = 0o700;
 const GROUP_PASSES = 0o710;
+const GROUP_LISTS = 0o750;
 const GROUP_WRITES = 0o730;
 /** Files that are made in such a folder get its group. */
 const SET_GROUP = 0o2000;
@@ -35,9 +36,9 @@ export function makeFolderOf(account: AccountIds, path: string): void {
   chmodSync(outer, GROUP_PASSES);
 }
 
-/** New files of this folder of the service belong to the group of the account, which can pass and not list it. */
-export function shareFolder(account: AccountIds, path: string): void {
-  giveToGroup(path, account, GROUP_PASSES | SET_GROUP);
+/** New files of this folder of the service belong to the group of the account, which can pass, and list it or not. */
+export function shareFolder(account: AccountIds, path: string, isListed = false): void {
+  giveToGroup(path, account, (isListed ? GROUP_LISTS : GROUP_PASSES) | SET_GROUP);
 }
 
 /** The owner may give a file to a group that this thread is in. */

@@ -6,7 +6,7 @@ import { findTool, type Tool } from './tool.ts';
 /** One run of the tool: what its steps share, and how a step runs a program. */
 
 /** The file that belongs to the user's own command line is not ours, and the tool need not ask home for news. */
-const ENVIRONMENT = { TF_IN_AUTOMATION: '1', TF_INPUT: '0', CHECKPOINT_DISABLE: '1', TF_CLI_CONFIG_FILE: '/dev/null' };
+const ENVIRONMENT = { TF_IN_AUTOMATION: '1', TF_INPUT: '0', CHECKPOINT_DISABLE: '1' };
 
 type Job = RunJob<WorkspaceSpec, WorkspaceMaterials>;
 type Tools = RunTools<StateCheckpoint>;
@@ -18,6 +18,8 @@ export interface Run {
   readonly tool: Tool;
   readonly materials: WorkspaceMaterials;
   readonly root: Root;
+  /** The configuration of the tool itself. */
+  readonly cliConfig: string;
 }
 
 /** Ends a run early: with the end of a program that did not succeed, or with a sentence about why it can't go on. */
@@ -43,23 +45,34 @@ export async function begin(job: Job, tools: Tools): Promise<Run> {
         'it contains: see "svc workspace state", and "svc workspace export" to restore it.',
     );
   }
-  return { job, tools, tool, materials, root: await makeRoot(tools.runDir, materials, tools.signal) };
+  const root = await makeRoot(tools.runDir, materials, tools.signal);
+  return { job, tools, tool, materials, root, cliConfig: await cliConfigOf(materials, tools) };
+}
+
+/** With providers that were fetched for the source, these are the only ones: nothing is asked of a registry. */
+async function cliConfigOf({ mirror }: WorkspaceMaterials, tools: Tools): Promise<string> {
+  if (mirror === null) return '/dev/null';
+  tools.say('Uses the providers that were fetched for this source, and no other ones.');
+  // A name of a folder may hold what is a template in HCL.
+  const path = JSON.stringify(mirror).replaceAll(/[$%](?=\{)/g, '$&$&');
+  const text = `provider_installation {\n  filesystem_mirror {\n    path = ${path}\n  }\n}\n`;
+  return tools.placeInput('terraform.rc', Buffer.from(text));
 }
 
 /** Runs the tool in the root. */
 export function exec(
-  { job, tools, tool, root }: Run,
+  { job, tools, tool, root, materials, cliConfig }: Run,
   words: readonly string[],
   more: Pick<ProgramOrder, 'captureBytes' | 'sifts'> = {},
 ): Promise<ProgramEnd> {
   const secrets = [...job.secrets].map(([name, value]) => [`TF_VAR_${name}`, value.toString('utf8')]);
   return tools.exec({
     argv: [tool.path, ...words],
-    readable: [tool.path],
+    readable: materials.mirror === null ? [tool.path] : [tool.path, materials.mirror],
     connectPorts: 'any',
     // A provider is a separate process that terraform talks to by a unix socket.
     unixSockets: true,
-    environment: { ...ENVIRONMENT, ...Object.fromEntries(secrets) },
+    environment: { ...ENVIRONMENT, TF_CLI_CONFIG_FILE: cliConfig, ...Object.fromEntries(secrets) },
     folder: root.folder,
     ...more,
   });

@@ -62,6 +62,18 @@ export async function deleteSource(tx: Tx, name: string): Promise<void> {
   found(deleted, 'source', name);
 }
 
+/** The folders of a source that its workspaces use as roots, each once; empty is the source itself. */
+export async function rootsOfSource(db: Db, name: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('workspaces')
+    .select('path')
+    .distinct()
+    .where('source', '=', name)
+    .orderBy('path')
+    .execute();
+  return rows.map(({ path }) => path);
+}
+
 /** As `getSource`, in a write that is about to refer to it: it is not removed before that write has ended. */
 export async function holdSource(tx: Tx, name: string): Promise<SourceRow> {
   const [row] = await tx.dialect.holdRows(tx.db.selectFrom('sources').selectAll().where('name', '=', name)).execute();

@@ -10,6 +10,7 @@ import { insertDaemon } from '../../../src/store/maintenance/daemons.ts';
 import { insertJob, type NewJob } from '../../../src/store/jobs/jobs.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
 import { RUN_SUPPORT } from '../../../src/daemon/jobs/kinds.ts';
+import { VendoredFiles } from '../../../src/runners/checkout/vendored/vendored-files.ts';
 import type { RunDeps, RunKinds } from '../../../src/daemon/jobs/run-support.ts';
 
 export interface TestStore extends RunDeps {
@@ -45,6 +46,7 @@ export async function openTestStore(): Promise<TestStore> {
     keyring: () => Promise.resolve(RING),
     sources: { treeOf: () => Promise.resolve(null), fetch: () => Promise.reject(new Error('there are no sources')) },
     backups: { folder: join(dir, 'backups'), keep: 0, environment: {} },
+    vendored: new VendoredFiles(runsDir, null, systemClock),
     runsDir,
     instancesDir,
     async daemon(machine = HERE) {

@@ -7,8 +7,7 @@ import { DEFAULT_PATH } from '../../process/environment.ts';
 import type { Guard } from '../../process/guard.ts';
 import type { Launcher } from '../../launch/launch.ts';
 import { COPY_LIMITS, type CopyLimits } from '../copy-tree.ts';
-import type { Folder } from '../../run-files/folder.ts';
-import { openRunDir } from '../../run-files/open-run-dir.ts';
+import { sizeOf } from '../../run-files/folder-size.ts';
 import { reachOf } from './access.ts';
 import { collect, type Git, runGit } from './process.ts';
 import { readObjects } from './objects.ts';
@@ -27,10 +26,8 @@ export interface FetchLimits extends CopyLimits {
 export const FETCH_LIMITS: FetchLimits = { ...COPY_LIMITS, timeoutMs: 120_000, packBytes: 512 * 1024 * 1024 };
 /** The interval in which the size of git's folder is measured, in milliseconds. */
 const LOOK_EVERY_MS = 200;
-/** Files and folders in the repository that git made. */
-const ENTRIES_MAX = 1_000;
-/** Of folders in each other in there. */
-const DEPTH_MAX = 16;
+/** Git writes one pack and its index. A folder with more in it was not made by git. */
+const MADE = { entries: 1_000, depth: 16 };
 
 interface FetchGitOptions {
   readonly url: string;
@@ -163,12 +160,12 @@ async function within(
   const done = new AbortController();
   const watching = (async () => {
     while (await pause(clock, LOOK_EVERY_MS, done.signal)) {
-      if ((await sizeOf(folder).catch(() => 0)) > limitBytes) over.abort(tooLarge(limitBytes));
+      if ((await sizeOf(folder, MADE).catch(() => 0)) > limitBytes) over.abort(tooLarge(limitBytes));
     }
   })();
   try {
     await work();
-    if ((await sizeOf(folder)) > limitBytes) throw tooLarge(limitBytes);
+    if ((await sizeOf(folder, MADE)) > limitBytes) throw tooLarge(limitBytes);
   } finally {
     done.abort();
     await watching;
@@ -177,27 +174,4 @@ async function within(
 
 function tooLarge(limitBytes: number): Failure {
   return new Failure('conflict', `git: the repository has more than ${limitBytes} bytes.`);
-}
-
-/** The size of the files below it, in bytes. Entries that are removed during the measurement count as 0. */
-async function sizeOf(path: string): Promise<number> {
-  await using folder = await openRunDir(path);
-  return await sizeIn(folder, { entries: 0, depth: 0 });
-}
-
-async function sizeIn(folder: Folder, seen: { entries: number; depth: number }): Promise<number> {
-  let sum = 0;
-  seen.depth += 1;
-  for await (const { name } of folder.entries()) {
-    seen.entries += 1;
-    // Git writes one pack and its index. A folder with more in it was not made by git, and listing it costs memory.
-    if (seen.entries > ENTRIES_MAX || seen.depth > DEPTH_MAX) return Number.POSITIVE_INFINITY;
-    const stats = await folder.statsOf(name).catch(() => null);
-    if (stats?.isFile() === true) sum += Number(stats.size);
-    if (stats?.isDirectory() !== true) continue;
-    await using inner = await folder.folder(name);
-    sum += await sizeIn(inner, seen);
-  }
-  seen.depth -= 1;
-  return sum;
 }

@@ -1,0 +1,73 @@
+import { vendorKind } from '../../domain/vendor/kind.ts';
+import { Failure } from '../../domain/failure.ts';
+import { vendorRunner, type VendorResult } from '../../runners/vendor/vendor.ts';
+import type { Tx } from '../../store/engine/tx.ts';
+import type { JobRow, SourceRow } from '../../store/schema/schema.ts';
+import { findSource, listSources, rootsOfSource } from '../../store/sources/sources.ts';
+import { recordMove } from '../jobs/job-transitions.ts';
+import { NO_RESULT, type RunDeps, runKind } from '../jobs/run-support.ts';
+import { sourceTree } from '../sources/source-tree.ts';
+
+export const VENDOR_RUN = runKind(vendorKind, vendorRunner, {
+  async prepare(deps, job, { source: name }, signal) {
+    const { store, vendored } = deps;
+    const { tree, source } = await sourceTree(deps, name, signal);
+    const roots = await rootsOfSource(store.db, name);
+    return {
+      secrets: new Map(),
+      hidden: [],
+      materials: {
+        tree,
+        plugins: source.plugins === 1,
+        roots,
+        stage: () => vendored.stage(job.id),
+        settle: (result) => settle(deps, job, source, result),
+      },
+      checkpoint: () => Promise.resolve({ owned: true }),
+      async finish({ result }) {
+        if (result === undefined) await vendored.unstage(job.id).catch(() => undefined);
+        return result === undefined ? NO_RESULT : (tx) => record(tx, job, name, result);
+      },
+    };
+  },
+  async recover({ vendored }, job) {
+    await vendored.unstage(job.id).catch(() => undefined);
+    return null;
+  },
+});
+
+/**
+ * The files are those of later runs from here on, also if this daemon has lost the job: the source
+ * declares them all the same.
+ */
+async function settle(
+  { store, vendored }: RunDeps,
+  job: JobRow,
+  source: SourceRow,
+  result: VendorResult,
+): Promise<void> {
+  const { name, created_at: createdAt } = source;
+  if ((await findSource(store.db, name))?.created_at !== createdAt)
+    throw new Failure('conflict', `Source ${name} was removed while its files were fetched.`);
+  await vendored.settle(source, {
+    source_created_at: createdAt,
+    job_id: job.id,
+    made_at: job.started_at ?? job.created_at,
+    requirements: result.requirements,
+    ...countsOf(result),
+  });
+  const known = await listSources(store.db);
+  // The next job tries again.
+  await vendored.keepOnly(new Set(known.map((each) => each.name))).catch(() => undefined);
+}
+
+function countsOf({ collections, roles, providers }: VendorResult) {
+  return { collections: collections.length, roles: roles.length, providers };
+}
+
+function record(tx: Tx, job: JobRow, source: string, result: VendorResult): Promise<void> {
+  const { files, bytes } = result;
+  const detail = { job_id: job.id, files, bytes, ...countsOf(result) };
+  recordMove(tx, job.daemon_id ?? '', 'source.vendored', source, detail);
+  return Promise.resolve();
+}

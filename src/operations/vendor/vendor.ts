@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { OPERATORS } from '../../domain/access/scope.ts';
+import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
+import { queueVendor } from '../../jobs/vendor/queue.ts';
+import * as field from '../core/fields.ts';
+import { localOnly, writeOperation } from '../core/operation.ts';
+import { reply, written } from '../core/reply.ts';
+import { refuseHooks } from '../sources/refuse-hooks.ts';
+
+const vendor = writeOperation({
+  id: 'vendor',
+  summary: 'Fetch the collections, roles and providers that a source declares',
+  effect: 'enqueue',
+  scopes: OPERATORS,
+  ...localOnly('Sources are configured on the machine only, and so is what is fetched for them.'),
+  cli: {
+    verb: 'vendor',
+    wait: 'job',
+    positionals: ['source'],
+    examples: ['svc vendor ops --wait', 'svc vendor ops --timeout 30m'],
+  },
+  input: z.strictObject({
+    source: field.name.describe('Registered source'),
+    timeout: z.string().optional().describe('Maximum duration of the run, such as 10m'),
+    summary: field.summary,
+  }),
+  answers: ['job.enqueued'],
+  failures: ['not_found', 'not_implemented'],
+  prepare: (context, { source }) => refuseHooks(context, source),
+  async run({ tx, caller, services }, { source, timeout, summary }) {
+    const asker = { trigger: caller.via, requestedBy: caller.name, owners: [caller.owner], summary };
+    const queued = await queueVendor(tx, services, asker, { source, timeoutMs: jobTimeoutMs(timeout) });
+    return written(reply('job.enqueued', { job_id: queued.jobId, state: queued.state }), queued.jobId, { source });
+  },
+});
+
+export const VENDOR_OPERATIONS = [vendor];

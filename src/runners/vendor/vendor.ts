@@ -1,0 +1,163 @@
+import { join } from 'node:path';
+import { formatSize } from '../../domain/size.ts';
+import type { VendorSpec } from '../../domain/vendor/vendor.ts';
+import { findAnsible } from '../ansible/tool.ts';
+import { makeRunFolder, openRunFolder, resolveRunFolder } from '../run-files/run-files.ts';
+import { outcomeOf, type ProgramEnd, type ProgramOrder, type Runner, type RunJob, type RunTools } from '../runner.ts';
+import { findTool } from '../terraform/tool.ts';
+import { openCopyTarget } from '../checkout/copy-target.ts';
+import { copyTree, COPY_LIMITS } from '../checkout/copy-tree.ts';
+import { refuseHooks } from '../checkout/hooks-file.ts';
+import { collect, type Collected, VENDORED_FOLDERS } from './collect.ts';
+import { galaxyEnvironment, galaxyOrders } from './galaxy.ts';
+import { readRequirements, REQUIREMENT_FILES, type Requirements } from '../checkout/vendored/requirements.ts';
+import { watchSize } from './size-watch.ts';
+import type { VendorTarget } from '../checkout/vendored/vendored-files.ts';
+
+interface VendorMaterials {
+  readonly tree: string;
+  /** Whether the operator allowed plugins of the source. */
+  readonly plugins: boolean;
+  /** Folders of the tree that workspaces use as roots; empty is the tree itself. */
+  readonly roots: readonly string[];
+  /** Makes the folder that the files are put into. */
+  stage(): Promise<VendorTarget>;
+  /** Makes them those of later runs. Rejects where the source is gone. */
+  settle(result: VendorResult): Promise<void>;
+}
+
+/** What is in the staged folder. */
+export interface VendorResult extends Collected {
+  readonly requirements: string;
+}
+
+type Job = RunJob<VendorSpec, VendorMaterials>;
+type Tools = RunTools<never>;
+
+/** The copy of the tree, below the run directory. */
+const TREE = 'tree';
+/** What the tools write, beside it. */
+const MADE = 'made';
+const LEFT_OUT_NAMED = 10;
+const TERRAFORM = { TF_IN_AUTOMATION: '1', TF_INPUT: '0', CHECKPOINT_DISABLE: '1', TF_CLI_CONFIG_FILE: '/dev/null' };
+
+/** Ends a run early, with the end of the program that did not succeed. */
+class Ended extends Error {
+  readonly end: ProgramEnd;
+
+  constructor(end: ProgramEnd) {
+    super('a program ended the run');
+    this.end = end;
+  }
+}
+
+/**
+ * Fetches what a source declares: collections and roles with ansible-galaxy, providers with terraform. Their files are
+ * of strangers; what later runs use is a copy that no job can change.
+ */
+export const vendorRunner: Runner<VendorSpec, VendorMaterials, never, VendorResult> = {
+  clearFiles: [],
+  async run(job, tools) {
+    try {
+      return { state: 'succeeded', exitCode: 0, result: await vendor(job, tools) };
+    } catch (error) {
+      if (error instanceof Ended) return outcomeOf(error.end);
+      if (tools.signal.aborted && error === tools.signal.reason) return { state: 'cancelled', exitCode: null };
+      tools.say(error instanceof Error ? error.message : 'The run failed for an unknown reason.');
+      return { state: 'failed', exitCode: null };
+    }
+  },
+};
+
+async function vendor({ materials, spec }: Job, tools: Tools): Promise<VendorResult> {
+  const { runDir, signal } = tools;
+  await makeRunFolder(runDir, TREE);
+  {
+    await using target = await openCopyTarget(runDir, TREE);
+    await copyTree(materials.tree, target, COPY_LIMITS, signal);
+  }
+  await refuseHooks(runDir, TREE);
+  const requirements = await readRequirements(runDir, TREE);
+  requireSome(requirements, materials.roots, spec);
+  for (const folder of ['', ...VENDORED_FOLDERS])
+    await makeRunFolder(runDir, folder === '' ? MADE : `${MADE}/${folder}`);
+  const made = join(runDir, MADE);
+  await runGalaxy(requirements, made, tools);
+  await runTerraform(materials.roots, made, tools);
+  await using folder = await openRunFolder(runDir, MADE);
+  const target = await materials.stage();
+  const collected = await collect(folder, target, { plugins: materials.plugins, signal });
+  const result = { ...collected, requirements: requirements.digest };
+  await materials.settle(result);
+  sayCollected(collected, tools);
+  return result;
+}
+
+function requireSome({ collections, roles }: Requirements, roots: readonly string[], { source }: VendorSpec): void {
+  if (collections.length + roles.length + roots.length > 0) return;
+  throw new Error(
+    `Source ${source} declares nothing to fetch. Expected collections or roles in ${REQUIREMENT_FILES.join(', ')}` +
+      ', or a workspace that uses the source.',
+  );
+}
+
+async function runGalaxy(requirements: Requirements, made: string, tools: Tools): Promise<void> {
+  if (requirements.collections.length + requirements.roles.length === 0) return;
+  const tool = await findAnsible('ansible-galaxy', tools.searchPath, tools.runDir);
+  if (tool === null)
+    throw new Error(
+      'ansible-galaxy is not on the PATH of the daemon: install ansible-core, or start the daemon with it on its PATH.',
+    );
+  const environment = await galaxyEnvironment(made, tools);
+  for (const words of await galaxyOrders(requirements, made, tools)) {
+    await must(tools, {
+      argv: [tool.path, ...words],
+      readable: tool.readable,
+      connectPorts: 'any',
+      sharedMemory: true,
+      environment,
+    });
+  }
+}
+
+/** The providers of each root, with the versions of its lock file if it has one. */
+async function runTerraform(roots: readonly string[], made: string, tools: Tools): Promise<void> {
+  if (roots.length === 0) return;
+  const tool = await findTool(tools.searchPath);
+  if (tool === null) throw new Error('Neither terraform nor tofu is on the PATH of the daemon: install one.');
+  const platform = `${process.platform}_${process.arch === 'x64' ? 'amd64' : process.arch}`;
+  const common = { readable: [tool.path], connectPorts: 'any', environment: TERRAFORM } as const;
+  for (const root of roots) {
+    const folder = await resolveRunFolder(tools.runDir, `${TREE}/${root}`).catch(() => null);
+    if (folder === null) throw new Error(`There is no folder ${root} in the source, which a workspace uses.`);
+    // Modules name providers too.
+    await must(tools, { ...common, folder, argv: [tool.path, 'get', '-no-color'] });
+    const words = ['providers', 'mirror', `-platform=${platform}`, join(made, 'providers')];
+    await must(tools, { ...common, folder, argv: [tool.path, ...words] });
+  }
+}
+
+/** Runs a program, and stops it when the run directory becomes too large. */
+async function must(tools: Tools, order: ProgramOrder): Promise<void> {
+  await using watch = watchSize(tools.runDir, tools.clock);
+  const end = await tools.exec({ ...order, stop: watch.signal });
+  watch.signal.throwIfAborted();
+  if (end.reason !== 'exited' || end.exitCode !== 0) throw new Ended(end);
+  if (end.survivors.length > 0) throw new Error('A process of this step could not be ended. Nothing more was run.');
+}
+
+function sayCollected({ files, bytes, leftOut, ...found }: Collected, tools: Tools): void {
+  const { collections, roles, providers } = found;
+  const names = [...collections, ...roles].join(', ');
+  tools.say(
+    `Fetched ${collections.length} collections, ${roles.length} roles and ${providers} archives of providers (` +
+      `${files} files, ${formatSize(bytes)})${names === '' ? '.' : `: ${names}.`}`,
+  );
+  if (leftOut.length === 0) return;
+  const named = leftOut.slice(0, LEFT_OUT_NAMED).join(', ');
+  const more = leftOut.length > LEFT_OUT_NAMED ? ` and ${leftOut.length - LEFT_OUT_NAMED} more` : '';
+  tools.say(
+    `Left out: ${named}${more}. Ansible would run this code on the machine of the daemon. If you trust it, add the ` +
+      'source with --plugins and fetch again.',
+  );
+}
