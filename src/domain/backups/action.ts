@@ -1,6 +1,7 @@
 import { given, optionalText, type RuleActionRow } from '../actions/action-row.ts';
 import { field, name, optional, timeout } from '../actions/field.ts';
-import { textOf } from '../yaml/fields.ts';
+import { refused, textOf } from '../yaml/fields.ts';
+import type { YamlValue } from '../yaml/file.ts';
 
 /** What an action that makes a backup says beside its kind. */
 export interface BackupAction {
@@ -12,7 +13,7 @@ export interface BackupAction {
 export const backupRuleAction: RuleActionRow<BackupAction> = {
   others: ['timeout'],
   read: (map, value, prefix) => ({
-    backup: textOf(`${prefix}backup`, value),
+    backup: nameIn(`${prefix}backup`, value),
     timeout: optionalText(map, 'timeout', prefix),
   }),
   write: ({ backup, timeout: time }) => ({ backup, ...given('timeout', time) }),
@@ -22,3 +23,10 @@ export const backupRuleAction: RuleActionRow<BackupAction> = {
     return (fill) => ({ backup: fill(backup), timeout: time && fill(time) });
   },
 };
+
+/** `true` is meant as "make one": as a name, a backup would be called `true`. */
+function nameIn(named: string, value: YamlValue): string {
+  if (value.kind === 'text' && value.type === 'boolean')
+    throw refused(named, value, 'expected the name of the backup, such as nightly');
+  return textOf(named, value);
+}
