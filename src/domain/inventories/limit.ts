@@ -6,10 +6,15 @@ const PATTERN = /[*?~&@[\]/\\]/;
 
 /**
  * The hosts that a limit leaves of the inventory, in the order of the inventory: names of hosts and groups with `,`
- * between them, and `!` before one to leave it out; null is all of them. Throws invalid_argument for a limit that names
- * something else, or that leaves no host.
+ * between them, and `!` before one to leave it out; null is all of them. Throws invalid_argument, which names `field`,
+ * for a limit that names something else, or that leaves no host.
  */
-export function limitHosts(name: string, inventory: Inventory, limit: string | null): readonly string[] {
+export function limitHosts(
+  name: string,
+  inventory: Inventory,
+  limit: string | null,
+  field = 'limit',
+): readonly string[] {
   if (limit === null) return [...inventory.hosts.keys()];
   const terms = limit.split(',').map((term) => term.trim());
   const kept = new Set<string>();
@@ -18,20 +23,21 @@ export function limitHosts(name: string, inventory: Inventory, limit: string | n
   for (const term of terms) {
     const leaves = term.startsWith('!');
     if (!leaves) isAll = false;
-    for (const host of hostsOf(name, inventory, leaves ? term.slice(1).trim() : term)) (leaves ? left : kept).add(host);
+    const named = hostsOf({ name, inventory, field }, leaves ? term.slice(1).trim() : term);
+    for (const host of named) (leaves ? left : kept).add(host);
   }
   const hosts = [...inventory.hosts.keys()].filter((host) => (isAll || kept.has(host)) && !left.has(host));
   if (hosts.length === 0)
     throw new Failure(
       'invalid_argument',
-      `limit: ${JSON.stringify(limit)} leaves no host of inventory ${named(name)}.`,
+      `${field}: ${JSON.stringify(limit)} leaves no host of inventory ${quoted(name)}.`,
     );
   return hosts;
 }
 
 /** Throws invalid_argument where `limit` is not the name of one host: a value of an event is not to name a group. */
 export function requireHost(name: string, inventory: Inventory, limit: string): void {
-  if (!inventory.hosts.has(limit)) throw unknown(name, limit, 'expected one of its hosts');
+  if (!inventory.hosts.has(limit)) throw unknown({ name, field: 'limit' }, limit, 'expected one of its hosts');
 }
 
 /** The hosts of the group and of the groups in it. */
@@ -46,26 +52,34 @@ function groupHosts({ groups }: Inventory, group: string): ReadonlySet<string> {
   return hosts;
 }
 
-function hostsOf(name: string, inventory: Inventory, term: string): Iterable<string> {
+/** The inventory that a limit is for, and the field that holds the limit. */
+interface Within {
+  readonly name: string;
+  readonly inventory: Inventory;
+  readonly field: string;
+}
+
+function hostsOf(within: Within, term: string): Iterable<string> {
+  const { name, inventory, field } = within;
   if (term === ALL) return inventory.hosts.keys();
   if (inventory.hosts.has(term)) return [term];
   if (inventory.groups.has(term)) return groupHosts(inventory, term);
   if (term === '')
-    throw new Failure('invalid_argument', 'limit: expected a host or a group before and after each ",".');
+    throw new Failure('invalid_argument', `${field}: expected a host or a group before and after each ",".`);
   if (PATTERN.test(term) && !term.includes('::'))
     throw new Failure(
       'invalid_argument',
-      `limit: ${JSON.stringify(term.slice(0, 80))} is a pattern; expected names of hosts and groups, "," between ` +
+      `${field}: ${JSON.stringify(term.slice(0, 80))} is a pattern; expected names of hosts and groups, "," between ` +
         'them and "!" before one to leave it out.',
     );
-  throw unknown(name, term, name === LOCALHOST ? `expected ${LOCALHOST}` : 'expected one of its hosts or groups');
+  throw unknown(within, term, name === LOCALHOST ? `expected ${LOCALHOST}` : 'expected one of its hosts or groups');
 }
 
-function unknown(name: string, term: string, expected: string): Failure {
+function unknown({ name, field }: Pick<Within, 'name' | 'field'>, term: string, expected: string): Failure {
   const host = JSON.stringify(term.slice(0, 80));
-  return new Failure('invalid_argument', `limit: host ${host} is not in inventory ${named(name)}; ${expected}.`);
+  return new Failure('invalid_argument', `${field}: host ${host} is not in inventory ${quoted(name)}; ${expected}.`);
 }
 
-function named(name: string): string {
+function quoted(name: string): string {
   return JSON.stringify(name);
 }

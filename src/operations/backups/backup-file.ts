@@ -56,7 +56,7 @@ function explain(error: unknown, what: string, keyPlace: string): unknown {
     return new Failure('conflict', `${key}; name the file that holds it with --seal-key-file.`);
   }
   const code = errorCode(error);
-  if (code === 'ENOENT' || code === 'ENOTDIR') return new Failure('not_found', `There is no file of ${what}.`);
+  if (code === 'ENOENT' || code === 'ENOTDIR') return new Failure('not_found', `There is no file ${what}.`);
   // From where the content is written: reading needs no room.
   const isForeign = code === 'ENOSPC' || code === 'EDQUOT';
   return code === null || isForeign || error instanceof Failure

@@ -34,9 +34,11 @@ interface Scanned {
 }
 
 /** Asks each of the hosts for its keys. Throws not_found and invalid_argument. */
-async function scanHosts({ store, services }: Context, name: string, limit: string): Promise<readonly Scanned[]> {
+async function scanHosts({ store, services }: Context, name: string, hosts: string): Promise<readonly Scanned[]> {
   const inventory = await getInventory(store.db, name);
-  const targets = connections(inventory, limitHosts(name, inventory, limit)).filter(({ kind }) => kind === 'ssh');
+  const targets = connections(inventory, limitHosts(name, inventory, hosts, 'hosts')).filter(
+    ({ kind }) => kind === 'ssh',
+  );
   if (targets.length === 0) throw new Failure('invalid_argument', 'hosts: none of them is reached over SSH.');
   if (targets.length > HOSTS_MAX)
     throw new Failure('invalid_argument', `hosts: expected at most ${HOSTS_MAX}; these are ${targets.length}.`);
@@ -152,7 +154,7 @@ const untrust = writeOperation({
   async run({ tx }, { name, hosts }) {
     await holdInventory(tx, name);
     let removed = 0;
-    for (const host of limitHosts(name, await getInventory(tx.db, name), hosts))
+    for (const host of limitHosts(name, await getInventory(tx.db, name), hosts, 'hosts'))
       removed += await deleteHostKeys(tx, name, host);
     if (removed === 0) throw new Failure('not_found', `No key of these hosts of inventory ${name} was accepted.`);
     return written(replyNone, name, { keys: removed });

@@ -12,6 +12,13 @@ import { reply, written } from '../core/reply.ts';
 
 const MODE = 0o600;
 const PATH_CHARACTERS_MAX = 4_096;
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'its directory does not exist',
+  ENOTDIR: 'a part of its path is not a directory',
+  EACCES: 'this user may not write there',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+};
 
 /**
  * The audit row is committed before the key leaves: an export that failed afterwards has a row, but never is there one
@@ -65,7 +72,8 @@ async function makeFile(file: string, text: string): Promise<void> {
     if (!(await createExclusive(resolve(file), text, MODE))) throw exists(file);
   } catch (error) {
     if (error instanceof Failure) throw error;
-    throw new Failure('invalid_argument', `file: ${file} cannot be made: ${errorCode(error) ?? 'unknown error'}.`);
+    const code = errorCode(error) ?? 'unknown error';
+    throw new Failure('invalid_argument', `file: ${file} cannot be made: ${REASONS[code] ?? code}.`);
   }
 }
 

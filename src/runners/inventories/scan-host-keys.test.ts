@@ -29,7 +29,10 @@ describe('The keys of a host', () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     t.after(() => server.close());
-    await assert.rejects(scanHostKeys(HOW, { address: '127.0.0.1', port }), refusal('unavailable', /^no key was off/));
+    await assert.rejects(
+      scanHostKeys(HOW, { address: '127.0.0.1', port }),
+      refusal('unavailable', /^no key was offered: [^;]+$/),
+    );
     await assert.rejects(
       scanHostKeys(HOW, { address: 'nosuch.invalid', port: 22 }),
       refusal('unavailable', /^no key was offered: /),

@@ -50,14 +50,16 @@ export async function scanHostKeys(
     ]);
     const keys = printed.split('\n').flatMap((line) => readHostKey(line.split(' ').slice(1).join(' ')) ?? []);
     if (keys.length > 0) return keys;
-    const lines = complaint.split('\n').filter((line) => !line.startsWith('#') && line.trim() !== '');
-    throw new Failure(
-      'unavailable',
-      `no key was offered: ${lines.length === 0 ? 'no SSH server answered' : cleaned(lines.join('\n'))}`,
-    );
+    throw new Failure('unavailable', `no key was offered: ${reasonOf(complaint)}`);
   } catch (error) {
     throw errorOfStart(error);
   }
+}
+
+/** ssh-keyscan asks once for each type of key, and complains as often. */
+function reasonOf(complaint: string): string {
+  const lines = new Set(complaint.split(/[\r\n]+/).filter((line) => !line.startsWith('#') && line.trim() !== ''));
+  return lines.size === 0 ? 'no SSH server answered' : cleaned([...lines].join('\n'));
 }
 
 function errorOfStart(error: unknown): unknown {

@@ -93,6 +93,17 @@ describe('A host key', () => {
     );
   });
 
+  test('is refused for hosts that the inventory has not, naming the field', async (t) => {
+    const program = await programWith(t, new Map());
+    for (const operation of ['inventory.scan', 'inventory.trust', 'inventory.untrust']) {
+      const more = operation === 'inventory.trust' ? { fingerprints: [fingerprint(keyOf('a'))] } : {};
+      await assert.rejects(
+        call(program, operation, { hosts: 'web9', ...more }),
+        refusal('invalid_argument', /^hosts: host "web9" is not in inventory "prod"; expected one of its hosts or gr/),
+      );
+    }
+  });
+
   test('that changed is shown beside the accepted one, and replaces it when it is accepted', async (t) => {
     const [a, b] = [keyOf('a'), keyOf('b')];
     const offered = new Map([[2201, [a]]]);

@@ -196,6 +196,7 @@ describe('A restore', () => {
     for (const what of ['bak_01m7yd4zyke00anp2z332d2j5p', '../../../etc/nothing', 'bak_short']) {
       const { exitCode, stdout } = await restore(on, into, what);
       assert.equal(exitCode, 3, stdout);
+      assert.match(stdout, /(There is no file|has no file of backup) /);
     }
     assert.equal(existsSync(into), false);
   });

@@ -52,6 +52,9 @@ describe('svc seal export', () => {
     assert.match(again.stderr, /exists already, and an export replaces nothing/);
     assert.equal(readFileSync(file, 'utf8'), 'mine');
     assert.equal(await exportsOf(on), 1, 'a refused export has no row');
+    const lost = await on.run(['seal', 'export', join(on.dir, 'none', 'exported.key'), '--yes']);
+    assert.equal(lost.exitCode, 1);
+    assert.match(lost.stderr, /exported\.key cannot be made: its directory does not exist\.\n/);
   });
 
   test('asks at a terminal, and without one needs --yes', async (t) => {
