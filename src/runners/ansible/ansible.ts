@@ -44,8 +44,9 @@ async function runPlaybook(
     );
   const { tree, plugins } = materials;
   const order = { tree, plugins, playbook: spec.playbook, fromSource: spec.source !== null };
-  const { playbook, leftOut } = await makeTree(tools.runDir, order, tools.signal);
+  const { playbook, leftOut, hasConfig } = await makeTree(tools.runDir, order, tools.signal);
   if (leftOut.length > 0) tools.say(leftOutLine(leftOut));
+  if (hasConfig) tools.say('Not used: ansible.cfg. Ansible runs with the configuration of the service.');
   await sayVendored(materials.vendored, tools);
   const inputs = await placeInputs(spec, materials, secrets, tools);
   const collector = new ResultsCollector((text) => tools.redact(text));

@@ -103,6 +103,7 @@ describe('a hostile source', { ...SKIP, concurrency: 2 }, () => {
     });
     assert.deepEqual(marksIn(text), []);
     assert.equal(outcome.state, 'succeeded', text);
+    assert.match(text, /^system: Not used: ansible\.cfg\./m);
   });
 
   it('T17: a collection of the source is used where the playbook names it, and not otherwise', async () => {

@@ -15,6 +15,8 @@ interface PlaybookTree {
   readonly playbook: string;
   /** The plugin folders that were left out, as paths in the tree. */
   readonly leftOut: readonly string[];
+  /** Whether the tree has a configuration, which is not used. */
+  readonly hasConfig: boolean;
 }
 
 /** Copies the tree into the run. Rejects with an Error whose message has the reason. */
@@ -30,7 +32,8 @@ export async function makeTree(
   if (fromSource) await refuseHooks(runDir, TREE);
   const path = await resolveRunFile(runDir, `${TREE}/${playbook}`);
   if (path?.startsWith(`${TREE}/`) !== true) throw new Error(`There is no playbook ${playbook} in these files.`);
-  return { playbook: join(runDir, TREE, playbook), leftOut };
+  const config = await resolveRunFile(runDir, `${TREE}/ansible.cfg`);
+  return { playbook: join(runDir, TREE, playbook), leftOut, hasConfig: config !== null };
 }
 
 interface TreeOrder {
