@@ -179,7 +179,7 @@ export const SETTINGS = {
     flag: 'forks',
     placeholder: 'N',
     only: ['serve'],
-    help: 'Maximum number of hosts that a command works on at a time; default 10',
+    help: 'Maximum number of hosts that a command or a playbook works on at a time; default 10',
     read: (text) => wholeNumber('forks', text, 10, 1, 100),
   }),
   jobMemory: setting({

@@ -34,6 +34,7 @@ export const PLAYBOOK_RUN = runKind(playbookKind, ansibleRunner, {
       inventory: { file: INVENTORY_FILE, text: renderInventory(inventory) },
       hosts: limit === null ? null : hosts,
       knownHosts: knownHosts(connections(inventory, [...inventory.hosts.keys()]), await hostKeysOf(db, name)),
+      forks: deps.forks,
       sshKey,
       vault,
     };

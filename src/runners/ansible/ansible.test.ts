@@ -18,8 +18,8 @@ test(
 - name: Here
   hosts: all
   tasks:
-    - name: says
-      command: echo hello
+    - name: works on as many hosts at a time as the service says
+      command: test {{ ansible_forks }} = 7
     - name: copies
       copy: { src: data.txt, dest: "{{ lookup('env', 'HOME') }}/copied" }
     - name: renders
@@ -37,7 +37,7 @@ test(
     assert.deepEqual(progress.slice(0, 3), [
       { play: 'Here', task: '' },
       { play: 'Here', task: 'Gathering Facts' },
-      { play: 'Here', task: 'says' },
+      { play: 'Here', task: 'works on as many hosts at a time as the service says' },
     ]);
     const { hosts = [], tasks = [] } = outcome.result ?? {};
     assert.deepEqual(

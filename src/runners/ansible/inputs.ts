@@ -29,6 +29,8 @@ export interface PlaybookMaterials {
   readonly hosts: readonly string[] | null;
   /** For OpenSSH. */
   readonly knownHosts: string;
+  /** Hosts at a time. */
+  readonly forks: number;
   /** The private key for the hosts; null without one. */
   readonly sshKey: Buffer | null;
   readonly vault: readonly VaultSecret[];
@@ -87,6 +89,7 @@ export async function placeInputs(
   const key = materials.sshKey === null ? null : await place('ssh-key', materials.sshKey);
   const environment = {
     ...environmentOf(tools.runDir, `${tools.runDir}/.ansible`),
+    ANSIBLE_FORKS: String(materials.forks),
     ...searchPaths(materials.vendored),
     ANSIBLE_CONFIG: config,
     ANSIBLE_CALLBACK_PLUGINS: join(tools.runDir, PLUGIN_FOLDER),
