@@ -19,7 +19,7 @@ export function hostOf(url: URL): string {
 }
 
 /** Which addresses may be dialled, and the words for it. */
-interface AddressPolicy {
+export interface AddressPolicy {
   readonly allows: (address: string) => boolean;
   readonly only: string;
 }
@@ -71,7 +71,7 @@ async function resolved(host: string, resolve: Resolve, signal: AbortSignal): Pr
 }
 
 /** Opens a TCP connection to a host, a name or an address. It closes when `signal` aborts, also later. */
-type Connect = (host: string, port: number, signal: AbortSignal) => Promise<Socket>;
+export type Connect = (host: string, port: number, signal: AbortSignal) => Promise<Socket>;
 
 interface ConnectorOptions extends HostRules {
   readonly clock?: Clock;
@@ -149,6 +149,6 @@ async function secured(url: URL, socket: Socket, tls: SecureContextOptions, sign
   return secure;
 }
 
-function portOf(url: URL): number {
+export function portOf(url: URL): number {
   return Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
 }

@@ -2,7 +2,7 @@ import { Resolver } from 'node:dns/promises';
 import { type Clock, pause } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { onAbort } from './on-abort.ts';
-import { type Resolve, saysUnknown } from './resolve.ts';
+import { type Resolve, isUnknownName } from './resolve.ts';
 
 interface NameServerLimits {
   /** The first question to each name server, in milliseconds; the next round waits twice as long. */
@@ -92,7 +92,7 @@ class SharedResolver {
     await (found.length > 0 ? this.#otherFamily(all, clock) : all);
     if (found.length > 0) return found;
     this.#isSilent ||= failed.some((error) => SILENT.includes(errorCode(error) ?? ''));
-    throw failed.find((error) => !saysUnknown(error)) ?? failed[0] ?? new Error('no address');
+    throw failed.find((error) => !isUnknownName(errorCode(error))) ?? failed[0] ?? new Error('no address');
   }
 
   async #otherFamily(all: Promise<unknown>, clock: Clock): Promise<void> {

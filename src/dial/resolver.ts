@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
-import { type Resolve, saysUnknown } from './resolve.ts';
+import { type Resolve, isUnknownName } from './resolve.ts';
 import { candidates, readSearchList } from './search-list.ts';
 
 const HOSTS_FILE = '/etc/hosts';
@@ -72,7 +72,7 @@ export function probeResolver({
         return await ask(candidate, signal);
       } catch (error) {
         failure = error;
-        if (!saysUnknown(error)) break;
+        if (!isUnknownName(errorCode(error))) break;
       }
     }
     throw failure;

@@ -31,6 +31,8 @@ export const TERRAFORM = 'terraform or tofu';
 const STRACE_PROBE = ['-f', '-e', 'inject=fsync:error=EIO:when=99', process.execPath, '--version'];
 const MOUNT_PROBE = [...OWN_MOUNTS, 'mount', '-t', 'tmpfs', 'gatehouse', tmpdir()];
 
+const NETWORK_PROBE = [...OWN_MOUNTS, '-n', 'ip', 'link', 'set', 'lo', 'up'];
+
 const TEST_TOOLS = {
   chromium: { debianPackage: 'chromium', isThere: () => existsSync(CHROMIUM) },
   'prometheus-alertmanager': onPath('prometheus-alertmanager'),
@@ -52,6 +54,8 @@ const TEST_TOOLS = {
   strace: { debianPackage: 'strace', isThere: () => succeeds('strace', STRACE_PROBE) },
   faketime: { debianPackage: 'libfaketime', isThere: () => LIBFAKETIME !== undefined },
   'mount namespaces': { debianPackage: 'util-linux', isThere: () => succeeds('unshare', MOUNT_PROBE) },
+  'network namespaces': { debianPackage: 'iproute2', isThere: () => succeeds('unshare', NETWORK_PROBE) },
+  ping: { ...onPath('ping'), debianPackage: 'iputils-ping' },
   [TERRAFORM]: { debianPackage: null, isThere: () => ['terraform', 'tofu'].some((name) => find(name) !== null) },
 } as const satisfies Readonly<Record<string, TestTool>>;
 

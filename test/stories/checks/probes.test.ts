@@ -1,0 +1,52 @@
+/** Probes as the service makes them, in a separate network. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { before, describe, test } from 'node:test';
+import type { NamespaceFindings } from '../../support/network/namespace-story.ts';
+import { needs, OWN_MOUNTS } from '../../support/tools.ts';
+
+const STORY = join(import.meta.dirname, '..', '..', 'support', 'network', 'namespace-story.ts');
+
+describe('In a separate network, probes', { skip: needs('network namespaces'), timeout: 60_000 }, () => {
+  let found: NamespaceFindings;
+  before(async () => {
+    const argv = [...OWN_MOUNTS, '-n', process.execPath, '--disable-warning=ExperimentalWarning', STORY];
+    const child = spawn('unshare', argv, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    assert.equal(errors, '');
+    found = JSON.parse(output) as NamespaceFindings;
+  });
+
+  test('T40: reach private addresses by literal and by name, and refuse loopback', () => {
+    assert.deepEqual(found.reached, {
+      tcp: 'ok',
+      mapped: 'ok',
+      six: 'ok',
+      closed: 'refused',
+      noWay: 'unreachable',
+      loopback: 'forbidden_address',
+      http: 'ok',
+      searched: 'ok',
+      second: 'ok',
+      dns: 'ok',
+      unknown: 'no_such_name',
+    });
+  });
+
+  test('F11: 200 dns checks against a black hole end within 15 s, and hold up no other probe', () => {
+    const { details, ms, tcpMs } = found.silent;
+    assert.deepEqual([details.length, [...new Set(details)]], [200, ['dns_failed']]);
+    assert.ok(ms <= 15_000, `${ms} ms`);
+    assert.ok(tcpMs <= 1_000, `${tcpMs} ms`);
+  });
+
+  test('send echo requests by a socket where the kernel grants one', () => {
+    assert.deepEqual(found.ping, { four: 'ok', six: 'ok', noWay: 'unreachable', loopback: 'forbidden_address' });
+  });
+
+  test('send echo requests by the program ping elsewhere', { skip: needs('ping') }, () => {
+    assert.deepEqual(found.pingByProgram, { four: 'ok', six: 'ok', noWay: 'unreachable' });
+  });
+});

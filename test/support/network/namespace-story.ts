@@ -1,0 +1,112 @@
+/**
+ * Run in separate namespaces of network and mounts: probes with the wiring of the service against addresses that they
+ * may reach. Writes what they found as JSON.
+ */
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttp } from 'node:http';
+import type { Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { probeDeps } from '../../../src/probes/deps.ts';
+import type { ProbeResult } from '../../../src/probes/probe.ts';
+import { startDnsServer } from './dns-server.ts';
+import { probeOnce } from './probing.ts';
+
+const PORT = 8_080;
+/** What the story found. */
+export interface NamespaceFindings {
+  readonly reached: Readonly<Record<string, string>>;
+  readonly silent: { readonly details: readonly string[]; readonly ms: number; readonly tcpMs: number };
+  readonly ping: Readonly<Record<string, string>>;
+  readonly pingByProgram: Readonly<Record<string, string>>;
+}
+
+const SILENT_CHECKS = 200;
+
+function ip(...words: readonly string[]): void {
+  execFileSync('ip', words, { stdio: 'pipe' });
+}
+
+function prepareNetwork(): void {
+  ip('link', 'set', 'lo', 'up');
+  for (const address of ['10.0.0.5/32', 'fd00::5/128']) ip('address', 'add', address, 'dev', 'lo');
+  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-namespace-'));
+  const file = join(dir, 'resolv.conf');
+  writeFileSync(file, 'nameserver 127.0.0.1\nsearch lan.test\n');
+  execFileSync('mount', ['--bind', file, '/etc/resolv.conf']);
+  rmSync(dir, { recursive: true });
+}
+
+function allowPing(groups: string): void {
+  writeFileSync('/proc/sys/net/ipv4/ping_group_range', groups);
+}
+
+async function details(probes: Readonly<Record<string, Promise<ProbeResult>>>): Promise<Record<string, string>> {
+  const entries = Object.entries(probes).map(async ([name, probe]) => [name, (await probe).detail] as const);
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+async function main(): Promise<NamespaceFindings> {
+  prepareNetwork();
+  const server: Server = createHttp((_request, response) => response.end('5')).listen(PORT, '::');
+  await once(server, 'listening');
+  const names = await startDnsServer(
+    { 'both.test': ['10.0.0.5', 'fd00::5'], 'web.lan.test': ['fd00::5'], 'first.test': ['10.0.0.6', 'fd00::5'] },
+    { host: '127.0.0.1', port: 53 },
+  );
+  const deps = probeDeps({ clock: systemClock, ca: [] });
+  const pings = (): Promise<Record<string, string>> =>
+    details({
+      four: probeOnce(deps, 'ping', '10.0.0.5'),
+      six: probeOnce(deps, 'ping', 'fd00::5'),
+      noWay: probeOnce(deps, 'ping', '10.9.9.9'),
+      loopback: probeOnce(deps, 'ping', '127.0.0.1'),
+    });
+  const reached = await details({
+    tcp: probeOnce(deps, 'tcp', `10.0.0.5:${PORT}`),
+    mapped: probeOnce(deps, 'tcp', `[::ffff:10.0.0.5]:${PORT}`),
+    six: probeOnce(deps, 'tcp', `[fd00::5]:${PORT}`),
+    closed: probeOnce(deps, 'tcp', '10.0.0.5:8081'),
+    noWay: probeOnce(deps, 'tcp', `10.9.9.9:${PORT}`),
+    loopback: probeOnce(deps, 'tcp', `127.0.0.1:${PORT}`),
+    http: probeOnce(deps, 'http', `http://both.test:${PORT}/`),
+    searched: probeOnce(deps, 'http', `http://web:${PORT}/`),
+    second: probeOnce(deps, 'metric', `http://first.test:${PORT}/`),
+    dns: probeOnce(deps, 'dns', 'both.test', { expectAddr: 'fd00::5' }),
+    unknown: probeOnce(deps, 'dns', 'none.test'),
+  });
+  allowPing('0 0');
+  const ping = await pings();
+  await names.close();
+  const silent = await silentNames();
+  deps.close();
+  server.close();
+  allowPing('1 0');
+  return { reached, silent, ping, pingByProgram: await byProgram() };
+
+  async function byProgram(): Promise<Record<string, string>> {
+    const others = probeDeps({ clock: systemClock, ca: [] });
+    return details({
+      four: probeOnce(others, 'ping', '10.0.0.5'),
+      six: probeOnce(others, 'ping', 'fd00::5'),
+      noWay: probeOnce(others, 'ping', '10.9.9.9'),
+    });
+  }
+
+  /** The name server is there, and answers nothing. */
+  async function silentNames(): Promise<NamespaceFindings['silent']> {
+    const blackHole = await startDnsServer(new Proxy({}, { get: () => 'silent' }), { host: '127.0.0.1', port: 53 });
+    const began = systemClock.monotonic();
+    const asked = Array.from({ length: SILENT_CHECKS }, (_, i) => probeOnce(deps, 'dns', `host${i}.test`));
+    const tcp = await probeOnce(deps, 'tcp', `10.0.0.5:${PORT}`);
+    const found = await Promise.all(asked);
+    await blackHole.close();
+    return { details: found.map(({ detail }) => detail), ms: systemClock.monotonic() - began, tcpMs: tcp.durationMs };
+  }
+}
+
+process.stdout.write(JSON.stringify(await main()));
+process.exit();
