@@ -31,6 +31,8 @@ const LOG_BYTES_MAX = 64 * 1024;
 /** Results are stored in batches: many hosts end at the same time. */
 const BATCH_HOSTS = 64;
 const BATCH_BYTES = 256 * 1024;
+/** A result waits this long for others: it must not be lost with the daemon while another host takes hours. */
+const BATCH_WITHIN_MS = 1_000;
 /** Of ssh, which has no further reason for it where its log is empty. */
 const SSH_FAILED = 255;
 
@@ -58,6 +60,7 @@ class HostRun {
   #batch: HostResult[] = [];
   #batchBytes = 0;
   #storing: Promise<void> = Promise.resolve();
+  #cancelTimer: (() => void) | null = null;
   #isStopped = false;
 
   constructor(spec: CommandSpec, materials: HostMaterials, tools: Tools) {
@@ -157,12 +160,17 @@ class HostRun {
     this.#batch.push(result);
     this.#batchBytes += result.stdout.length + result.stderr.length;
     if (this.#batch.length >= BATCH_HOSTS || this.#batchBytes >= BATCH_BYTES) await this.#store();
+    // The end of the run waits for what is being stored, and rejects where that failed.
+    else
+      this.#cancelTimer ??= this.#tools.clock.after(BATCH_WITHIN_MS, () => void this.#store().catch(() => undefined));
   }
 
   /** One batch after the other. */
   #store(): Promise<void> {
     const batch = this.#batch;
     [this.#batch, this.#batchBytes] = [[], 0];
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
     if (batch.length > 0) this.#storing = this.#storing.then(() => this.#tools.checkpoint(batch));
     return this.#storing;
   }

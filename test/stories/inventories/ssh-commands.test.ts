@@ -1,12 +1,15 @@
 /** Commands on the hosts of an inventory: the real daemon, ssh and OpenSSH server, whose aliases are the hosts. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import type { Projected } from '../../../src/operations/views/views.ts';
-import { type Fixture, openFixture } from '../../support/fixtures/installation.ts';
+import { listHostResults } from '../../../src/store/commands/host-results.ts';
+import { until } from '../../support/api-client.ts';
+import type { RunningDaemon } from '../../support/daemon.ts';
+import { type Fixture, openFixture, processesOf } from '../../support/fixtures/installation.ts';
 import { type SshServer, startSshServer } from '../../support/inventories/sshd.ts';
 import { refusal } from '../../support/refusal.ts';
 import { needs } from '../../support/tools.ts';
@@ -18,6 +21,7 @@ const LIMIT_MS = 120_000;
 interface Scene {
   readonly fixture: Fixture;
   readonly server: SshServer;
+  readonly daemon: RunningDaemon;
   /** Queues the command; answers the id of its job. */
   readonly run: (command: readonly string[], some?: object) => Promise<string>;
   /** Waits for the end of the job; answers its state, exit code and results. */
@@ -34,9 +38,10 @@ async function scene(t: TestContext, hosts: number, more = ''): Promise<Scene> {
   const text = `[web]\nweb[1:${hosts}] ${at}\n${more}`;
   await fixture.call('inventory.add', { name: 'prod', text, ssh_key: 'ops/key' });
   await fixture.call('inventory.trust', { name: 'prod', hosts: 'web', fingerprints: [server.fingerprint] });
-  await fixture.start();
+  const daemon = await fixture.start();
   return {
     fixture,
+    daemon,
     server,
     async run(command, some = {}) {
       const order = { inventory: 'prod', command, ...some };
@@ -144,6 +149,36 @@ describe('A command on the hosts of an inventory', { skip }, () => {
     assert.deepEqual(fixture.leftRuns(), []);
     const data = readdirSync(join(fixture.dir, 'data'), { recursive: true, encoding: 'utf8' });
     assert.ok(data.every((path) => !path.endsWith('ssh-key')));
+  });
+
+  test('F01: is interrupted with the results so far if its daemon is killed, and runs on no host twice', async (t) => {
+    const { run, fixture, daemon } = await scene(t, 20);
+    const place = join(fixture.dir, 'hosts');
+    const gate = join(fixture.dir, 'gate');
+    mkdirSync(place);
+    writeFileSync(gate, '');
+    // Each host takes a number. Three end at once, and the others wait for the gate, which is removed at the end.
+    const script =
+      'n=1; while ! mkdir "$0/$n" 2>/dev/null; do n=$((n+1)); done; echo "number $n"; [ $n -le 3 ] && exit 0; ' +
+      'while [ -e "$1" ]; do sleep 0.2; done; touch "$0/ended-$n"';
+    const job = await run(['sh', '-c', script, place, gate]);
+    const results = () => listHostResults(fixture.store.db, job);
+    await until('three hosts have an end', async () => (await results()).length === 3, LIMIT_MS);
+    await until('ten others have begun', () => readdirSync(place).length === 13, LIMIT_MS);
+    await daemon.kill();
+    await fixture.start();
+    assert.equal((await fixture.waitFor(job, ['interrupted'], LIMIT_MS)).state, 'interrupted');
+    assert.deepEqual(processesOf(new Set([job])), []);
+    await until('the directory of the run is gone', () => fixture.leftRuns().length === 0, LIMIT_MS);
+    const { hosts } = await fixture.call<Projected<'command.result'>>('job.result', { id: job });
+    assert.deepEqual(
+      hosts.map(({ rc, status, stdout }) => `${rc} ${status} ${stdout}`).toSorted(),
+      [1, 2, 3].map((n) => `0 ok number ${n}\n`),
+    );
+    // The next command of the same inventory runs, and the interrupted one has begun on no other host.
+    const after = await run(['true']);
+    assert.equal((await fixture.waitFor(after, ENDED, LIMIT_MS)).state, 'succeeded');
+    assert.equal(readdirSync(place).filter((name) => !name.startsWith('ended-')).length, 13);
   });
 
   test('is refused before it is queued where the inventory names no key', async (t) => {
