@@ -8,6 +8,7 @@ import type { Keyring } from '../lib/seal.ts';
 import { nextTurn } from '../lib/flow/cooperative.ts';
 import { checkRuleTag } from '../store/jobs/order-tags.ts';
 import { listRules, ruleOf, rulesMark } from '../store/rules/rules.ts';
+import { FollowedData } from '../store/engine/followed-data.ts';
 import type { RuleRow, SilenceRow } from '../store/schema/schema.ts';
 import { openSilences, silencesMark } from '../store/rules/silences.ts';
 import type { Store } from '../store/store.ts';
@@ -46,9 +47,6 @@ export interface OpenRules {
   rulesFor(source: string): readonly CompiledRule[];
 }
 
-/** How long rules count as current if other processes' commits are reported late or never, in milliseconds. */
-const CURRENT_MS = 1_000;
-
 interface Compiled {
   readonly rules: readonly (CompiledRule & { readonly sources: readonly string[] | null })[];
   readonly silences: readonly CompiledSilence[];
@@ -60,14 +58,7 @@ interface Compiled {
 export class CompiledRules {
   readonly #store: Store;
   readonly #clock: Clock;
-  #compiled: Compiled | null = null;
-  #marks = '';
-  /** The last value of the change counter of the store; without a counter, #currentUntil limits the reads. */
-  #seen: string | null = null;
-  #currentUntil = Number.NEGATIVE_INFINITY;
-  #listening = false;
-  #refreshing: Promise<Compiled> | null = null;
-  #next: Promise<Compiled> | null = null;
+  readonly #compiled: FollowedData<Compiled>;
   /** By their text: what has the same text was compiled already. */
   #conditions = new Map<string, Promise<StoredCondition>>();
   #actions = new Map<string, Promise<CompiledAction | string>>();
@@ -75,11 +66,15 @@ export class CompiledRules {
   constructor(store: Store, clock: Clock) {
     this.#store = store;
     this.#clock = clock;
+    this.#compiled = new FollowedData(store, clock, {
+      mark: async (db) => `${await rulesMark(db)} ${await silencesMark(db)}`,
+      read: () => this.#read(),
+    });
   }
 
   /** Includes all that was committed before the call; on PostgreSQL, all that this process was notified of. */
   async current(): Promise<OpenRules> {
-    const compiled = await this.#current();
+    const compiled = await this.#compiled.current();
     return { silences: await this.#open(compiled.silences), rulesFor: (source) => fitting(compiled, source) };
   }
 
@@ -99,56 +94,12 @@ export class CompiledRules {
 
   /** One rule, also a disabled one. */
   async rule(name: string): Promise<CompiledRule | undefined> {
-    return (await this.#current()).rules.find((rule) => rule.name === name);
-  }
-
-  #current(): Promise<Compiled> {
-    if (this.#compiled !== null && this.#isCurrent()) return Promise.resolve(this.#compiled);
-    if (this.#refreshing === null) {
-      const reading = this.#refresh().finally(() => (this.#refreshing = null));
-      this.#refreshing = reading;
-      return reading;
-    }
-    // A caller that arrives during a read may know of a later commit. All waiting callers share the next read.
-    const again = (): Promise<Compiled> => {
-      this.#next = null;
-      return this.#current();
-    };
-    this.#next ??= this.#refreshing.then(again, again);
-    return this.#next;
-  }
-
-  #isCurrent(): boolean {
-    const version = this.#store.version();
-    return version === null ? this.#clock.monotonic() < this.#currentUntil : version === this.#seen;
-  }
-
-  async #refresh(): Promise<Compiled> {
-    this.#listen();
-    // Read before the rows: a commit in between is found by the next call.
-    const seen = this.#store.version();
-    const until = this.#clock.monotonic() + CURRENT_MS;
-    this.#currentUntil = until;
-    const { db } = this.#store;
-    const marks = `${await rulesMark(db)} ${await silencesMark(db)}`;
-    const compiled = this.#compiled !== null && marks === this.#marks ? this.#compiled : await this.#read();
-    this.#compiled = compiled;
-    this.#marks = marks;
-    this.#seen = seen;
-    return compiled;
-  }
-
-  /** Where the store has no cheap counter, it reports the commits of this process and of others. */
-  #listen(): void {
-    if (this.#listening || this.#store.version() !== null) return;
-    this.#listening = true;
-    this.#store.onForeignCommit(() => this.forget());
+    return (await this.#compiled.current()).rules.find((rule) => rule.name === name);
   }
 
   /** Rules or silences may have changed: they are looked at again before the next event. */
   forget(): void {
-    this.#currentUntil = Number.NEGATIVE_INFINITY;
-    this.#seen = null;
+    this.#compiled.forget();
   }
 
   async #read(): Promise<Compiled> {
