@@ -20,6 +20,7 @@ import { TaskSlicer } from '../lib/flow/cooperative.ts';
 import type { HostKeyScanner, Services, SourceFetcher } from '../operations/core/services.ts';
 import { hashToken } from '../operations/access/token-hash.ts';
 import { CompiledRules } from '../reaction/compiled-rules.ts';
+import { currentNetgroups } from '../store/netgroups/netgroups.ts';
 import type { GitPlace } from '../runners/checkout/git/place.ts';
 import { VendoredFiles } from '../runners/checkout/vendored/vendored-files.ts';
 import { createLauncher } from '../runners/launch/launch.ts';
@@ -191,6 +192,7 @@ export function createServices(base: Base, parts: ServiceParts): Services {
       rules: new CompiledRules(base.store, clock),
       turns: new TaskSlicer(clock),
     },
+    netgroups: currentNetgroups(base.store, clock),
     approvalTtlMs: base.settings.approvalTtlMs,
     linkOrigin: async () => base.settings.publicUrl ?? parts.ingressUrl(),
     hashToken: async (secret, salt) => hashToken(secret, salt, await base.sealKey()),

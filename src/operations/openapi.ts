@@ -115,7 +115,9 @@ function operationNode(operation: Operation, http: HttpFace): Node {
   const { properties, required } = inputSchema(operation);
   const fields = Object.keys(properties).filter((field) => http.omit?.includes(field) !== true);
   const placed = fields.map((field) => ({ field, place: placeOf(http, field) }));
-  const inBody = placed.filter(({ place }) => place === 'body').map(({ field }) => field);
+  const repeats = http.repeats ?? [];
+  const inBody = [...repeats, ...placed.filter(({ place }) => place === 'body').map(({ field }) => field)];
+  const needed = required.filter((field) => !repeats.includes(field));
   const parameters = placed
     .filter(({ place }) => place !== 'body')
     .map(({ field, place }) => ({
@@ -133,7 +135,7 @@ function operationNode(operation: Operation, http: HttpFace): Node {
       `${operation.scopes.join(', ')}.${http.method === 'GET' ? '' : ' Needs a bearer token, not a browser session.'}`,
     ...(http.method === 'GET' ? {} : { security: [{ token: [] }] }),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(inBody.length === 0 ? {} : { requestBody: bodyNode(inBody, properties, required) }),
+    ...(inBody.length === 0 ? {} : { requestBody: bodyNode(inBody, properties, needed) }),
     responses: responses(operation),
   };
 }

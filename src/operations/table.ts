@@ -11,6 +11,7 @@ import { JOB_OPERATIONS } from './jobs/jobs.ts';
 import { REDRIVE_OPERATIONS } from './jobs/redrive.ts';
 import { MAINTENANCE_OPERATIONS } from './maintenance/maintenance.ts';
 import { MUTE_OPERATIONS } from './rules/mutes.ts';
+import { NETGROUP_OPERATIONS } from './netgroups/netgroups.ts';
 import { NOTIFY_OPERATIONS } from './notify/notify.ts';
 import { openapiOperation } from './openapi.ts';
 import type { Operation } from './core/operation.ts';
@@ -56,6 +57,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...SILENCE_OPERATIONS,
   ...MUTE_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
+  ...NETGROUP_OPERATIONS,
   ...SCHEDULE_OPERATIONS,
   ...HOST_REQUEST_OPERATIONS,
   ...NOTIFY_OPERATIONS,

@@ -12,6 +12,7 @@ import { EVENT_SCENARIOS } from './scenarios/events.ts';
 import { HOST_SCENARIOS } from './scenarios/hosts.ts';
 import { JOB_SCENARIOS } from './scenarios/jobs.ts';
 import { MUTE_SCENARIOS } from './scenarios/mutes.ts';
+import { NETGROUP_SCENARIOS } from './scenarios/netgroups.ts';
 import { NOTIFY_SCENARIOS } from './scenarios/notify.ts';
 import { PLAYBOOK_SCENARIOS } from './scenarios/playbooks.ts';
 import { RULE_SCENARIOS } from './scenarios/rules.ts';
@@ -37,6 +38,7 @@ const SCENARIOS = [
   ...MUTE_SCENARIOS,
   ...SCHEDULE_SCENARIOS,
   ...EVENT_SCENARIOS,
+  ...NETGROUP_SCENARIOS,
   ...RULE_SCENARIOS,
   ...NOTIFY_SCENARIOS,
   ...WIRE_SCENARIOS,

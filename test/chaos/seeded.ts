@@ -2,10 +2,10 @@
 export interface Seeded {
   readonly seed: number;
   /** From 0 up to, not including, 1. */
-  next(): number;
+  readonly next: () => number;
   /** A whole number from `min` to `max`. */
-  whole(min: number, max: number): number;
-  pick<T>(from: readonly T[]): T;
+  readonly whole: (min: number, max: number) => number;
+  readonly pick: <T>(from: readonly T[]) => T;
 }
 
 /** CHAOS_SEED repeats a run's decisions; the machine's own timing stays its own. */

@@ -7,6 +7,7 @@ import { TaskSlicer } from '../../src/lib/flow/cooperative.ts';
 import type { Authenticator } from '../../src/operations/access/authenticate.ts';
 import type { Services } from '../../src/operations/core/services.ts';
 import { CompiledRules } from '../../src/reaction/compiled-rules.ts';
+import { currentNetgroups } from '../../src/store/netgroups/netgroups.ts';
 import type { Store } from '../../src/store/store.ts';
 
 const DOCTOR_ENTRIES = [{ name: 'store', status: 'ok', detail: 'made up for a test' }] as const;
@@ -68,6 +69,7 @@ export function fakeServices({ store, seal, followers, clock, authenticator, has
       rules: new CompiledRules(store, clock),
       turns: new TaskSlicer(clock),
     },
+    netgroups: currentNetgroups(store, clock),
     approvalTtlMs: 3_600_000,
     linkOrigin: () => Promise.resolve('http://127.0.0.1:8421'),
   };

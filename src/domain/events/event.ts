@@ -46,9 +46,6 @@ export const EVENT_LIMITS = { labels: 64, nameCharacters: 200, keyCharacters: 10
 /** The annotation that names what EVENT_LIMITS removed from an event. */
 export const CUT_ANNOTATION = 'gatehouse_cut';
 
-/** The group of an address that is in no other group. No group is defined yet, so every address is in this one. */
-export const AWAY = 'away';
-
 /** What one term of a rule's expression yields by itself. */
 export interface RuleTerm {
   readonly term: string;

@@ -114,6 +114,12 @@ export function canonicalAddress(text: string): string | null {
     : dotted(Buffer.from(high.padStart(4, '0') + low.padStart(4, '0'), 'hex'));
 }
 
+/** The canonical form of a peer's address, without the zone of a link; other text as it is, in lower case. */
+export function plainAddress(address: string): string {
+  const bare = address.replace(/%.*$/s, '').toLowerCase();
+  return canonicalAddress(bare) ?? bare;
+}
+
 /**
  * The class of the address that packets to an IP literal reach; null for any other text. A carrier is public only if
  * every address that it carries is.

@@ -12,6 +12,8 @@ export interface InputPlaces {
   readonly path: readonly string[];
   readonly query: ReadonlyMap<string, z.core.$ZodType>;
   readonly body: ReadonlySet<string>;
+  /** Fields of the path that the body may have too, with the same value. */
+  readonly repeats: ReadonlySet<string>;
 }
 
 export function inputPlaces(operation: Operation, http: HttpFace): InputPlaces {
@@ -27,6 +29,7 @@ export function inputPlaces(operation: Operation, http: HttpFace): InputPlaces {
     path: pathFields(http),
     query: new Map(fieldsIn('query').map((field) => [field, schemaOf(field)])),
     body: new Set(fieldsIn('body')),
+    repeats: new Set(http.repeats),
   };
 }
 
@@ -58,9 +61,18 @@ export function gatherBody(
   body: Readonly<Record<string, unknown>>,
 ): void {
   for (const [name, value] of Object.entries(body)) {
-    if (!places.body.has(name)) throw new Failure('invalid_argument', `${shown(name)}: no such field here.`);
-    raw[name] = value;
+    if (places.repeats.has(name)) requireSame(name, value, raw[name]);
+    else if (!places.body.has(name)) throw new Failure('invalid_argument', `${shown(name)}: no such field here.`);
+    else raw[name] = value;
   }
+}
+
+function requireSame(name: string, value: unknown, inPath: unknown): void {
+  if (value !== inPath)
+    throw new Failure(
+      'invalid_argument',
+      `${name}: expected ${JSON.stringify(inPath)}, as in the path, or no such field.`,
+    );
 }
 
 /** Parses a `Last-Event-ID`. Throws invalid_argument. */

@@ -6,6 +6,7 @@ import { eventList, eventSheet, eventSummary, eventTrace } from './text/events.t
 import { generic } from './display/generic.ts';
 import { commandLine, enqueued, events, job, jobs, redrive, result } from './text/jobs.ts';
 import { mute, mutes } from './text/mutes.ts';
+import { classified, netgroup, netgroups } from './text/checks/netgroups.ts';
 import { hostKeys, inventories, inventory } from './text/inventories.ts';
 import { armed, endpoint, endpoints, testNotification, watch, watches } from './text/notify.ts';
 import type { Display } from './display/display.ts';
@@ -75,6 +76,9 @@ const RENDERINGS: { readonly [V in ViewName]: (data: Projected<V>, display: Disp
   'webhook.list': webhooks,
   'webhook.get': webhook,
   'webhook.created': webhookCreated,
+  'netgroup.list': netgroups,
+  'netgroup.get': netgroup,
+  'netgroup.classify': classified,
   'schedule.list': schedules,
   'schedule.get': schedule,
   'secret.list': secrets,

@@ -6,8 +6,8 @@ import {
   allowsAddress,
   canonicalAddress,
   customerPrefix,
+  plainAddress,
 } from '../../domain/netgroups/address.ts';
-import { plainAddress } from '../../domain/netgroups/netgroup.ts';
 
 /** Addresses read of one X-Forwarded-For, from its end: more than any real chain of proxies. */
 const FORWARDED_ADDRESSES_MAX = 16;

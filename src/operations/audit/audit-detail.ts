@@ -28,6 +28,8 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
   'ledger.key': ['seams', 'tagged_jobs', 'adopted'],
   'ledger.seam': ['rows'],
   'mute.add': ['scope_kind'],
+  'netgroup.add': ['prefixes', 'excludes'],
+  'netgroup.set': ['prefixes', 'excludes'],
   'playbook.run': ['playbook', 'source', 'inventory', 'check', 'privileged', 'writable'],
   'rule.add': ['action', 'replace', 'enabled', 'privileged', 'writable'],
   'rule.remove': ['ended_silences'],

@@ -11,6 +11,8 @@ export interface HttpFace {
   readonly query?: readonly string[];
   /** Fields that this face does not take; sending one is an unknown field. */
   readonly omit?: readonly string[];
+  /** Fields of the path that the body may have too, with the same value. */
+  readonly repeats?: readonly string[];
   /** Further statuses of success, which single answers have: see `Reply`. */
   readonly otherStatuses?: readonly number[];
 }

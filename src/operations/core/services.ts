@@ -5,6 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Keyring, SealKeeper } from '../../lib/seal.ts';
 import type { ReactionDeps } from '../../reaction/types.ts';
 import type { Work } from '../../store/engine/tx.ts';
+import type { CurrentNetgroups } from '../../store/netgroups/netgroups.ts';
 import type { SourceRow } from '../../store/schema/schema.ts';
 
 /** What operations ask of the process they run in. `app.ts` provides it. */
@@ -34,6 +35,8 @@ export interface Services {
   /** Where the files of backups are. */
   readonly backups: { readonly folder: string };
   readonly reaction: ReactionDeps;
+  /** Follows the netgroups of the store. */
+  readonly netgroups: CurrentNetgroups;
   /** Default time to live of a request for approval, in milliseconds. */
   readonly approvalTtlMs: number;
   /**

@@ -1,6 +1,6 @@
 /** Messages of webhooks: who may send them, how they are read and answered. The ingress is their face. */
 import type { NormalEvent } from '../../domain/events/event.ts';
-import { classify, plainAddress } from '../../domain/netgroups/netgroup.ts';
+import { plainAddress } from '../../domain/netgroups/address.ts';
 import { type INGRESS_LABELS, WEBHOOK_ANNOTATION } from '../../reaction/normalise/make-event.ts';
 import type { MessageReader } from '../../reaction/message/message-reader.ts';
 import { type Normalised, type Payload, Unreadable } from '../../reaction/normalise/payload.ts';
@@ -74,7 +74,7 @@ export async function refuseMessage(
       takenOnce(services.reaction, signature),
       row.source,
       [message],
-      ingressLabels(peer),
+      await ingressLabels(services, peer),
       webhookAnnotation(row),
     );
   throw new MessageRefused(message, refusal);
@@ -90,7 +90,7 @@ export function messageTaker(
   const noteHeard = heardNoter(runtime);
   return async ({ row, signature }, { events, problems }, peer) => {
     const reaction = takenOnce(runtime.services.reaction, signature);
-    const own = ingressLabels(peer);
+    const own = await ingressLabels(runtime.services, peer);
     const sender: Sender = { principal: `webhook:${row.name}`, owners: [], via: 'webhook', trigger: 'rule', depth: 0 };
     // Labels of these names from the sender are replaced: only the socket shows where a message came from.
     const stamp = (event: NormalEvent): NormalEvent => ({
@@ -129,9 +129,12 @@ function heardNoter({ store, services: { clock } }: Runtime): (hash: string) => 
   };
 }
 
-function ingressLabels(peer: string): Readonly<Record<(typeof INGRESS_LABELS)[number], string>> {
-  const netgroup = classify(peer, []);
-  return { peer_ip: plainAddress(peer), peer_netgroup: netgroup, netgroup };
+type IngressLabels = Readonly<Record<(typeof INGRESS_LABELS)[number], string>>;
+
+async function ingressLabels({ netgroups }: Runtime['services'], peer: string): Promise<IngressLabels> {
+  const plain = plainAddress(peer);
+  const netgroup = (await netgroups.current()).classify(plain);
+  return { peer_ip: plain, peer_netgroup: netgroup, netgroup };
 }
 
 function webhookAnnotation({ name }: Webhook): Readonly<Record<string, string>> {

@@ -9,6 +9,7 @@ import { HOST_VIEWS } from './host.ts';
 import { INVENTORY_VIEWS } from './inventories.ts';
 import { JOB_VIEWS } from './jobs.ts';
 import { MAINTENANCE_VIEWS } from './maintenance.ts';
+import { NETGROUP_VIEWS } from './checks/netgroups.ts';
 import { NOTIFY_VIEWS } from './notify.ts';
 import { RULE_VIEWS } from './rules.ts';
 import { SCHEDULE_VIEWS } from './schedules.ts';
@@ -43,6 +44,7 @@ export const VIEWS = {
   ...SCHEDULE_VIEWS,
   ...NOTIFY_VIEWS,
   ...WEBHOOK_VIEWS,
+  ...NETGROUP_VIEWS,
 } as const satisfies Record<string, z.ZodType>;
 
 export type ViewName = keyof typeof VIEWS;

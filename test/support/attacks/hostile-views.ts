@@ -201,6 +201,15 @@ function hostileInventories(text: string) {
   };
 }
 
+function hostileNetgroups(text: string) {
+  const netgroup = { id: text, name: text, prefixes: [text], excludes: [text] };
+  return {
+    'netgroup.list': [netgroup],
+    'netgroup.get': netgroup,
+    'netgroup.classify': { address: text, netgroup: text, match: { netgroup: text, prefix: text, excluded: true } },
+  };
+}
+
 /** Data of each view with `text` wherever text may stand. */
 export function hostile(text: string): Record<ViewName, unknown> {
   const token = {
@@ -216,6 +225,7 @@ export function hostile(text: string): Record<ViewName, unknown> {
   return {
     ...hostileInfrastructure(text),
     ...hostileInventories(text),
+    ...hostileNetgroups(text),
     ...hostileApprovals(text),
     ...hostileJobs(text),
     ...hostileHost(text),

@@ -1,0 +1,28 @@
+import type { Projected } from '../../../../operations/views/views.ts';
+import type { Display } from '../../display/display.ts';
+import { inline } from '../../../text/safe.ts';
+import { sheet, table } from '../../display/table.ts';
+
+export function netgroups(data: Projected<'netgroup.list'>, display: Display): string {
+  const empty = 'No netgroups; every address is away. Add one with: svc netgroup add NAME --prefixes LIST';
+  return table(display, data, empty, [
+    { title: 'NAME', cell: (each) => each.name },
+    { title: 'PREFIXES', cell: (each) => each.prefixes.join(', '), mayCut: true },
+    { title: 'EXCLUDES', cell: (each) => each.excludes.join(', ') || '-', mayCut: true },
+  ]);
+}
+
+export function netgroup(data: Projected<'netgroup.get'>, display: Display): string {
+  return sheet(display, [
+    ['Netgroup', data.name],
+    ['Id', data.id],
+    ['Prefixes', data.prefixes.join(', ')],
+    ['Excludes', data.excludes.join(', ') || 'none'],
+  ]);
+}
+
+export function classified({ address, netgroup: name, match }: Projected<'netgroup.classify'>): string {
+  if (match === null) return inline(`${address} is ${name}: no netgroup covers it.`) + '\n';
+  const reason = match.excluded ? `is ${name}: ${match.netgroup} excludes` : `is in ${name}, by`;
+  return `${inline(`${address} ${reason} ${match.prefix}.`)}\n`;
+}

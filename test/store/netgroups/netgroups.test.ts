@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { readPrefixList } from '../../../src/domain/netgroups/prefix-list.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import {
+  currentNetgroups,
+  deleteNetgroup,
+  insertNetgroup,
+  listNetgroups,
+  replaceNetgroup,
+} from '../../../src/store/netgroups/netgroups.ts';
+import type { NetgroupRow } from '../../../src/store/schema/schema.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { refusal } from '../../support/refusal.ts';
+import { ENGINES, freshStore } from '../engine-fixture.ts';
+
+const add = (store: Store, name: string, list: string): Promise<NetgroupRow> =>
+  store.write((tx) => insertNetgroup(tx, name, readPrefixList(list)));
+const set = (store: Store, name: string, list: string): Promise<NetgroupRow> =>
+  store.write((tx) => replaceNetgroup(tx, name, readPrefixList(list)));
+const remove = (store: Store, name: string): Promise<NetgroupRow> => store.write((tx) => deleteNetgroup(tx, name));
+
+/** A clock without time, so that only commits make the data old. */
+const timeless = { monotonic: () => 0 };
+
+for (const engine of ENGINES) {
+  describe(`Netgroups on ${engine.name}`, () => {
+    const its = freshStore(engine);
+
+    test('are stored in canonical form and listed by name', async () => {
+      const lab = await add(its.store, 'lab', 'FD00::/8');
+      const eu = await add(its.store, 'dc-eu', '10.0.1.2/16, 192.168.0.0/16, !10.0.9.0/24');
+      assert.deepEqual([eu.prefixes, eu.excludes], ['10.0.0.0/16,192.168.0.0/16', '10.0.9.0/24']);
+      assert.deepEqual([lab.prefixes, lab.excludes], ['fd00::/8', '']);
+      assert.deepEqual(
+        (await listNetgroups(its.store.db)).map((row) => ({ ...row })),
+        [eu, lab],
+      );
+    });
+
+    test('have a name each, and keep their id when their prefixes are replaced', async () => {
+      const { id } = await add(its.store, 'dc', '10.0.0.0/16,!10.0.9.0/24');
+      await assert.rejects(add(its.store, 'dc', '10.1.0.0/16'), refusal('duplicate'));
+      const replaced = await set(its.store, 'dc', '10.2.0.0/16');
+      assert.deepEqual([replaced.id, replaced.prefixes, replaced.excludes], [id, '10.2.0.0/16', '']);
+      await assert.rejects(set(its.store, 'none', '10.2.0.0/16'), refusal('not_found'));
+      await remove(its.store, 'dc');
+      await assert.rejects(remove(its.store, 'dc'), refusal('not_found'));
+      assert.deepEqual(await listNetgroups(its.store.db), []);
+    });
+
+    test('are known after each change of this process, also of two within one millisecond', async () => {
+      const groups = currentNetgroups(its.store, systemClock);
+      const where = async (): Promise<string> => (await groups.current()).classify('::ffff:10.1.0.1');
+      const known = async (name: string): Promise<void> => {
+        // PostgreSQL announces a commit to its own process too, a moment later.
+        const deadline = Date.now() + 20_000;
+        while ((await where()) !== name && Date.now() < deadline) await new Promise(setImmediate);
+        assert.equal(await where(), name);
+      };
+      assert.equal(await where(), 'away');
+      await add(its.store, 'dc', '10.0.0.0/8');
+      await known('dc');
+      await its.store.write(async (tx) => {
+        await replaceNetgroup(tx, 'dc', readPrefixList('10.2.0.0/16'));
+        await replaceNetgroup(tx, 'dc', readPrefixList('10.3.0.0/16'));
+      });
+      await known('away');
+      await its.store.write(async (tx) => {
+        await deleteNetgroup(tx, 'dc');
+        await insertNetgroup(tx, 'db', readPrefixList('10.1.0.0/16'));
+      });
+      await known('db');
+    });
+
+    test('are compiled once while nothing changes them', async () => {
+      await add(its.store, 'dc', '10.0.0.0/8');
+      const groups = currentNetgroups(its.store, timeless);
+      const first = await groups.current();
+      // A commit that changes no netgroup.
+      await its.store.write((tx) => Promise.resolve(tx.announce()));
+      assert.equal(await groups.current(), first);
+      const [second, third] = await Promise.all([groups.current(), groups.current()]);
+      assert.equal(second, third);
+    });
+
+    test('are known after a change of another process', async () => {
+      const other = await its.database.open();
+      const groups = currentNetgroups(its.store, timeless);
+      assert.equal((await groups.current()).classify('10.1.0.1'), 'away');
+      const heard = new Promise<void>((resolve) => {
+        const stop = its.store.onForeignCommit(() => {
+          stop();
+          resolve();
+        });
+      });
+      await add(other, 'dc', '10.0.0.0/8');
+      await heard;
+      assert.equal((await groups.current()).classify('10.1.0.1'), 'dc');
+    });
+  });
+}
