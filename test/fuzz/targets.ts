@@ -2,6 +2,7 @@
 import { INVENTORY_TARGETS } from './inventories.ts';
 import { FILE_TARGETS } from './files.ts';
 import { INGRESS_TARGETS } from './ingress.ts';
+import { NETGROUP_TARGETS } from './netgroups.ts';
 import { REQUEST_TARGETS } from './requests.ts';
 import { RULE_TARGETS } from './rules.ts';
 import type { FuzzTarget } from './target.ts';
@@ -12,4 +13,5 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
   ...FILE_TARGETS,
   ...INVENTORY_TARGETS,
   ...REQUEST_TARGETS,
+  ...NETGROUP_TARGETS,
 ];
