@@ -16,6 +16,7 @@ import { clearScratch, clearScratchNow } from './kit/scratch.ts';
 import { monotonicMs } from './kit/time.ts';
 import { backup } from './parts/backup.ts';
 import { checkout } from './parts/checkout.ts';
+import { classify } from './parts/checks/classify.ts';
 import { claims } from './parts/claims.ts';
 import { enqueue } from './parts/enqueue.ts';
 import { flood } from './parts/flood.ts';
@@ -52,6 +53,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   idle,
   infrastructure,
   reaction,
+  classify,
   pages,
   checkout,
   ssh,
