@@ -48,14 +48,7 @@ describe('A YAML file', () => {
   test('is refused with its line if it cannot be parsed', async () => {
     await refused('a: [echo, ${event.name}]', /^file, line 1: .*; quote a value that holds .*\.$/);
     await refused('a: b\nc: ${x ? "y" : "z"}', /^file, line 2: .*; quote a value that holds .*\.$/);
-    for (const text of [
-      'a: "x" in y',
-      "a: 'x' == y",
-      'a: ["x"].size() > 1',
-      'a: [1][0] == 1',
-      'a: {b: 1}.b == 1',
-      'a: !has(x.y)',
-    ])
+    for (const text of ['a: "x" in y', "a: 'x' == y", 'a: ["x"].size() > 1', 'a: [1][0] == 1', 'a: {b: 1}.b == 1'])
       await refused(
         text,
         new RegExp(
@@ -63,6 +56,10 @@ describe('A YAML file', () => {
             String.raw`"!": when: '"a" in event\.labels'\.$`,
         ),
       );
+    await refused(
+      'a: !has(x.y)',
+      /^file, line 1: .*Unresolved tag: !has\(x\.y\)\); tags are not accepted; quote a value that begins with "!"\.$/,
+    );
     await refused('a: 1\na: 2', /line 2: .*keys must be unique/);
     await refused('\ta: 1', /Tabs/);
     await refused('a: "x', /line 1: .*Missing closing/);

@@ -95,8 +95,9 @@ function parse(yaml: typeof Yaml, text: string, lineCounter: Yaml.LineCounter): 
 
 /** What is said of values that YAML reads otherwise than they are meant, by the parser's message. */
 const HINTS: readonly (readonly [RegExp, string])[] = [
+  [/Unresolved tag/i, '; tags are not accepted; quote a value that begins with "!"'],
   [
-    /at node end|Unresolved tag/i,
+    /at node end/i,
     '; quote a whole value, such as an expression, that begins with a quote, a bracket or "!": ' +
       'when: \'"a" in event.labels\'',
   ],

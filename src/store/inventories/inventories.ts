@@ -39,6 +39,8 @@ export function listInventories(db: Db): Promise<InventoryFacts[]> {
 
 /** The row of a stored inventory. Throws not_found, also for `localhost`. */
 export async function getInventoryRow(db: Db, name: string): Promise<InventoryRow> {
+  if (name === LOCALHOST)
+    throw new Failure('not_found', `The inventory ${LOCALHOST} is the machine of the daemon; it is not stored.`);
   return found(await findRow(db, name), 'inventory', name);
 }
 

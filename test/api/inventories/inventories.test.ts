@@ -67,6 +67,10 @@ describe('An inventory', () => {
     const program = await startProgram(t);
     await assert.rejects(call(program, 'inventory.add', { name: 'localhost', text: HOSTS }), refusal('duplicate'));
     await assert.rejects(call(program, 'inventory.remove', { name: 'localhost' }), refusal('conflict'));
+    await assert.rejects(
+      call(program, 'inventory.get', { name: 'localhost' }),
+      refusal('not_found', /^The inventory localhost is the machine of the daemon; it is not stored\.$/),
+    );
   });
 
   test('is checked when a rule names it: its hosts, its groups, and that it is not removed then', async (t) => {
