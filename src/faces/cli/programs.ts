@@ -153,8 +153,8 @@ export function behaviourFlags({ wait, stdin, until }: VerbBehaviour): Flag[] {
     const help = `Read ${stdin.what} from this file instead of standard input`;
     flags.push({ type: 'string', name: 'file', help, placeholder: 'FILE' });
   }
-  if (until !== undefined) {
-    const help = 'Stop waiting after this time, such as 10m; the job continues';
+  if (until !== undefined || wait === 'steps') {
+    const help = `Stop waiting after this time, such as 10m; the ${wait === 'steps' ? 'run' : 'job'} continues`;
     flags.push({ type: 'string', name: 'timeout', help, placeholder: 'DURATION' });
   }
   return flags;

@@ -1,9 +1,11 @@
 import type { FollowMode, WaitMode } from '../../operations/core/cli-face.ts';
 import { type Answer, readData } from './connection/client.ts';
 import { requireConfirmation } from './confirm.ts';
+import { readDeadline } from './follow/polling.ts';
 import { EXIT_INTERRUPTED, follow, jsonSink, textSink } from './follow/follow.ts';
 import { type Session, show } from './connection/session.ts';
 import { type OperationCall, operationVerb, TREE } from './syntax/tree.ts';
+import { UsageFailure } from './syntax/usage.ts';
 
 const FOLLOWERS: Readonly<Record<FollowMode, (session: Session, call: OperationCall) => Promise<number>>> = {
   job: tail,
@@ -16,18 +18,27 @@ export async function runOperation(asked: Session, call: OperationCall): Promise
   const session = { ...asked, fields: { ...asked.fields, ...(await requireConfirmation(asked, call)) } };
   if (call.follow !== undefined) return FOLLOWERS[call.follow](session, call);
   if (call.until === 'ended') return (await import('./follow/job-wait.ts')).jobWait(session);
+  // Checked before anything is started.
+  const deadline = call.wait === 'steps' ? deadlineOf(session) : Number.POSITIVE_INFINITY;
   const fields = await fieldsOf(session, call);
   const called = await client.call(call, { ...fields, ...call.preset }, flags['idempotency-key']);
   if (call.wait !== undefined && flags['wait'] !== undefined)
-    return waitFor(session, call.wait, await readData(called));
+    return waitFor(session, call.wait, await readData(called), deadline);
   await show(session, called);
   if (call.next !== undefined) await showNext(session, call.next);
   if (called.shape === 'none' && options.output === 'text') session.terminal.stderr.write('Done.\n');
   return 0;
 }
 
-async function waitFor(session: Session, mode: WaitMode, answered: Answer): Promise<number> {
-  if (mode === 'steps') return (await import('./follow/steps-wait.ts')).waitForSteps(session, answered);
+function deadlineOf({ flags, verb, terminal }: Session): number {
+  const help = `svc ${verb.path} --help`;
+  if (flags['timeout'] !== undefined && flags['wait'] === undefined)
+    throw new UsageFailure('--timeout: expected only with --wait.', help);
+  return readDeadline(flags['timeout'], terminal.clock, help);
+}
+
+async function waitFor(session: Session, mode: WaitMode, answered: Answer, deadline: number): Promise<number> {
+  if (mode === 'steps') return (await import('./follow/steps-wait.ts')).waitForSteps(session, answered, deadline);
   return (await import('./follow/run-wait.ts')).waitForRun(session, mode, answered);
 }
 

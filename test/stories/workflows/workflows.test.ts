@@ -173,6 +173,29 @@ async function followed(t: TestContext, fixture: Fixture): Promise<void> {
     assert.match(bad.stderr, /-- b is skipped: the step a is failed\n$/);
     assert.equal((await local('workflow', 'status', data.run_id, '--wait')).exitCode, 1);
     assert.equal((await local('workflow', 'status', data.run_id)).exitCode, 0);
+    await add(fixture, 'slow', [step('a', 'sleep 60')]);
+    for (const [words, message] of [
+      [['--wait', '--timeout', 'soon'], /^Error: --timeout: expected a duration/],
+      [['--timeout', '1s'], /^Error: --timeout: expected only with --wait\./],
+    ] as const) {
+      const refused = await local('workflow', 'run', 'slow', ...words);
+      assert.equal(refused.exitCode, 1);
+      assert.match(refused.stderr, message);
+    }
+    const late = await local('workflow', 'run', 'slow', '--wait', '--timeout', '100ms');
+    assert.deepEqual([late.exitCode, late.stdout], [7, ''], late.stderr);
+    const [, id = ''] = /\nError: Run (wfr_\w+) is still running; it continues\.\n/.exec(late.stderr) ?? [];
+    const all = await fixture.store.db
+      .selectFrom('workflow_runs')
+      .select('id')
+      .where('workflow', '=', 'slow')
+      .execute();
+    assert.deepEqual(
+      all.map((each) => each.id),
+      [id],
+      'a refused start leaves no run',
+    );
+    await fixture.call('workflow.cancel', { run: id });
   });
 }
 

@@ -1,17 +1,15 @@
-import { parseDuration } from '../../../domain/duration.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { isTerminal } from '../../../domain/jobs/job.ts';
 import { parseEnvelope } from '../connection/client.ts';
 import { type End, EXIT_INTERRUPTED, exitCodeOfJob, readJob } from './follow.ts';
-import { pollUntil } from './polling.ts';
+import { pollUntil, readDeadline } from './polling.ts';
 import { type Session, showData } from '../connection/session.ts';
 import { write } from '../terminal.ts';
-import { UsageFailure } from '../syntax/usage.ts';
 
 /** `svc job wait`: polls until the job has ended, shows it, and resolves to its exit code. It uses no stream. */
 export async function jobWait(session: Session): Promise<number> {
   const { terminal, options, fields, flags } = session;
-  const deadline = readDeadline(flags['timeout'], terminal.clock.monotonic());
+  const deadline = readDeadline(flags['timeout'], terminal.clock, 'svc job wait --help');
   const stop = new AbortController();
   const restore = terminal.onInterrupt(() => stop.abort());
   try {
@@ -36,12 +34,4 @@ async function look(
   if (terminal.clock.monotonic() >= deadline)
     throw new Failure('unavailable', `Job ${id} is still ${job.state}; it continues.`);
   return 'again';
-}
-
-function readDeadline(timeout: string | undefined, nowMs: number): number {
-  if (timeout === undefined) return Number.POSITIVE_INFINITY;
-  const ms = parseDuration(timeout);
-  if (ms === null)
-    throw new UsageFailure('--timeout: expected a duration such as 30s, 5m or 1h30m.', 'svc job wait --help');
-  return nowMs + ms;
 }

@@ -1,5 +1,7 @@
+import { parseDuration } from '../../../domain/duration.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { type Clock, pause } from '../../../lib/clock.ts';
+import { UsageFailure } from '../syntax/usage.ts';
 
 /** The first polls follow quickly, because many jobs are short; the later ones are rare, to spare the server. */
 const FIRST_PAUSE_MS = 100;
@@ -40,4 +42,12 @@ export async function pollUntil<T extends object>(
     if (!(await pause(clock, Math.min(pauseMs, left), signal))) return null;
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
   }
+}
+
+/** When `--timeout` ends the wait, on the monotonic clock; never without it. Throws UsageFailure with `help`. */
+export function readDeadline(timeout: string | undefined, clock: Clock, help: string): number {
+  if (timeout === undefined) return Number.POSITIVE_INFINITY;
+  const ms = parseDuration(timeout);
+  if (ms === null) throw new UsageFailure('--timeout: expected a duration such as 30s, 5m or 1h30m.', help);
+  return clock.monotonic() + ms;
 }

@@ -1,3 +1,4 @@
+import { Failure } from '../../../domain/failure.ts';
 import type { Projected } from '../../../operations/views/views.ts';
 import { line } from '../../text/safe.ts';
 import { type Answer, readData } from '../connection/client.ts';
@@ -16,9 +17,10 @@ const UNCLAIMED: readonly Run['steps'][number]['state'][] = ['waiting', 'skipped
 
 /**
  * Polls a run of a workflow until it has ended, and shows it. Each change of a step is a line on standard error.
- * Resolves to 0 if the run succeeded or is degraded, else to 1; on Ctrl-C the run continues.
+ * Resolves to 0 if the run succeeded or is degraded, else to 1; on Ctrl-C the run continues. At the `deadline`, which
+ * is on the monotonic clock, it throws `unavailable`.
  */
-export async function waitForSteps(session: Session, answered: Answer): Promise<number> {
+export async function waitForSteps(session: Session, answered: Answer, deadline: number): Promise<number> {
   const { terminal, options } = session;
   const detach = new AbortController();
   const restore = terminal.onInterrupt(() => detach.abort());
@@ -28,15 +30,17 @@ export async function waitForSteps(session: Session, answered: Answer): Promise<
   const shown = new Map<string, string>();
   let latest: Answer | null = answered;
   try {
-    const polling = { clock: terminal.clock, deadline: Number.POSITIVE_INFINITY, signal: detach.signal };
+    const polling = { clock: terminal.clock, deadline, signal: detach.signal };
     const end = await pollUntil(polling, async () => {
       const answer = latest ?? (await readStatus(session, id));
       latest = null;
       const run = answer.data as Run;
       if (run.steps.some(({ state }) => !UNCLAIMED.includes(state))) quiet();
       const changed = await showChanges(session, run, shown);
-      if (OPEN.includes(run.state)) return changed ? 'changed' : 'again';
-      return { answer, run };
+      if (!OPEN.includes(run.state)) return { answer, run };
+      if (terminal.clock.monotonic() >= deadline)
+        throw new Failure('unavailable', `Run ${id} is still ${run.state}; it continues.`);
+      return changed ? 'changed' : 'again';
     });
     if (end === null) {
       const again = `svc workflow status ${id} --wait${placeFlags(session)}`;
