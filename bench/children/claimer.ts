@@ -24,7 +24,7 @@ async function claimAll({ store, daemonId, slots }: Open): Promise<Claimed> {
   const from = monotonicMs();
   for (;;) {
     try {
-      const rows = await store.write((tx) => claim(tx, daemonId, slots));
+      const rows = await store.write((tx) => claim(tx, { id: daemonId, node: 'here' }, slots));
       if (rows.length === 0) break;
       ids.push(...rows.map(({ row }) => row.id));
     } catch (error) {

@@ -46,7 +46,7 @@ async function bareRate(file: string, lines: number): Promise<number> {
 }
 
 async function recordedRate(store: Store, file: string, lines: number): Promise<number> {
-  const [claimed] = await store.write((tx) => claim(tx, DAEMON, 1));
+  const [claimed] = await store.write((tx) => claim(tx, { id: DAEMON, node: 'here' }, 1));
   if (claimed === undefined) throw new Error('nothing to claim');
   const fence = fenceOf(claimed.row);
   const before = monotonicMs();

@@ -37,7 +37,7 @@ async function openQueue(file: string, jobs: number): Promise<Store> {
 async function claimBlock(store: Store): Promise<number> {
   const before = monotonicMs();
   for (let i = 0; i < BLOCK; i += 1) {
-    const rows = await store.write((tx) => claim(tx, DAEMON, 1));
+    const rows = await store.write((tx) => claim(tx, { id: DAEMON, node: 'here' }, 1));
     if (rows.length !== 1) throw new Error('nothing to claim');
   }
   return monotonicMs() - before;

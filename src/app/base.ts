@@ -11,6 +11,7 @@ import { processEnvironment, type Settings } from '../config/settings.ts';
 import { createDoctor } from '../doctor/doctor.ts';
 import type { DoctorParts } from '../doctor/entry.ts';
 import { Failure } from '../domain/failure.ts';
+import { lockSeenAt } from '../daemon/core/lock-file.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { Followers } from '../lib/flow/followers.ts';
@@ -177,6 +178,7 @@ export function createServices(base: Base, parts: ServiceParts): Services {
       await followers.next(jobId, AbortSignal.any([signal, done.signal]));
       cancel();
     },
+    lockSeenAt: (id) => lockSeenAt(base.paths.instances, id, clock.now()),
     doctor: atMostATenth(clock, doctor),
     keyring: () => sameKey(base),
     seal: base.seal,

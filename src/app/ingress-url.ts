@@ -1,4 +1,5 @@
-import { lockFile, thisMachine } from '../daemon/core/identity.ts';
+import { thisMachine } from '../daemon/core/identity.ts';
+import { lockFile } from '../daemon/core/lock-file.ts';
 import { listIngresses } from '../store/maintenance/daemons.ts';
 import { isLockHeld } from '../store/engine/instance-lock.ts';
 import { urlOf, type Base } from './base.ts';

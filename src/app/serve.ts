@@ -133,7 +133,6 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
     store: base.store,
     keyring: () => sameKey(base),
     sources: base.sources,
-    forks: settings.forks,
     clock: base.clock,
     setup: {
       clock: base.clock,
@@ -152,8 +151,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
     ...place,
     ...(modes === null ? {} : { modes }),
     ingressUrl,
-    maxJobs: settings.maxJobs,
-    leaseMs: settings.leaseMs,
+    ...ofDaemon(settings),
     endTree,
     announceJob: (jobId) => base.followers.wake(jobId),
     signals,
@@ -163,6 +161,10 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
   const started = daemon;
   teardown.add(() => started.stop());
   return { webUrl, ingressUrl, runtime, daemon, signals, stop: () => teardown.run() };
+}
+
+function ofDaemon({ forks, maxJobs, leaseMs, nodeName }: Settings) {
+  return { forks, maxJobs, leaseMs, nodeName };
 }
 
 /** What tools get of the daemon's environment. */

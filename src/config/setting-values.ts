@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { allowsAddress, parsePrefix } from '../domain/netgroups/address.ts';
 import { PUSH_DETAILS, type PushDetail } from '../domain/notify/row.ts';
+import { NAME } from '../domain/name.ts';
 import { formatSize, parseSize } from '../domain/size.ts';
 import { refuseSetting } from './refuse-setting.ts';
 
@@ -110,4 +111,10 @@ export function trustedProxies(text: string | undefined): readonly string[] {
       return refuseSetting('trusted-proxy', `"${prefix}" is not a prefix of host or network addresses`);
   }
   return prefixes;
+}
+
+/** Null for the default, which is made of the host name. */
+export function nodeName(text: string | undefined): string | null {
+  if (text === undefined || NAME.test(text)) return text ?? null;
+  return refuseSetting('node-name', 'expected 1 to 63 of a-z 0-9 . _ - beginning with a letter or digit');
 }

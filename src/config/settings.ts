@@ -11,6 +11,7 @@ import {
   canary,
   databaseUrl,
   isOn,
+  nodeName,
   optional,
   optionalPath,
   publicUrl,
@@ -167,6 +168,13 @@ export const SETTINGS = {
     only: ['serve'],
     help: 'While this address is unreachable, failed checks count as missed observations',
     read: canary,
+  }),
+  nodeName: setting({
+    flag: 'node-name',
+    placeholder: 'NAME',
+    only: ['serve'],
+    help: 'Name of this daemon among several; default the host name',
+    read: nodeName,
   }),
   maxJobs: setting({
     flag: 'max-jobs',

@@ -24,6 +24,8 @@ interface DaemonOptions extends RunDeps {
   readonly machine: Machine;
   readonly version: string;
   readonly instancesDir: string;
+  /** `--node-name`; null for the default. */
+  readonly nodeName: string | null;
   /** Where jobs run as the account of the daemon. */
   readonly modes?: ModeWatch;
   /** See RescueDeps. */
@@ -71,11 +73,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     wakeUp('request');
     afterRequest.call();
   };
-  const { runsDir, bounds } = setup;
-  const parts = { ...options, kinds: RUN_SUPPORT, runsDir, bounds, self: () => identity.id, trust, wakeUp };
+  const parts = { ...setup, ...options, kinds: RUN_SUPPORT, self: () => identity.id, trust, wakeUp };
   const failed = (name: string) => (error: unknown) => void signals.emit('loop:failed', { name, error });
   const work = new Work({
     ...parts,
+    claimer: () => identity,
     isOverdue: () => trust.isOver(),
     nextOf: (row) => prepareNextSteps(options, row),
     onWithoutEvent: () => wakeUp('job-ended'),

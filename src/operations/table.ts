@@ -10,6 +10,7 @@ import { INVENTORY_OPERATIONS } from './inventories/inventories.ts';
 import { JOB_OPERATIONS } from './jobs/jobs.ts';
 import { REDRIVE_OPERATIONS } from './jobs/redrive.ts';
 import { MAINTENANCE_OPERATIONS } from './maintenance/maintenance.ts';
+import { NODE_OPERATIONS } from './maintenance/nodes.ts';
 import { MUTE_OPERATIONS } from './rules/mutes.ts';
 import { NETGROUP_OPERATIONS } from './netgroups/netgroups.ts';
 import { NOTIFY_OPERATIONS } from './notify/notify.ts';
@@ -66,5 +67,6 @@ export const OPERATIONS: readonly Operation[] = [
   ...SEAL_OPERATIONS,
   ...AUDIT_OPERATIONS,
   ...MAINTENANCE_OPERATIONS,
+  ...NODE_OPERATIONS,
   ...TOKEN_OPERATIONS,
 ];

@@ -58,6 +58,7 @@ export function fakeServices({ store, seal, followers, clock, authenticator, has
       hasFile: () => Promise.resolve(true),
       hookNames: () => Promise.resolve([]),
     },
+    lockSeenAt: () => null,
     hostKeys: { scan: () => Promise.reject(new Error('no hosts')) },
     outside: { check: () => undefined },
     backups: { folder: '/nowhere' },

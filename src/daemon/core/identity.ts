@@ -1,12 +1,13 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import type { NotifyTarget } from '../../domain/notify/target.ts';
 import { newId } from '../../lib/id.ts';
 import { insertDaemon, markStopped } from '../../store/maintenance/daemons.ts';
 import { holdLock, type InstanceLock } from '../../store/engine/instance-lock.ts';
 import { adoptNumbered, targetsJson } from '../../store/notify/targets.ts';
 import type { Store } from '../../store/store.ts';
+import { lockFile } from './lock-file.ts';
+import { chooseNodeName } from './node-name.ts';
 
 /** The machine and its boot: processes of another one cannot be searched from here. */
 export interface Machine {
@@ -29,6 +30,8 @@ function readBootId(): string {
 /** The name under which a daemon claims jobs, and the lock that shows others that it lives. */
 export interface Identity {
   readonly id: string;
+  /** The name by which people know it. */
+  readonly node: string;
   /** Ends it in the records. Only after its jobs have ended. */
   retire(): Promise<void>;
 }
@@ -38,16 +41,14 @@ interface IdentityOptions {
   readonly machine: Machine;
   readonly version: string;
   readonly instancesDir: string;
+  /** `--node-name`; null for the default. */
+  readonly nodeName: string | null;
   /** Of its ingress listener, which is open by now. */
   readonly ingressUrl: string;
   /** Of `--notify`. */
   readonly targets: readonly NotifyTarget[];
   readonly leaseMs: number;
   readonly now: number;
-}
-
-export function lockFile(instancesDir: string, daemonId: string): string {
-  return join(instancesDir, `${daemonId}.lock`);
 }
 
 /**
@@ -60,6 +61,7 @@ export async function takeIdentity(options: IdentityOptions): Promise<Identity> 
   const lock: InstanceLock | null =
     store.dialect.liveness === 'lock' ? holdLock(lockFile(options.instancesDir, id)) : null;
   const recorded = store.write(async (tx) => {
+    const node = await chooseNodeName(tx, { ...options, ...machine, wanted: options.nodeName, isRunning });
     const lease = tx.dialect.liveness === 'lease' ? (await tx.dialect.leaseClock(tx.db)) + options.leaseMs : null;
     await insertDaemon(tx, {
       id,
@@ -72,19 +74,26 @@ export async function takeIdentity(options: IdentityOptions): Promise<Identity> 
       stopped_at: null,
       ingress_url: options.ingressUrl,
       notify_targets: targetsJson(options.targets),
+      node,
     });
     await adoptNumbered(tx, id, options.targets);
+    return node;
   });
-  await recorded.catch((error: unknown) => {
+  const node = await recorded.catch((error: unknown) => {
     lock?.release();
     throw error;
   });
   return {
     id,
+    node,
     async retire() {
       await store.write((tx) => markStopped(tx, id));
       lock?.release();
       rmSync(lockFile(options.instancesDir, id), { force: true });
     },
   };
+}
+
+function isRunning(pid: number): boolean {
+  return existsSync(`/proc/${pid}`);
 }

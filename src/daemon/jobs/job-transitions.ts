@@ -18,14 +18,20 @@ export interface Claimed {
   readonly child: Waiting | null;
 }
 
+/** The daemon that claims. */
+export interface Claimer {
+  readonly id: string;
+  readonly node: string;
+}
+
 /** Claims up to `limit` jobs, those that start at once with a child of `nextChild`; none while cordoned. */
 export async function claim(
   tx: Tx,
-  daemonId: string,
+  { id: daemonId, node }: Claimer,
   limit: number,
   nextChild: () => Waiting | null = () => null,
 ): Promise<Claimed[]> {
-  if (!(await mayClaimNow(tx)) || !(await mayClaim(tx, daemonId))) return [];
+  if (!(await mayClaimNow(tx, node)) || !(await mayClaim(tx, daemonId))) return [];
   const claimed: Claimed[] = [];
   for (const row of await claimJobs(tx, daemonId, limit)) {
     const child = KINDS[row.kind].startsAtOnce ? nextChild() : null;

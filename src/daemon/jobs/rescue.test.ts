@@ -8,7 +8,7 @@ import type { EndTreeOptions } from '../../runners/process/tree.ts';
 import { fenceOf, recordLeader } from '../../store/jobs/claims.ts';
 import { holdLock } from '../../store/engine/instance-lock.ts';
 import { findJob, getJob } from '../../store/jobs/jobs.ts';
-import { lockFile } from '../core/identity.ts';
+import { lockFile } from '../core/lock-file.ts';
 import { claim, endJob } from './job-transitions.ts';
 import { rescueOnce, type RescueDeps } from './rescue.ts';
 import { createSignals } from '../core/signals.ts';
@@ -66,7 +66,7 @@ async function runningJob(
   started = true,
 ): Promise<string> {
   const id = await setup.job(key);
-  const [claimed] = await setup.store.write((tx) => claim(tx, daemonId, 1));
+  const [claimed] = await setup.store.write((tx) => claim(tx, { id: daemonId, node: 'here' }, 1));
   assert.ok(claimed !== undefined && claimed.row.id === id);
   if (started) await setup.store.write((tx) => recordLeader(tx, fenceOf(claimed.row), LEADER));
   return id;
@@ -103,7 +103,7 @@ describe('rescue', () => {
       [[id, LEADER, 'running']],
     );
     assert.deepEqual([await on.state(id), on.announced], ['interrupted', [id]]);
-    const claimed = await on.store.write((tx) => claim(tx, on.self, 5));
+    const claimed = await on.store.write((tx) => claim(tx, { id: on.self, node: 'here' }, 5));
     assert.deepEqual(
       claimed.map(({ row }) => row.id),
       [next],
@@ -116,7 +116,7 @@ describe('rescue', () => {
     await on.job('k');
     await on.rescue([4_000_001]);
     assert.deepEqual([await on.state(id), on.announced], ['running', []]);
-    assert.deepEqual(await on.store.write((tx) => claim(tx, on.self, 5)), []);
+    assert.deepEqual(await on.store.write((tx) => claim(tx, { id: on.self, node: 'here' }, 5)), []);
     await on.rescue();
     assert.equal(await on.state(id), 'interrupted');
   });

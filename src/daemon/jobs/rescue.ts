@@ -11,7 +11,8 @@ import { fenceOf } from '../../store/jobs/claims.ts';
 import { expireLeases, listOrphans, listOthers, markStopped, type Orphan } from '../../store/maintenance/daemons.ts';
 import { isLockHeld } from '../../store/engine/instance-lock.ts';
 import { findJob } from '../../store/jobs/jobs.ts';
-import { lockFile, type Machine } from '../core/identity.ts';
+import type { Machine } from '../core/identity.ts';
+import { lockFile, touchLock } from '../core/lock-file.ts';
 import { endJob } from './job-transitions.ts';
 import type { Signals } from '../core/signals.ts';
 import type { RecoverDeps, RunKinds } from './run-support.ts';
@@ -78,12 +79,13 @@ async function sweepRunDirs(deps: RescueDeps): Promise<void> {
   }
 }
 
-async function recordDeaths({ store, instancesDir, self }: RescueDeps): Promise<void> {
+async function recordDeaths({ store, clock, instancesDir, self }: RescueDeps): Promise<void> {
   if (store.dialect.liveness === 'lease') {
     const others = await listOthers(store.db, self());
     if (others.length > 0) await store.write((tx) => expireLeases(tx, self()));
     return;
   }
+  touchLock(instancesDir, self(), clock.now());
   for (const other of await listOthers(store.db, self())) {
     const file = lockFile(instancesDir, other.id);
     if (isLockHeld(file)) continue;

@@ -8,11 +8,11 @@ import { RecorderFenced } from '../../runners/output/recorder.ts';
 import type { RunSetup } from '../../runners/run.ts';
 import { fenceOf, listCancelRequested, recordLeader, type Fence } from '../../store/jobs/claims.ts';
 import type { Tx } from '../../store/engine/tx.ts';
-import { isCordoned } from '../../store/maintenance/cordon.ts';
+import { isNodeCordoned } from '../../store/maintenance/cordon.ts';
 import { hasClaimable } from '../../store/jobs/jobs.ts';
 import { checkJobTag } from '../../store/jobs/order-tags.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
-import { claim, recordMove, type Claimed } from './job-transitions.ts';
+import { claim, recordMove, type Claimed, type Claimer } from './job-transitions.ts';
 import { appendChunk, endsSoon, type NextOfJob, prepareEnd } from './run-end.ts';
 import { NO_RESULT, refusedRun, type ReadyRun, type RunDeps, type RunKinds, type WriteResult } from './run-support.ts';
 import type { LoopRow } from '../core/loop.ts';
@@ -27,7 +27,7 @@ interface WorkDeps extends RunDeps {
   readonly announceJob: (jobId: string) => void;
   readonly signals: Signals;
   readonly reaction: ReactionDeps;
-  readonly self: () => string;
+  readonly claimer: () => Claimer;
   /** True while the guard may end jobs by itself, because the lease was not renewed in time. */
   readonly isOverdue: () => boolean;
   /** Called before each run: restores modes that an earlier one may have changed. */
@@ -79,10 +79,10 @@ export class Work {
 
   /** One pass: claims as many jobs as there are free slots. */
   async claimOnce(): Promise<void> {
-    const { db } = this.#deps.store;
+    const { store, claimer } = this.#deps;
     // Asking first keeps an idle daemon, and one among several, from taking the write lock for nothing.
-    if (this.#free <= 0 || !(await hasClaimable(db)) || (await isCordoned(db))) return;
-    await this.#deps.store.write((tx) => this.claimIn(tx), { prompt: true });
+    if (this.#free <= 0 || !(await hasClaimable(store.db)) || (await isNodeCordoned(store.db, claimer().node))) return;
+    await store.write((tx) => this.claimIn(tx), { prompt: true });
   }
 
   /**
@@ -92,7 +92,7 @@ export class Work {
   async claimIn(tx: Tx): Promise<void> {
     if (this.#free <= 0) return;
     this.#children.begin();
-    const claimed = await claim(tx, this.#deps.self(), this.#free, () => this.#children.next());
+    const claimed = await claim(tx, this.#deps.claimer(), this.#free, () => this.#children.next());
     if (claimed.length === 0) return;
     tx.afterCommit(() => {
       this.#children.taken();
@@ -110,7 +110,7 @@ export class Work {
   /** One pass: stops the runs for which a cancel was requested. */
   async cancelOnce(): Promise<void> {
     if (this.#runs.size === 0) return;
-    for (const jobId of await listCancelRequested(this.#deps.store.db, this.#deps.self()))
+    for (const jobId of await listCancelRequested(this.#deps.store.db, this.#deps.claimer().id))
       this.#stopRun(jobId, 'cancel');
   }
 
@@ -198,7 +198,7 @@ export class Work {
       if (!(error instanceof Failure)) throw error;
       if (signal.aborted) return refusedRun(row, 'It was stopped before its program was started.', 'cancelled');
       await this.#persist((tx) =>
-        Promise.resolve(recordMove(tx, this.#deps.self(), 'job.refuse', row.id, { code: error.code })),
+        Promise.resolve(recordMove(tx, this.#deps.claimer().id, 'job.refuse', row.id, { code: error.code })),
       );
       return refusedRun(row, error.message, 'failed');
     }

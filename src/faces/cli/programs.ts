@@ -15,6 +15,7 @@ export const NOUNS: Readonly<Record<string, string>> = {
   workflow: 'Run jobs in steps, with conditions and approvals',
   job: 'List, show, follow, cancel and redrive jobs',
   backup: 'Back up the store, verify and restore backups',
+  node: 'List the daemons of the service',
   maintenance: 'Prepare a reboot: cordon, uncordon, readiness',
   event: 'List received events and explain their outcome',
   rule: 'Manage the rules that react to events',
@@ -46,7 +47,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
 /** The groups of the help overview; each noun is in exactly one. */
 export const NOUN_GROUPS: readonly { readonly nouns: readonly string[]; readonly about: string }[] = [
   { nouns: ['serve', 'web'], about: 'Run the daemon, or only the API and web pages' },
-  { nouns: ['doctor', 'migrate', 'whoami'], about: 'Check or upgrade the installation; show the caller' },
+  { nouns: ['doctor', 'migrate', 'node', 'whoami'], about: 'Check, upgrade and list the daemons; show the caller' },
   {
     nouns: ['job', 'command', 'playbook', 'workflow', 'approval', 'maintenance'],
     about: 'Queue, follow and approve jobs; prepare a reboot',

@@ -15,7 +15,7 @@ import { rule, ruleFile, rules, ruleTest, silence, silences } from './text/rules
 import { block } from '../text/safe.ts';
 import { schedule, schedules } from './text/schedules.ts';
 import { seal, sealExported, secret, secrets } from './text/secrets.ts';
-import { doctor, token, tokenCreated, tokens, whoami } from './text/service.ts';
+import { doctor, nodes, readiness, token, tokenCreated, tokens, whoami } from './text/service.ts';
 import { hooks, source, sources } from './text/sources.ts';
 import { webhook, webhookCreated, webhooks } from './text/webhooks.ts';
 import { workflow, workflowRun, workflows } from './text/workflows.ts';
@@ -91,7 +91,8 @@ const RENDERINGS: { readonly [V in ViewName]: (data: Projected<V>, display: Disp
   'token.get': token,
   'token.created': tokenCreated,
   'workspace.exported': generic,
-  'maintenance.readiness': generic,
+  'maintenance.readiness': readiness,
+  'node.list': nodes,
   'host.request': generic,
   'event.accepted': generic,
 };

@@ -22,6 +22,8 @@ export interface Services {
   jobChanged(jobId: string, signal: AbortSignal): Promise<void>;
   /** Tells the followers of a job in this process that it has new events. */
   announceJob(jobId: string): void;
+  /** When a daemon with a lock was last seen, in milliseconds since the epoch; null if unknown. */
+  lockSeenAt(daemonId: string): number | null;
   doctor(): Promise<readonly DoctorEntry[]>;
   /** Makes the secret part of a token: salted, memory-hard, keyed by the seal key file. */
   hashToken(secret: string, salt: Uint8Array): Promise<Uint8Array>;

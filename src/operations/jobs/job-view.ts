@@ -2,7 +2,8 @@ import type { JobProgress } from '../../domain/jobs/job.ts';
 import { isTerminal } from '../../domain/jobs/job.ts';
 import { KINDS } from '../../domain/jobs/kinds.ts';
 import { rfc3339 } from '../../lib/clock.ts';
-import type { JobRow } from '../../store/schema/schema.ts';
+import { nodeOf } from '../../store/maintenance/nodes.ts';
+import type { Db, JobRow } from '../../store/schema/schema.ts';
 import type { ViewData, ViewItem } from '../views/views.ts';
 
 /** A job row as lists show it. */
@@ -18,9 +19,9 @@ export function jobView(row: JobRow): ViewItem<'job.list'> {
   };
 }
 
-/** A job row as `job.get` shows it: with its progress, once it has run. */
-export function jobDetail(row: JobRow, now: number): ViewData<'job.get'> {
-  const view = { ...jobView(row), progress: undefined };
+/** A job row as `job.get` shows it: with its progress, once it has run, and the node that runs or ran it. */
+export async function jobDetail(db: Db, row: JobRow, now: number): Promise<ViewData<'job.get'>> {
+  const view = { ...jobView(row), progress: undefined, node: await nodeOf(db, row) };
   if (row.started_at === null || !(row.state === 'running' || isTerminal(row.state))) return view;
   const progress = row.progress === null ? { play: '', task: '' } : (JSON.parse(row.progress) as JobProgress);
   const elapsedMs = Math.max(0, (row.finished_at ?? now) - row.started_at);

@@ -9,6 +9,7 @@ import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
 import { EVENTS_MAX, followJob, readEventBatches } from './job-events.ts';
 import { jobDetail, jobView } from './job-view.ts';
+import { requireNode } from '../maintenance/maintenance.ts';
 import { readOperation, writeOperation } from '../core/operation.ts';
 import { reply, replyBatches, replyStream, written } from '../core/reply.ts';
 
@@ -65,7 +66,7 @@ const get = readOperation({
   answers: ['job.get'],
   failures: ['not_found'],
   async run({ store, services }, { id }) {
-    return reply('job.get', jobDetail(await getJob(store.db, id), services.clock.now()));
+    return reply('job.get', await jobDetail(store.db, await getJob(store.db, id), services.clock.now()));
   },
 });
 
@@ -124,7 +125,7 @@ const cancel = writeOperation({
     if (!(await cancelJob(tx, id, by, (each) => services.announceJob(each))))
       throw new Failure('conflict', `Job ${id} is ${(await getJob(tx.db, id)).state} already.`);
     tx.afterCommit(() => services.wake());
-    return written(reply('job.get', jobDetail(await getJob(tx.db, id), tx.now)), id);
+    return written(reply('job.get', await jobDetail(tx.db, await getJob(tx.db, id), tx.now)), id);
   },
 });
 
@@ -136,8 +137,13 @@ const interrupted = readOperation({
   http: { method: 'GET', path: '/maintenance/interrupted' },
   cli: { verb: 'maintenance interrupted', examples: ['svc maintenance interrupted'] },
   mcp: { none: 'job_list with the state interrupted answers the same.' },
+  input: z.strictObject({ node: field.name.optional().describe('Only jobs of this daemon') }),
   answers: ['job.list'],
-  run: ({ store }) => replyList('job.list', jobs(store.db, { state: 'interrupted' })),
+  failures: ['not_found', 'unavailable'],
+  async run({ store, services }, { node }) {
+    await requireNode(services, store.db, node);
+    return replyList('job.list', jobs(store.db, { state: 'interrupted', node }));
+  },
 });
 
 export const JOB_OPERATIONS = [list, get, events, tail, cancel, interrupted];

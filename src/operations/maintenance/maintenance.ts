@@ -1,23 +1,44 @@
-import { Failure } from '../../domain/failure.ts';
+import { z } from 'zod';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
-import { isCordoned, setCordon } from '../../store/maintenance/cordon.ts';
-import { countRunning } from '../../store/jobs/jobs.ts';
+import { Failure } from '../../domain/failure.ts';
+import { rfc3339 } from '../../lib/clock.ts';
+import { isCordoned, isNodeCordoned, setCordon, setNodeCordon } from '../../store/maintenance/cordon.ts';
+import { isNodeKnown, listRunning } from '../../store/maintenance/nodes.ts';
 import type { Db } from '../../store/schema/schema.ts';
-import { readOperation, writeOperation } from '../core/operation.ts';
-import { reply, type Reply, written } from '../core/reply.ts';
+import * as field from '../core/fields.ts';
+import { readOperation, writeOperation, type WriteContext } from '../core/operation.ts';
+import { reply, written, type Reply, type Written } from '../core/reply.ts';
 import type { Services } from '../core/services.ts';
 
-const base = { answers: ['maintenance.readiness'], failures: ['unavailable'] } as const;
+const base = {
+  answers: ['maintenance.readiness'],
+  failures: ['not_found', 'unavailable'],
+  mcp: { none: 'A reboot is planned by a person.' },
+  input: z.strictObject({ node: field.name.optional().describe('Only this daemon; default the whole service') }),
+} as const;
 
-async function readiness(db: Db): Promise<Reply> {
-  const cordoned = await isCordoned(db);
-  const inFlight = await countRunning(db);
-  return reply('maintenance.readiness', { cordoned, in_flight: inFlight, safe_to_reboot: cordoned && inFlight === 0 });
+async function readiness(db: Db, node: string | undefined): Promise<Reply> {
+  const cordoned = node === undefined ? await isCordoned(db) : await isNodeCordoned(db, node);
+  const running = await listRunning(db, node ?? null);
+  return reply('maintenance.readiness', {
+    cordoned,
+    in_flight: running.length,
+    safe_to_reboot: cordoned && running.length === 0,
+    running: running.map(({ id, kind, node: where, started_at: startedAt }) => ({
+      job_id: id,
+      kind,
+      node: where,
+      started_at: startedAt === null ? null : rfc3339(startedAt),
+    })),
+  });
 }
 
-function requireQueue(services: Services): void {
+/** Throws `unavailable` in a process without a job queue, and `not_found` for a node that never was. */
+export async function requireNode(services: Services, db: Db, node: string | undefined): Promise<void> {
   if (!services.hasQueue)
     throw new Failure('unavailable', 'This process runs no job queue; send the request to the daemon.');
+  if (node !== undefined && !(await isNodeKnown(db, node)))
+    throw new Failure('not_found', `node: there is no daemon "${node}".`);
 }
 
 const show = readOperation({
@@ -26,11 +47,13 @@ const show = readOperation({
   summary: 'Check whether a reboot would interrupt a job',
   scopes: READERS,
   http: { method: 'GET', path: '/maintenance/readiness' },
-  cli: { verb: 'maintenance readiness', examples: ['svc maintenance readiness'] },
-  mcp: { none: 'A reboot is planned by a person.' },
-  async run({ store, services }) {
-    requireQueue(services);
-    return readiness(store.db);
+  cli: {
+    verb: 'maintenance readiness',
+    examples: ['svc maintenance readiness', 'svc maintenance readiness --node web1'],
+  },
+  async run({ store, services }, { node }) {
+    await requireNode(services, store.db, node);
+    return readiness(store.db, node);
   },
 });
 
@@ -39,15 +62,9 @@ const cordon = writeOperation({
   id: 'maintenance.cordon',
   summary: 'Stop starting jobs and firing rules; running jobs continue',
   scopes: OPERATORS,
-  http: { method: 'POST', path: '/maintenance/cordon' },
-  cli: { verb: 'maintenance cordon', examples: ['svc maintenance cordon'] },
-  mcp: { none: 'A reboot is planned by a person.' },
-  async run({ tx, caller, services }) {
-    requireQueue(services);
-    await setCordon(tx, caller.name);
-    tx.afterCommit(() => services.wake());
-    return written(await readiness(tx.db), null);
-  },
+  http: { method: 'POST', path: '/maintenance/cordon', query: ['node'] },
+  cli: { verb: 'maintenance cordon', examples: ['svc maintenance cordon', 'svc maintenance cordon --node web1'] },
+  run: (context, { node }) => change(context, node, context.caller.name),
 });
 
 const uncordon = writeOperation({
@@ -55,15 +72,17 @@ const uncordon = writeOperation({
   id: 'maintenance.uncordon',
   summary: 'Allow jobs to start and rules to fire again',
   scopes: OPERATORS,
-  http: { method: 'POST', path: '/maintenance/uncordon' },
-  cli: { verb: 'maintenance uncordon', examples: ['svc maintenance uncordon'] },
-  mcp: { none: 'A reboot is planned by a person.' },
-  async run({ tx, services }) {
-    requireQueue(services);
-    await setCordon(tx, null);
-    tx.afterCommit(() => services.wake());
-    return written(await readiness(tx.db), null);
-  },
+  http: { method: 'POST', path: '/maintenance/uncordon', query: ['node'] },
+  cli: { verb: 'maintenance uncordon', examples: ['svc maintenance uncordon', 'svc maintenance uncordon --node web1'] },
+  run: (context, { node }) => change(context, node, null),
 });
+
+/** `by` sets the cordon, null lifts it. */
+async function change({ tx, services }: WriteContext, node: string | undefined, by: string | null): Promise<Written> {
+  await requireNode(services, tx.db, node);
+  await (node === undefined ? setCordon(tx, by) : setNodeCordon(tx, node, by));
+  tx.afterCommit(() => services.wake());
+  return written(await readiness(tx.db, node), node ?? null);
+}
 
 export const MAINTENANCE_OPERATIONS = [show, cordon, uncordon];

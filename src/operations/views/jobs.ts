@@ -42,7 +42,13 @@ const event = z.discriminatedUnion('type', [
 
 export const JOB_VIEWS = {
   'job.list': z.array(z.object({ ...job, ...jobTail })),
-  'job.get': z.object({ ...job, progress: progress.optional(), ...jobTail }),
+  'job.get': z.object({
+    ...job,
+    progress: progress.optional(),
+    ...jobTail,
+    /** The daemon that runs or ran it. */
+    node: z.string().nullable(),
+  }),
   'job.events': z.array(event),
   'job.enqueued': z.object({ job_id: z.string(), state: z.enum(JOB_STATES) }),
   'job.redrive': z.array(

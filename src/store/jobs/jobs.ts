@@ -117,6 +117,8 @@ export interface JobFilter {
   readonly state?: JobState | undefined;
   readonly runbook?: string | undefined;
   readonly concurrencyKey?: string | undefined;
+  /** Only jobs that a daemon of this name has claimed. */
+  readonly node?: string | undefined;
   /** Only jobs older than this one: the cursor of a long list. */
   readonly before?: string | undefined;
 }
@@ -127,13 +129,11 @@ export function listJobs(db: Db, filter: JobFilter, limit: number): Promise<JobR
   if (filter.state !== undefined) query = query.where('state', '=', filter.state);
   if (filter.runbook !== undefined) query = query.where('runbook', '=', filter.runbook);
   if (filter.concurrencyKey !== undefined) query = query.where('concurrency_key', '=', filter.concurrencyKey);
+  const { node } = filter;
+  if (node !== undefined)
+    query = query.where('daemon_id', 'in', (eb) => eb.selectFrom('daemons').select('id').where('node', '=', node));
   if (filter.before !== undefined) query = query.where('id', '<', filter.before);
   return query.execute();
-}
-
-/** How many jobs run at the moment, on any daemon. */
-export function countRunning(db: Db): Promise<number> {
-  return countOf(db.selectFrom('jobs').where('state', '=', 'running'));
 }
 
 /** Runs queued since `since` that opted out of the sandbox. */

@@ -4,8 +4,8 @@ import { hasChanged } from '../engine/rows.ts';
 import type { DaemonRow, Db, JobRow } from '../schema/schema.ts';
 
 /** A daemon at its start. One without a listener has no ingress URL, and one that sends nothing has no targets. */
-type NewDaemon = Omit<DaemonRow, 'ingress_url' | 'notify_targets' | 'ledger_key_id'> &
-  Partial<Pick<DaemonRow, 'ingress_url' | 'notify_targets'>>;
+type NewDaemon = Omit<DaemonRow, 'ingress_url' | 'notify_targets' | 'ledger_key_id' | 'node'> &
+  Partial<Pick<DaemonRow, 'ingress_url' | 'notify_targets' | 'node'>>;
 
 export async function insertDaemon(tx: Tx, row: NewDaemon): Promise<void> {
   await tx.db

@@ -28,6 +28,7 @@ export interface Schema {
   ledger_keying: LedgerKeyingRow;
   daemons: DaemonRow;
   cordon: CordonRow;
+  node_cordons: NodeCordonRow;
   sources: infrastructure.SourceRow;
   workspaces: infrastructure.WorkspaceRow;
   states: infrastructure.StateRow;
@@ -221,8 +222,18 @@ export interface DaemonRow {
   notify_targets: string | null;
   /** The key that it writes the ledger with; null for daemons of earlier builds, which write it without one. */
   ledger_key_id: string | null;
+  /** The name by which people know it; null for daemons of earlier builds. */
+  node: string | null;
 }
 
+/** A daemon that was cordoned alone; the others go on. */
+interface NodeCordonRow {
+  node: string;
+  cordoned_at: number;
+  cordoned_by: string;
+}
+
+/** Of the whole service. */
 interface CordonRow {
   id: 1;
   cordoned_at: number | null;

@@ -75,6 +75,7 @@ const SAMPLES: Readonly<
   'mute.remove': { params: { id: 'mute_00000000000000000000000000' }, allowed: 404 },
   'maintenance.interrupted': { allowed: 200 },
   'maintenance.readiness': { allowed: 200 },
+  'node.list': { allowed: 200 },
   'maintenance.cordon': { allowed: 200 },
   'maintenance.uncordon': { allowed: 200 },
 };

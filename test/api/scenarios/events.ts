@@ -24,7 +24,7 @@ const CHECK_FIELDS = new RegExp(
     String.raw`"outcome":"fired","reason":"r","rule":"x","job_id":"job_1","approval_id":null,` +
     String.raw`"received_at":"2026-05-01T12:00:00\.000Z",` +
     String.raw`"check_observations":\[\{"observed_at":"2026-05-01T11:59:00\.000Z","status":"down",` +
-    String.raw`"consecutive":2\}\]\}\}\n$`,
+    String.raw`"consecutive":"2 of 3"\}\]\}\}\n$`,
 );
 const PLAIN_FIELDS = new RegExp(
   String.raw`"data":\{"id":"evt_[0-9a-z]{26}","source":"generic","severity":"critical",` +
@@ -113,7 +113,7 @@ const DETAILS: readonly Scenario[] = [
       rule: 'x',
       job_id: 'job_1',
       received_at: AT,
-      check_observations: '[{"observed_at":"2026-05-01T11:59:00.000Z","status":"down","consecutive":2}]',
+      check_observations: '[{"observed_at":"2026-05-01T11:59:00.000Z","status":"down","consecutive":"2 of 3"}]',
     }),
     as: 'readonly',
     send: { method: 'GET', path: `${EVENTS}/$first` },

@@ -70,8 +70,30 @@ export const SERVICE_SCENARIOS: readonly Scenario[] = [
     expect: {
       status: 200,
       kind: 'maintenance.readiness',
-      data: { cordoned: false, in_flight: 0, safe_to_reboot: false },
+      data: { cordoned: false, in_flight: 0, safe_to_reboot: false, running: [] },
     },
+  },
+  {
+    operation: 'maintenance.readiness',
+    rule: 'does not know a daemon that never was',
+    as: 'readonly',
+    send: { method: 'GET', path: '/api/v1/maintenance/readiness?node=web9' },
+    expect: { status: 404, code: 'not_found' },
+  },
+  {
+    operation: 'maintenance.interrupted',
+    rule: 'is unavailable on a surface without a job queue',
+    as: 'readonly',
+    program: { hasQueue: false },
+    send: { method: 'GET', path: '/api/v1/maintenance/interrupted' },
+    expect: { status: 503, code: 'unavailable', headers: { 'retry-after': '1' } },
+  },
+  {
+    operation: 'node.list',
+    rule: 'is empty before a daemon has started',
+    as: 'readonly',
+    send: { method: 'GET', path: '/api/v1/nodes' },
+    expect: { status: 200, kind: 'node.list', data: [] },
   },
   {
     operation: 'maintenance.readiness',
@@ -89,7 +111,7 @@ export const SERVICE_SCENARIOS: readonly Scenario[] = [
     expect: {
       status: 200,
       kind: 'maintenance.readiness',
-      data: { cordoned: true, in_flight: 0, safe_to_reboot: true },
+      data: { cordoned: true, in_flight: 0, safe_to_reboot: true, running: [] },
     },
     async afterwards(program, _given, body) {
       const again = await send(program, 'operator', { method: 'POST', path: '/api/v1/maintenance/cordon' });
@@ -109,7 +131,7 @@ export const SERVICE_SCENARIOS: readonly Scenario[] = [
     expect: {
       status: 200,
       kind: 'maintenance.readiness',
-      data: { cordoned: true, in_flight: 1, safe_to_reboot: false },
+      data: { cordoned: true, in_flight: 1, safe_to_reboot: false, running: [] },
     },
   },
   {

@@ -23,7 +23,7 @@ for (const engine of ENGINES) {
       await enqueue(daemon);
       const [entered, mayCommit] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()];
       const claiming = daemon.write(async (tx) => {
-        entered.resolve((await claim(tx, 'dmn_a', 1)).length);
+        entered.resolve((await claim(tx, { id: 'dmn_a', node: 'here' }, 1)).length);
         await mayCommit.promise;
       });
       assert.equal(await entered.promise, 1);
@@ -34,7 +34,7 @@ for (const engine of ENGINES) {
       mayCommit.resolve();
       await Promise.all([claiming, cordoned]);
       assert.deepEqual(order, ['may commit', 'cordoned'], 'the cordon was acknowledged before the claim had committed');
-      assert.deepEqual(await daemon.write((tx) => claim(tx, 'dmn_a', 1)), []);
+      assert.deepEqual(await daemon.write((tx) => claim(tx, { id: 'dmn_a', node: 'here' }, 1)), []);
     });
 
     test('of claims and a cordon that race, nothing is claimed after the answer, until the uncordon', async (t) => {
@@ -44,13 +44,15 @@ for (const engine of ENGINES) {
       await addDaemon(daemon, 'dmn_a');
       for (let round = 0; round < ROUNDS; round += 1) {
         for (let n = 0; n < 4; n += 1) await enqueue(daemon);
-        const claims = Array.from({ length: 4 }, () => daemon.write((tx) => claim(tx, 'dmn_a', 1)));
+        const claims = Array.from({ length: 4 }, () =>
+          daemon.write((tx) => claim(tx, { id: 'dmn_a', node: 'here' }, 1)),
+        );
         await operator.write((tx) => setCordon(tx, 'ana'));
         const atOnce = await countRunning(operator);
         await Promise.all(claims);
         assert.equal(await countRunning(operator), atOnce, `round ${round}`);
         await operator.write((tx) => setCordon(tx, null));
-        while ((await daemon.write((tx) => claim(tx, 'dmn_a', 10))).length > 0);
+        while ((await daemon.write((tx) => claim(tx, { id: 'dmn_a', node: 'here' }, 10))).length > 0);
         const { count } = await operator.db
           .selectFrom('jobs')
           .select((eb) => eb.fn.countAll<number>().as('count'))

@@ -94,7 +94,7 @@ describe('the queue', () => {
     const id = await api.run(['/bin/true']);
     const second = await fixture.start();
     const readiness = await second.api(fixture.token).get('/maintenance/readiness');
-    assert.deepEqual(readiness.data, { cordoned: true, in_flight: 0, safe_to_reboot: true });
+    assert.deepEqual(readiness.data, { cordoned: true, in_flight: 0, safe_to_reboot: true, running: [] });
     assert.equal((await api.job(id)).state, 'queued');
     assert.equal((await api.post('/maintenance/uncordon')).status, 200);
     assert.equal((await api.waitFor(id)).state, 'succeeded');

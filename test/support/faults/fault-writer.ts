@@ -84,7 +84,7 @@ async function claimIt(
   { local, daemonId }: Writer,
   jobId: string,
 ): Promise<{ row: JobRow; fence: Fence; seq: number }> {
-  const claimed = await local.runtime.store.write((tx) => claim(tx, daemonId, 100));
+  const claimed = await local.runtime.store.write((tx) => claim(tx, { id: daemonId, node: 'here' }, 100));
   done(...claimed.map(({ row }) => ({ of: 'job' as const, id: row.id, state: 'running' as const })));
   for (const { row } of claimed.filter((each) => each.row.id !== jobId))
     await end({ local }, fenceOf(row), 'interrupted');

@@ -83,7 +83,7 @@ export async function scene(
       maxJobs,
       announceJob: () => undefined,
       signals,
-      self: () => self,
+      claimer: () => ({ id: self, node: 'here' }),
       isOverdue: () => on.overdue,
       onWithoutEvent: () => void (on.withoutEvent += 1),
       onFree: () => void freed.push(on.work.running),

@@ -31,6 +31,37 @@ export function doctor(data: Projected<'doctor'>, display: Display): string {
   ]);
 }
 
+export function nodes(data: Projected<'node.list'>, display: Display): string {
+  return table(display, data, 'No daemon has started yet. Start one with: svc serve', [
+    { title: 'NAME', cell: (node) => node.name },
+    { title: 'JOBS', cell: (node) => String(node.running_jobs) },
+    {
+      title: 'CORDONED',
+      cell: (node) => (node.cordoned ? 'yes' : 'no'),
+      paint: (node) => (node.cordoned ? 'yellow' : undefined),
+    },
+    { title: 'SEEN', cell: (node) => relative(node.last_seen_at, display.nowMs) },
+    { title: 'STARTED', cell: (node) => relative(node.started_at, display.nowMs) },
+    { title: 'VERSION', cell: (node) => node.version },
+  ]);
+}
+
+export function readiness(data: Projected<'maintenance.readiness'>, display: Display): string {
+  const head = sheet(display, [
+    ['Safe to reboot', data.safe_to_reboot ? 'yes' : 'no'],
+    ['Cordoned', data.cordoned ? 'yes' : 'no'],
+    ['Running jobs', String(data.in_flight)],
+  ]);
+  if (data.running.length === 0) return head;
+  const running = table(display, data.running, '', [
+    { title: 'JOB', cell: (job) => job.job_id },
+    { title: 'KIND', cell: (job) => job.kind },
+    { title: 'NODE', cell: (job) => job.node ?? '-' },
+    { title: 'STARTED', cell: (job) => relative(job.started_at, display.nowMs) },
+  ]);
+  return `${head}\n${running}`;
+}
+
 export function tokens(data: Projected<'token.list'>, display: Display): string {
   return table(display, data, 'No tokens. Create one with: svc token create --name NAME --scope operator', [
     { title: 'NAME', cell: (token) => token.name },
