@@ -2,6 +2,7 @@ import { APPROVAL_LINK_OPERATIONS } from './approvals/approval-links.ts';
 import { APPROVAL_OPERATIONS } from './approvals/approvals.ts';
 import { AUDIT_OPERATIONS } from './audit/audit.ts';
 import { BACKUP_OPERATIONS } from './backups/backups.ts';
+import { CHECK_OPERATIONS } from './checks/checks.ts';
 import { COMMAND_OPERATIONS } from './commands/commands.ts';
 import { DEADMAN_OPERATIONS } from './events/deadman.ts';
 import { EVENT_OPERATIONS } from './events/events.ts';
@@ -58,6 +59,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...SILENCE_OPERATIONS,
   ...MUTE_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
+  ...CHECK_OPERATIONS,
   ...NETGROUP_OPERATIONS,
   ...SCHEDULE_OPERATIONS,
   ...HOST_REQUEST_OPERATIONS,

@@ -7,6 +7,7 @@ import { runScenarios } from '../support/scenario.ts';
 import { DECISION_SCENARIOS } from './scenarios/approval-decisions.ts';
 import { APPROVAL_SCENARIOS } from './scenarios/approvals.ts';
 import { BACKUP_SCENARIOS } from './scenarios/backups.ts';
+import { CHECK_SCENARIOS } from './scenarios/checks/checks.ts';
 import { COMMAND_SCENARIOS } from './scenarios/commands.ts';
 import { EVENT_SCENARIOS } from './scenarios/events.ts';
 import { HOST_SCENARIOS } from './scenarios/hosts.ts';
@@ -39,6 +40,7 @@ const SCENARIOS = [
   ...SCHEDULE_SCENARIOS,
   ...EVENT_SCENARIOS,
   ...NETGROUP_SCENARIOS,
+  ...CHECK_SCENARIOS,
   ...RULE_SCENARIOS,
   ...NOTIFY_SCENARIOS,
   ...WIRE_SCENARIOS,

@@ -7,7 +7,7 @@ export const METRIC_OPS = ['<', '<=', '>', '>=', '==', '!='] as const;
 export type MetricOp = (typeof METRIC_OPS)[number];
 
 export const HTTP_METHODS = ['GET', 'HEAD'] as const;
-type HttpMethod = (typeof HTTP_METHODS)[number];
+export type HttpMethod = (typeof HTTP_METHODS)[number];
 
 /** The own fields of each kind, read and checked. */
 export interface CheckOptions {

@@ -3,6 +3,7 @@ import { TOKEN_VIEWS } from './access.ts';
 import { APPROVAL_VIEWS } from './approvals.ts';
 import { AUDIT_VIEWS } from './audit.ts';
 import { BACKUP_VIEWS } from './backups.ts';
+import { CHECK_VIEWS } from './checks/checks.ts';
 import { COMMAND_VIEWS } from './commands.ts';
 import { EVENT_VIEWS, WEBHOOK_VIEWS } from './events.ts';
 import { HOST_VIEWS } from './host.ts';
@@ -39,6 +40,7 @@ export const VIEWS = {
   ...TOKEN_VIEWS,
   ...AUDIT_VIEWS,
   ...EVENT_VIEWS,
+  ...CHECK_VIEWS,
   ...RULE_VIEWS,
   ...HOST_VIEWS,
   ...SCHEDULE_VIEWS,

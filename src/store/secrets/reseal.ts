@@ -4,8 +4,9 @@ import { type Keyring, SealBroken } from '../../lib/seal.ts';
 import type { Tx } from '../engine/tx.ts';
 import type { LedgerEntry } from '../engine/ledger.ts';
 import { hasChanged } from '../engine/rows.ts';
-import type { ArtifactRow, Db, Schema } from '../schema/schema.ts';
+import type { ArtifactRow, CheckTargetRow, Db, Schema } from '../schema/schema.ts';
 import {
+  checkTargetLabel,
   planLabel,
   planViewLabel,
   SEALED_TABLES,
@@ -41,7 +42,13 @@ interface Old {
  * Rows that are read, opened and written together. A secret has 64 KiB at most. A state may have 128 MiB and a plan 64:
  * each is in memory three times (as read, in clear, sealed again), so that a process has memory for only one at a time.
  */
-const BATCH_ROWS: Readonly<Record<SealedTable, number>> = { secrets: 64, states: 1, artifacts: 1, webhook_keys: 64 };
+const BATCH_ROWS: Readonly<Record<SealedTable, number>> = {
+  secrets: 64,
+  states: 1,
+  artifacts: 1,
+  webhook_keys: 64,
+  check_targets: 64,
+};
 
 type Read = (db: Db, keyIds: readonly string[], limit: number, skip: number) => Promise<Old[]>;
 
@@ -63,6 +70,10 @@ const READ: Readonly<Record<SealedTable, Read>> = {
     webhookKeyLabel,
     (row) => `signing secret of webhook ${row.webhook}`,
   ),
+  check_targets: oldRows('check_targets', ['check_name', 'name'], (row) => ({
+    what: `credentials of target ${row.name} of check ${row.check_name}`,
+    seal: (ring) => sealTarget(row, ring),
+  })),
 };
 
 /** Reads the rows under old keys. `key` is the primary key of the table. */
@@ -80,7 +91,7 @@ function oldRows<T extends SealedTable>(
 }
 
 /** As `oldRows`, of a table that seals one value in each row. */
-function sealedRows<T extends Exclude<SealedTable, 'artifacts'>>(
+function sealedRows<T extends Exclude<SealedTable, 'artifacts' | 'check_targets'>>(
   table: T,
   key: readonly (string & keyof Schema[T])[],
   labelOf: (row: Schema[T]) => readonly string[],
@@ -147,7 +158,24 @@ function sealUnlessBroken(row: Old, ring: Keyring, broken: Set<string>): Put[] {
 
 async function oldKeyIds(db: Db, ring: Keyring, table: SealedTable): Promise<string[]> {
   const rows = await db.selectFrom(table).select('key_id').distinct().execute();
-  return rows.map((row) => row.key_id).filter((keyId) => keyId !== ring.activeId && ring.has(keyId));
+  return rows.flatMap(({ key_id: keyId }) =>
+    keyId !== null && keyId !== ring.activeId && ring.has(keyId) ? [keyId] : [],
+  );
+}
+
+function sealTarget({ credentials: before, ...row }: CheckTargetRow, ring: Keyring): Put {
+  if (before === null) throw new SealBroken('altered');
+  const credentials = ring.seal(checkTargetLabel(row), ring.open(checkTargetLabel(row), before));
+  return ({ db }) =>
+    hasChanged(
+      db
+        .updateTable('check_targets')
+        .set({ credentials, key_id: ring.activeId })
+        .where('check_name', '=', row.check_name)
+        .where('name', '=', row.name)
+        .where('spec', '=', row.spec)
+        .where('credentials', '=', before),
+    );
 }
 
 /**

@@ -2,7 +2,7 @@ import { Failure } from '../../domain/failure.ts';
 import { type Keyring, SealBroken } from '../../lib/seal.ts';
 import type { Tx } from '../engine/tx.ts';
 import { claimUsed, findUsed, otherKey } from '../engine/key-in-use.ts';
-import type { ArtifactRow, Db, SealRow, SecretRow, StateRow, WebhookKeyRow } from '../schema/schema.ts';
+import type { ArtifactRow, CheckTargetRow, Db, SealRow, SecretRow, StateRow, WebhookKeyRow } from '../schema/schema.ts';
 import type { Store } from '../store.ts';
 
 /** What is sealed in this store, and under which keys. */
@@ -45,6 +45,13 @@ export function webhookKeyLabel({ webhook }: Pick<WebhookKeyRow, 'webhook'>): st
   return ['webhook-key', webhook];
 }
 
+/** With the specification: after a change of it in the database, the credentials are not sent to another host. */
+export function checkTargetLabel({ check_name: check, name, spec }: CheckTargetLabelled): string[] {
+  return ['check-target', check, name, spec];
+}
+
+type CheckTargetLabelled = Pick<CheckTargetRow, 'check_name' | 'name' | 'spec'>;
+
 /**
  * The content. Throws conflict where it is not what was sealed, or no key here opens it: `what` says what cannot be
  * done with what, and `advice` what follows from it.
@@ -64,13 +71,14 @@ export function openSealed(
   }
 }
 
-export const SEALED_TABLES = ['secrets', 'states', 'artifacts', 'webhook_keys'] as const;
+export const SEALED_TABLES = ['secrets', 'states', 'artifacts', 'webhook_keys', 'check_targets'] as const;
 export type SealedTable = (typeof SEALED_TABLES)[number];
 
 /** True when the store holds anything that only its key opens. */
 export async function holdsSealed(db: Db): Promise<boolean> {
   for (const table of SEALED_TABLES) {
-    if ((await db.selectFrom(table).select('key_id').limit(1).executeTakeFirst()) !== undefined) return true;
+    const sealed = db.selectFrom(table).select('key_id').where('key_id', 'is not', null);
+    if ((await sealed.limit(1).executeTakeFirst()) !== undefined) return true;
   }
   return false;
 }
@@ -95,9 +103,12 @@ export async function countSealed(db: Db, ring: Keyring | null): Promise<SealCou
     const rows = await db
       .selectFrom(table)
       .select((eb) => ['key_id' as const, eb.fn.countAll<number>().as('count')])
+      // A target of a check may have nothing sealed.
+      .where('key_id', 'is not', null)
       .groupBy('key_id')
       .execute();
     for (const { key_id: keyId, count } of rows) {
+      if (keyId === null) continue;
       total += count;
       if (ring?.has(keyId) !== true) foreign += count;
       else if (keyId !== ring.activeId) old += count;

@@ -211,6 +211,29 @@ function hostileNetgroups(text: string) {
 }
 
 /** Data of each view with `text` wherever text may stand. */
+function hostileChecks(text: string) {
+  const target = { status: text, netgroup: text, duration_ms: 1, last_change: text, snoozed_until: text };
+  const check = {
+    name: text,
+    kind: text,
+    interval: text,
+    enabled: true,
+    targets: [
+      { name: text, ...target },
+      { name: text, ...target, status: 'down' },
+    ],
+    min_days: 1,
+    expect: 200,
+    expect_addr: text,
+    op: text,
+    value: 1,
+    method: text,
+    expect_body: text,
+    pointer: text,
+  };
+  return { 'check.list': [check], 'check.get': check };
+}
+
 export function hostile(text: string): Record<ViewName, unknown> {
   const token = {
     id: text,
@@ -230,6 +253,7 @@ export function hostile(text: string): Record<ViewName, unknown> {
     ...hostileJobs(text),
     ...hostileHost(text),
     ...hostileEvents(text),
+    ...hostileChecks(text),
     ...hostileSchedules(text),
     ...hostileNotify(text),
     ...hostileRules(text),

@@ -11,6 +11,11 @@ const READS: readonly { words: string; verb: string; fields?: object; flags?: ob
   { words: 'job list --state failed --limit 10', verb: 'job list', fields: { state: 'failed', limit: 10 } },
   { words: 'job list --limit=0', verb: 'job list', fields: { limit: 0 } },
   { words: 'job list --limit -1', verb: 'job list', fields: { limit: -1 } },
+  {
+    words: 'check add a --kind tcp --interval 1s --target a=b=c --value -0.5',
+    verb: 'check add',
+    fields: { name: 'a', kind: 'tcp', interval: '1s', targets: ['a=b=c'], value: -0.5 },
+  },
   { words: 'job list --limit many', verb: 'job list', fields: { limit: 'many' } },
   { words: 'job list --runbook=a=b', verb: 'job list', fields: { runbook: 'a=b' } },
   { words: 'job list --concurrency-key workspace:net', verb: 'job list', fields: { concurrency_key: 'workspace:net' } },

@@ -189,5 +189,5 @@ function missing({ field, rest, values }: Positional): string {
 
 /** Converts text to its type. Text of another form stays text: the schema then refuses it and names the field. */
 function fromText(type: ValueType, text: string): unknown {
-  return type === 'number' && /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+  return type === 'number' && /^-?\d{1,15}(?:\.\d{1,15})?$/.test(text) ? Number(text) : text;
 }

@@ -1,0 +1,69 @@
+import type { Projected } from '../../../operations/views/views.ts';
+import type { Display, Paint } from '../display/display.ts';
+import { sheet, table } from '../display/table.ts';
+import { relative } from '../../text/time.ts';
+
+type Check = Projected<'check.get'>;
+type Target = Check['targets'][number];
+
+const PAINTS: Readonly<Record<Target['status'], Paint>> = { up: 'green', down: 'red', unknown: 'dim' };
+
+export function checks(data: Projected<'check.list'>, display: Display): string {
+  const empty = 'No checks. Create one with: svc check add NAME --kind KIND --interval 30s --target NAME=TARGET';
+  return table(display, data, empty, [
+    { title: 'NAME', cell: (each) => each.name },
+    { title: 'KIND', cell: (each) => each.kind },
+    { title: 'INTERVAL', cell: (each) => each.interval },
+    { title: 'TARGETS', cell: statusOf, paint: paintOf, mayCut: true },
+    { title: 'DOWN', cell: downOf, mayCut: true, mayDrop: true },
+  ]);
+}
+
+/** How many targets have each status: `1 down, 11 up`. */
+function statusOf({ enabled, targets }: Check): string {
+  const counts = (['down', 'unknown', 'up'] as const).flatMap((status) => {
+    const count = targets.filter((target) => target.status === status).length;
+    return count === 0 ? [] : [`${count} ${status}`];
+  });
+  return `${counts.join(', ')}${enabled ? '' : ' (disabled)'}`;
+}
+
+function paintOf({ enabled, targets }: Check): Paint {
+  if (!enabled) return PAINTS.unknown;
+  if (targets.some(({ status }) => status === 'down')) return PAINTS.down;
+  return targets.every(({ status }) => status === 'up') ? PAINTS.up : PAINTS.unknown;
+}
+
+function downOf({ targets }: Check): string {
+  const down = targets.filter(({ status }) => status === 'down').map(({ name }) => name);
+  return down.length === 0 ? '-' : `${down.slice(0, 3).join(', ')}${down.length > 3 ? ', …' : ''}`;
+}
+
+export function check(data: Check, display: Display): string {
+  const head = sheet(display, [
+    ['Check', data.name],
+    ['Kind', data.kind],
+    ['Interval', data.interval],
+    ['Enabled', data.enabled ? 'yes' : 'no'],
+    ['Minimum days', numberOf(data.min_days)],
+    ['Method', data.method],
+    ['Expected status', data.expect === 0 ? '2xx or 3xx' : numberOf(data.expect)],
+    ['Expected text', data.expect_body],
+    ['Expected address', data.expect_addr],
+    ['Expected number', data.op === undefined ? null : `${data.op} ${data.value}`],
+    ['Pointer', data.pointer],
+  ]);
+  const targets = table(display, data.targets, 'No targets.', [
+    { title: 'TARGET', cell: (each) => each.name, mayCut: true },
+    { title: 'STATUS', cell: (each) => each.status, paint: (each) => PAINTS[each.status] },
+    { title: 'NETGROUP', cell: (each) => each.netgroup ?? '-', mayCut: true, mayDrop: true },
+    { title: 'DURATION', cell: (each) => (each.duration_ms === null ? '-' : `${each.duration_ms} ms`) },
+    { title: 'CHANGED', cell: (each) => relative(each.last_change, display.nowMs) },
+    { title: 'SNOOZE ENDS', cell: (each) => relative(each.snoozed_until ?? null, display.nowMs) },
+  ]);
+  return `${head}\n${targets}`;
+}
+
+function numberOf(value: number | undefined): string | undefined {
+  return value === undefined ? undefined : String(value);
+}

@@ -1,0 +1,95 @@
+import { addressOfTarget, showOptions } from '../../domain/checks/kinds.ts';
+import { formatDuration } from '../../domain/duration.ts';
+import type { NetgroupIndex } from '../../domain/netgroups/netgroup.ts';
+import { rfc3339 } from '../../lib/clock.ts';
+import { nextTurn } from '../../lib/flow/cooperative.ts';
+import { listChecks, optionsOf } from '../../store/checks/checks.ts';
+import { countTargets, listTargets, type TargetState } from '../../store/checks/targets.ts';
+import type { CheckRow, Db } from '../../store/schema/schema.ts';
+import type { Context } from '../core/operation.ts';
+import type { ViewData, ViewItem } from '../views/views.ts';
+
+/** Checks read at a time, and the targets of one batch of a list. A check with more is a batch alone. */
+const CHECKS_READ = 100;
+const BATCH_TARGETS = 1_000;
+
+/** What a view needs besides the rows. */
+interface ViewParts {
+  /** By the clock of deadlines in the store: a snooze that has ended is not shown. */
+  readonly now: number;
+  readonly netgroups: NetgroupIndex;
+}
+
+export async function viewParts({ store, services }: Context): Promise<ViewParts> {
+  const now = await store.dialect.clock(store.db, services.clock.now());
+  return { now, netgroups: await services.netgroups.current() };
+}
+
+export async function checkView(db: Db, row: CheckRow, parts: ViewParts): Promise<ViewData<'check.get'>> {
+  return viewOf(row, await listTargets(db, [row.name]), parts);
+}
+
+/** All checks by name, in batches. */
+export async function* checkBatches(db: Db, parts: ViewParts): AsyncGenerator<ViewItem<'check.list'>[]> {
+  for (let after = ''; ;) {
+    const rows = await listChecks(db, CHECKS_READ, after);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    const counts = await countTargets(db, namesOf(rows));
+    for (const some of grouped(rows, counts)) {
+      const targets = Map.groupBy(await listTargets(db, namesOf(some)), (target) => target.check_name);
+      yield some.map((row) => viewOf(row, targets.get(row.name) ?? [], parts));
+      // On SQLite reading takes the thread: others have their turn in between.
+      await nextTurn();
+    }
+    if (rows.length < CHECKS_READ) return;
+    after = last.name;
+  }
+}
+
+/** Groups neighbours that have no more than the targets of a batch. */
+function grouped(rows: readonly CheckRow[], counts: ReadonlyMap<string, number>): CheckRow[][] {
+  const groups: CheckRow[][] = [];
+  let room = 0;
+  for (const row of rows) {
+    const count = counts.get(row.name) ?? 0;
+    if (count > room) {
+      groups.push([]);
+      room = BATCH_TARGETS;
+    }
+    groups.at(-1)?.push(row);
+    room -= count;
+  }
+  return groups;
+}
+
+function namesOf(rows: readonly CheckRow[]): string[] {
+  return rows.map(({ name }) => name);
+}
+
+function viewOf(row: CheckRow, targets: readonly TargetState[], parts: ViewParts): ViewData<'check.get'> {
+  return {
+    name: row.name,
+    kind: row.kind,
+    interval: formatDuration(row.interval_ms),
+    enabled: row.enabled === 1,
+    targets: targets.map((target) => targetView(row, target, parts)),
+    ...showOptions(row.kind, optionsOf(row)),
+  };
+}
+
+function targetView(
+  { kind }: CheckRow,
+  { name, spec, status, duration_ms, last_change: change, snoozed_until: until }: TargetState,
+  { now, netgroups }: ViewParts,
+): ViewData<'check.get'>['targets'][number] {
+  const address = addressOfTarget(kind, spec);
+  return {
+    name,
+    status,
+    ...(address === null ? {} : { netgroup: netgroups.classify(address) }),
+    duration_ms,
+    last_change: change === null ? null : rfc3339(change),
+    ...(until !== null && until > now ? { snoozed_until: rfc3339(until) } : {}),
+  };
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { CHECK_KINDS, HTTP_METHODS, METRIC_OPS, TARGET_STATUSES } from '../../../domain/checks/check.ts';
+import { count, time } from '../shared.ts';
+
+/** Without what is dialled: a URL may hold a credential. */
+const target = z.object({
+  name: z.string(),
+  status: z.enum(TARGET_STATUSES),
+  /** Of targets whose kind is in netgroups. */
+  netgroup: z.string().optional(),
+  duration_ms: count.nullable(),
+  last_change: time.nullable(),
+  snoozed_until: time.optional(),
+});
+
+const check = z.object({
+  name: z.string(),
+  kind: z.enum(CHECK_KINDS),
+  interval: z.string(),
+  enabled: z.boolean(),
+  targets: z.array(target),
+  // A check has the fields of its kind, and no others.
+  min_days: count.optional(),
+  expect: count.optional(),
+  expect_addr: z.string().nullable().optional(),
+  op: z.enum(METRIC_OPS).optional(),
+  value: z.number().optional(),
+  method: z.enum(HTTP_METHODS).optional(),
+  expect_body: z.string().nullable().optional(),
+  pointer: z.string().nullable().optional(),
+});
+
+export const CHECK_VIEWS = { 'check.list': z.array(check), 'check.get': check } as const satisfies Record<
+  string,
+  z.ZodType
+>;

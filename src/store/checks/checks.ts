@@ -1,0 +1,63 @@
+import type { CheckKind, CheckOptions } from '../../domain/checks/check.ts';
+import { Failure } from '../../domain/failure.ts';
+import { found, insertRow, rowBy } from '../engine/rows.ts';
+import type { Tx } from '../engine/tx.ts';
+import type { CheckRow, Db } from '../schema/schema.ts';
+
+const findRow = rowBy('checks', 'name');
+
+/** By name, from the one behind `after` on. */
+export function listChecks(db: Db, limit: number, after = ''): Promise<CheckRow[]> {
+  return db.selectFrom('checks').selectAll().where('name', '>', after).orderBy('name').limit(limit).execute();
+}
+
+/** Throws not_found. */
+export async function getCheck(db: Db, name: string): Promise<CheckRow> {
+  return found(await findRow(db, name), 'check', name);
+}
+
+/** Throws not_found. The row is locked until the write has ended. */
+export async function holdCheck(tx: Tx, name: string): Promise<CheckRow> {
+  const [row] = await tx.dialect.holdRows(tx.db.selectFrom('checks').selectAll().where('name', '=', name)).execute();
+  return found(row, 'check', name);
+}
+
+/** The own fields of its kind. */
+export function optionsOf({ options }: Pick<CheckRow, 'options'>): CheckOptions[CheckKind] {
+  return JSON.parse(options) as CheckOptions[CheckKind];
+}
+
+/** Throws duplicate where the name is taken. */
+export async function insertCheck(
+  tx: Tx,
+  definition: Pick<CheckRow, 'name' | 'kind' | 'interval_ms' | 'options'>,
+): Promise<CheckRow> {
+  const row = { ...definition, enabled: 1 as const, created_at: tx.now, updated_at: tx.now, revision: 1 };
+  if (!(await insertRow(tx.db, 'checks', row, 'skip')))
+    throw new Failure('duplicate', `name: a check with the name ${row.name} already exists.`);
+  tx.announce();
+  return row;
+}
+
+/** Notes a change of the check or of its targets. Throws not_found. */
+export async function changeCheck(
+  tx: Tx,
+  name: string,
+  change: Partial<Pick<CheckRow, 'interval_ms' | 'enabled'>> = {},
+): Promise<CheckRow> {
+  const update = tx.db
+    .updateTable('checks')
+    .set((eb) => ({ ...change, updated_at: tx.now, revision: eb('revision', '+', 1) }))
+    .where('name', '=', name);
+  tx.announce();
+  return found(await update.returningAll().executeTakeFirst(), 'check', name);
+}
+
+/** With its targets and their state. Throws not_found. */
+export async function deleteCheck(tx: Tx, name: string): Promise<CheckRow> {
+  const deleted = await tx.db.deleteFrom('checks').where('name', '=', name).returningAll().executeTakeFirst();
+  const row = found(deleted, 'check', name);
+  await tx.db.deleteFrom('check_targets').where('check_name', '=', name).execute();
+  tx.announce();
+  return row;
+}

@@ -1,0 +1,139 @@
+import { sql } from 'kysely';
+import type { Target } from '../../domain/checks/target.ts';
+import { withCredentials } from '../../domain/checks/url.ts';
+import type { Keyring } from '../../lib/seal.ts';
+import type { Tx } from '../engine/tx.ts';
+import type { CheckTargetRow, Db } from '../schema/schema.ts';
+import { checkTargetLabel, openSealed } from '../secrets/seal.ts';
+
+/** Rows of one statement: it has a value for each column of each, and PostgreSQL takes 65,535. */
+const STATEMENT_ROWS = 2_000;
+
+/** What a view says of a target, and what finds its netgroup. */
+const STATE = [
+  'check_name',
+  'name',
+  'spec',
+  'status',
+  'duration_ms',
+  'last_change',
+  'snoozed_until',
+] as const satisfies readonly (keyof CheckTargetRow)[];
+
+export type TargetState = Pick<CheckTargetRow, (typeof STATE)[number]>;
+
+/** The definition of a target, as it is stored. */
+export type TargetDefinition = Pick<
+  CheckTargetRow,
+  'check_name' | 'name' | 'position' | 'spec' | 'credentials' | 'key_id'
+> & { readonly status: 'unknown' };
+
+/** Of these checks, by check and in the order of their definition. */
+export function listTargets(db: Db, checks: readonly string[]): Promise<TargetState[]> {
+  return db
+    .selectFrom('check_targets')
+    .select(STATE)
+    .where('check_name', 'in', checks)
+    .orderBy('check_name')
+    .orderBy('position')
+    .execute();
+}
+
+/** How many targets each of these checks has. */
+export async function countTargets(db: Db, checks: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const rows = await db
+    .selectFrom('check_targets')
+    .select((eb) => ['check_name' as const, eb.fn.countAll<number>().as('count')])
+    .where('check_name', 'in', checks)
+    .groupBy('check_name')
+    .execute();
+  return new Map(rows.map((row) => [row.check_name, row.count]));
+}
+
+/** The stored form of a target: its credentials are sealed. */
+export function sealTarget(ring: Keyring, check: string, position: number, target: Target): TargetDefinition {
+  const { name, spec, credentials } = target;
+  const row = { check_name: check, name, position, spec, status: 'unknown' as const };
+  if (credentials === null) return { ...row, credentials: null, key_id: null };
+  return { ...row, credentials: ring.seal(checkTargetLabel(row), Buffer.from(credentials)), key_id: ring.activeId };
+}
+
+/** What a probe dials: the specification with its credentials. Throws conflict where they cannot be opened. */
+export function openTarget(
+  ring: Keyring,
+  { credentials: sealed, ...row }: Pick<CheckTargetRow, 'check_name' | 'name' | 'spec' | 'credentials'>,
+): string {
+  if (sealed === null) return row.spec;
+  const what = `the target ${row.name} of check ${row.check_name} cannot be probed`;
+  const credentials = Buffer.from(openSealed(ring, checkTargetLabel(row), sealed, what)).toString();
+  return withCredentials({ spec: row.spec, credentials });
+}
+
+/** Gives a new check its targets. */
+export async function insertTargets(tx: Tx, targets: readonly TargetDefinition[]): Promise<void> {
+  for (const rows of slices(targets)) await tx.db.insertInto('check_targets').values(rows).execute();
+}
+
+/**
+ * Replaces the targets of a check. A target whose name remains keeps its state; with another specification it needs as
+ * many agreeing observations as before, and those of the old specification do not count. The check is held.
+ */
+export async function replaceTargets(
+  tx: Tx,
+  check: string,
+  targets: readonly TargetDefinition[],
+): Promise<{ readonly added: number; readonly removed: number }> {
+  // In the order of the names, like every write of several targets: two writes of the same rows do not deadlock.
+  const query = tx.db.selectFrom('check_targets').select(['name', 'position', 'spec', 'credentials']);
+  const stored = await tx.dialect.holdRows(query.where('check_name', '=', check).orderBy('name')).execute();
+  const before = new Map(stored.map((row) => [row.name, row]));
+  const names = new Set(targets.map(({ name }) => name));
+  const gone = stored.filter(({ name }) => !names.has(name)).map(({ name }) => name);
+  for (const some of slices(gone))
+    await tx.db.deleteFrom('check_targets').where('check_name', '=', check).where('name', 'in', some).execute();
+  const changed = targets.filter((target) => !isSame(target, before.get(target.name)));
+  for (const rows of slices(changed.toSorted((a, b) => (a.name < b.name ? -1 : 1)))) await putTargets(tx, rows);
+  return { added: targets.filter(({ name }) => !before.has(name)).length, removed: gone.length };
+}
+
+function isSame(
+  target: TargetDefinition,
+  before: Pick<TargetDefinition, 'position' | 'spec' | 'credentials'> | undefined,
+): boolean {
+  const hasCredentials = target.credentials !== null || before?.credentials !== null;
+  return !hasCredentials && target.spec === before.spec && target.position === before.position;
+}
+
+async function putTargets(tx: Tx, rows: readonly TargetDefinition[]): Promise<void> {
+  await tx.db
+    .insertInto('check_targets')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['check_name', 'name']).doUpdateSet((eb) => ({
+        position: eb.ref('excluded.position'),
+        spec: eb.ref('excluded.spec'),
+        credentials: eb.ref('excluded.credentials'),
+        key_id: eb.ref('excluded.key_id'),
+        pending: sql<string | null>`case when ${eb.ref('check_targets.spec')} = ${eb.ref('excluded.spec')}
+          then ${eb.ref('check_targets.pending')} end`,
+      })),
+    )
+    .execute();
+}
+
+function slices<T>(all: readonly T[]): T[][] {
+  const count = Math.ceil(all.length / STATEMENT_ROWS);
+  return Array.from({ length: count }, (_, at) => all.slice(at * STATEMENT_ROWS, (at + 1) * STATEMENT_ROWS));
+}
+
+/** Sets or ends the snooze of one target or of all; how many that are. */
+export async function snoozeTargets(
+  tx: Tx,
+  check: string,
+  target: string | null,
+  until: number | null,
+): Promise<number> {
+  const update = tx.db.updateTable('check_targets').set({ snoozed_until: until }).where('check_name', '=', check);
+  const one = target === null ? update : update.where('name', '=', target);
+  return Number((await one.executeTakeFirst()).numUpdatedRows);
+}
