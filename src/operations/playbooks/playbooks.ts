@@ -47,8 +47,10 @@ type Input = z.output<typeof input>;
 async function placeOf(context: Context, given: Input): Promise<Pick<PlaybookSpec, 'source' | 'dir'>> {
   const { playbook, source, dir } = given;
   const { services, store } = context;
-  if (source === undefined && dir === undefined)
-    throw new Failure('invalid_argument', 'source: expected the name of a source.');
+  if (source === undefined && dir === undefined) {
+    const other = context.caller.via === 'cli' ? ', or a directory of this machine with --dir' : '';
+    throw new Failure('invalid_argument', `source: expected the name of a source${other}.`);
+  }
   if (source !== undefined && dir !== undefined)
     throw new Failure('invalid_argument', 'dir, source: expected one of the two.');
   if (source !== undefined) {
