@@ -43,7 +43,7 @@ export async function startRun(
   { gate, resume }: StartOptions,
 ): Promise<StartedRun> {
   checkWorkflowTag(tx.ring, workflow);
-  const steps = await filled(workflowIn<StepAction>(workflow).steps, asker.event ?? NO_EVENT);
+  const steps = await filled(workflowIn<StepAction>(workflow).steps, asker.event);
   const { origin, alert = null, rule = null, matchedAt = null, schedule = null } = asker.provenance ?? MANUAL;
   const taken = resume?.steps;
   const run = await insertRun(
@@ -96,7 +96,10 @@ const NO_EVENT: EventFacts = {
 };
 
 /** The steps with the values of the event. Throws invalid_argument that names the step and the field. */
-async function filled(steps: readonly Step<StepAction>[], facts: EventFacts): Promise<readonly Step<StepAction>[]> {
+async function filled(
+  steps: readonly Step<StepAction>[],
+  facts: EventFacts | undefined,
+): Promise<readonly Step<StepAction>[]> {
   const done: Step<StepAction>[] = [];
   for (const step of steps) done.push(hasValues(step.action) ? { ...step, action: await fill(step, facts) } : step);
   return done;
@@ -106,11 +109,12 @@ function hasValues(action: StepAction): boolean {
   return JSON.stringify(action).includes('${');
 }
 
-async function fill({ name, action }: Step<StepAction>, facts: EventFacts): Promise<StepAction> {
+async function fill({ name, action }: Step<StepAction>, facts: EventFacts | undefined): Promise<StepAction> {
   try {
-    const result = (await compileAction(action)).fill(facts);
+    const result = (await compileAction(action)).fill(facts ?? NO_EVENT);
     if ('action' in result) return result.action;
-    throw new Failure('invalid_argument', `steps.${name}.${result.error}.`);
+    const why = facts === undefined ? '; no event started this run, so that every field of the event is empty' : '';
+    throw new Failure('invalid_argument', `steps.${name}.${result.error}${why}.`);
   } catch (thrown) {
     if (thrown instanceof ActionRefused) throw new Failure('invalid_argument', `steps.${name}.${thrown.message}.`);
     throw thrown;

@@ -52,7 +52,7 @@ const run = writeOperation({
       .describe('Run only this step and those after it; take the others from the last run; repeatable'),
   }),
   answers: ['workflow.status'],
-  failures: ['not_found', 'conflict', 'forbidden', 'concurrency_held', 'stale_plan', 'not_implemented'],
+  failures: ['not_found', 'conflict', 'forbidden', 'concurrency_held', 'stale_plan'],
   async prepare({ store }, { name }) {
     await conditionsOf(workflowIn(await getWorkflow(store.db, name)).steps);
   },

@@ -71,6 +71,10 @@ test(
     const wrong = await send(daemon, { ...ALERT, labels: { unit: '--all' } });
     assert.equal(wrong.outcome, 'error');
     assert.match(wrong.reason, /steps\.say\.command: .*"--all" is not accepted/);
+    await assert.rejects(
+      fixture.call('workflow.run', { name: 'w' }),
+      /steps\.say\.command: .*; no event started this run, so that every field of the event is empty\.$/,
+    );
     const runs = await fixture.store.db.selectFrom('workflow_runs').select('id').execute();
     assert.equal(runs.length, 1);
   },
