@@ -140,25 +140,31 @@ export const PLACEHOLDERS: Readonly<Record<string, string>> = {
   when: 'EXPRESSION',
 };
 
-const WAIT_HELP: Readonly<Record<WaitMode, string>> = {
-  job: 'Follow the output; exit with the exit code of the job',
-  plan: 'Follow the output; exit with the exit code of the job',
-  result: 'Follow the output; exit with the exit code of the command',
-  steps: 'Wait until the run has ended; exit with 0 if it succeeded or is degraded, else 1',
+/** The help of `--wait`, and what the help of its `--timeout` adds; null without a `--timeout`. */
+const WAITS: Readonly<Record<WaitMode, { readonly help: string; readonly timeout: string | null }>> = {
+  job: { help: 'Follow the output; exit with the exit code of the job', timeout: null },
+  plan: { help: 'Follow the output; exit with the exit code of the job', timeout: null },
+  result: { help: 'Follow the output; exit with the exit code of the command', timeout: null },
+  steps: {
+    help: 'Wait until the run has ended; exit with 0 if it succeeded or is degraded, else 1',
+    timeout: '; the run continues',
+  },
+  safe: { help: 'Wait until a reboot interrupts no job', timeout: '; then exit with 7' },
 };
 
 /** The flags of a behaviour, besides those of the fields. */
 export function behaviourFlags({ wait, stdin, until }: VerbBehaviour): Flag[] {
   const flags: Flag[] = [];
   if (wait !== undefined) {
-    flags.push({ name: 'wait', type: 'boolean', help: WAIT_HELP[wait] });
+    flags.push({ name: 'wait', type: 'boolean', help: WAITS[wait].help });
   }
   if (stdin !== undefined) {
     const help = `Read ${stdin.what} from this file instead of standard input`;
     flags.push({ type: 'string', name: 'file', help, placeholder: 'FILE' });
   }
-  if (until !== undefined || wait === 'steps') {
-    const help = `Stop waiting after this time, such as 10m; the ${wait === 'steps' ? 'run' : 'job'} continues`;
+  const timeout = until === undefined ? wait && WAITS[wait].timeout : '; the job continues';
+  if (typeof timeout === 'string') {
+    const help = `Stop waiting after this time, such as 10m${timeout}`;
     flags.push({ type: 'string', name: 'timeout', help, placeholder: 'DURATION' });
   }
   return flags;

@@ -1,4 +1,4 @@
-import type { FollowMode, WaitMode } from '../../operations/core/cli-face.ts';
+import type { FollowMode, PollMode, WaitMode } from '../../operations/core/cli-face.ts';
 import { type Answer, readData } from './connection/client.ts';
 import { requireConfirmation } from './confirm.ts';
 import { readDeadline } from './follow/polling.ts';
@@ -12,6 +12,11 @@ const FOLLOWERS: Readonly<Record<FollowMode, (session: Session, call: OperationC
   approvals: async (session, call) => (await import('./follow/watch.ts')).watchApprovals(session, call),
 };
 
+const POLLERS: Readonly<Record<PollMode, (session: Session, answered: Answer, deadline: number) => Promise<number>>> = {
+  steps: async (...given) => (await import('./follow/steps-wait.ts')).waitForSteps(...given),
+  safe: async (...given) => (await import('./follow/safe-wait.ts')).waitUntilSafe(...given),
+};
+
 /** Carries out a verb that is a row of the operation table. Resolves to the exit code. */
 export async function runOperation(asked: Session, call: OperationCall): Promise<number> {
   const { flags, client, options } = asked;
@@ -19,7 +24,7 @@ export async function runOperation(asked: Session, call: OperationCall): Promise
   if (call.follow !== undefined) return FOLLOWERS[call.follow](session, call);
   if (call.until === 'ended') return (await import('./follow/job-wait.ts')).jobWait(session);
   // Checked before anything is started.
-  const deadline = call.wait === 'steps' ? deadlineOf(session) : Number.POSITIVE_INFINITY;
+  const deadline = isPolled(call.wait) ? deadlineOf(session) : Number.POSITIVE_INFINITY;
   const fields = await fieldsOf(session, call);
   const called = await client.call(call, { ...fields, ...call.preset }, flags['idempotency-key']);
   if (call.wait !== undefined && flags['wait'] !== undefined)
@@ -38,8 +43,12 @@ function deadlineOf({ flags, verb, terminal }: Session): number {
 }
 
 async function waitFor(session: Session, mode: WaitMode, answered: Answer, deadline: number): Promise<number> {
-  if (mode === 'steps') return (await import('./follow/steps-wait.ts')).waitForSteps(session, answered, deadline);
+  if (isPolled(mode)) return POLLERS[mode](session, answered, deadline);
   return (await import('./follow/run-wait.ts')).waitForRun(session, mode, answered);
+}
+
+function isPolled(mode: WaitMode | undefined): mode is PollMode {
+  return mode !== undefined && Object.hasOwn(POLLERS, mode);
 }
 
 /** Adds the field that is read from a file or from standard input, if any. */

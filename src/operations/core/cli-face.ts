@@ -25,7 +25,7 @@ export interface NoVerb {
 export interface VerbBehaviour {
   /** Fields with a fixed value; they become no flags. */
   readonly preset?: Readonly<Record<string, string>>;
-  /** `--wait` follows the queued job, or the run of a workflow. */
+  /** What `--wait` waits for. */
   readonly wait?: WaitMode;
   /** Polls the job until it has ended, with `--timeout`. */
   readonly until?: 'ended';
@@ -44,8 +44,13 @@ export interface VerbBehaviour {
 /** At the end: `job` shows the job, `result` what its command printed, `plan` the job and how to apply its plan. */
 export type JobWaitMode = 'job' | 'result' | 'plan';
 
-/** `steps` shows each step of a run of a workflow as it changes, and the run at its end. */
-export type WaitMode = JobWaitMode | 'steps';
+/**
+ * Polled, with `--timeout`: `steps` shows each step of a run of a workflow as it changes, and the run at its end;
+ * `safe` waits until a reboot interrupts no job.
+ */
+export type PollMode = 'steps' | 'safe';
+
+export type WaitMode = JobWaitMode | PollMode;
 
 export type FollowMode = 'job' | 'approvals';
 

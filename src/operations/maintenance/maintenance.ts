@@ -49,7 +49,8 @@ const show = readOperation({
   http: { method: 'GET', path: '/maintenance/readiness' },
   cli: {
     verb: 'maintenance readiness',
-    examples: ['svc maintenance readiness', 'svc maintenance readiness --node web1'],
+    wait: 'safe',
+    examples: ['svc maintenance readiness', 'svc maintenance readiness --node web1 --wait --timeout 30m'],
   },
   async run({ store, services }, { node }) {
     await requireNode(services, store.db, node);
