@@ -28,7 +28,7 @@ export async function bareFanOut(
   command: readonly string[],
   atATime: number,
 ): Promise<number> {
-  const files = { key: join(dir, 'key'), knownHosts: join(dir, 'known_hosts'), log: '/dev/null' };
+  const files = { key: join(dir, 'key'), agent: null, knownHosts: join(dir, 'known_hosts'), log: '/dev/null' };
   const before = monotonicMs();
   await inParallel(hosts, atATime, async (host) => {
     const [program = '', ...args] = sshWords(host, files, command);

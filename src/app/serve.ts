@@ -163,8 +163,8 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
   return { webUrl, ingressUrl, runtime, daemon, signals, stop: () => teardown.run() };
 }
 
-function ofDaemon({ forks, maxJobs, leaseMs, nodeName }: Settings) {
-  return { forks, maxJobs, leaseMs, nodeName };
+function ofDaemon({ forks, sshAgent, maxJobs, leaseMs, nodeName }: Settings) {
+  return { forks, sshAgent, maxJobs, leaseMs, nodeName };
 }
 
 /** What tools get of the daemon's environment. */

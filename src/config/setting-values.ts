@@ -10,6 +10,8 @@ import { refuseSetting } from './refuse-setting.ts';
 
 /** More than the proxies of any site; checking them takes a few microseconds a request. */
 const TRUSTED_PROXIES_MAX = 64;
+/** The kernel takes no longer name of a socket. */
+const SOCKET_PATH_MAX = 107;
 /** The length of a value that a message quotes. */
 const QUOTED_CHARACTERS_MAX = 64;
 
@@ -19,6 +21,14 @@ export function optional(text: string | undefined): string | null {
 
 export function optionalPath(text: string | undefined): string | null {
   return text === undefined ? null : resolve(text);
+}
+
+/** A path that ssh takes as it is: it replaces `%` and `$` in the name of an agent. */
+export function socketPath(flag: string, text: string | undefined): string | null {
+  if (text === undefined) return null;
+  const path = resolve(text);
+  if (/^[A-Za-z0-9/._:@+-]+$/.test(path) && path.length <= SOCKET_PATH_MAX) return path;
+  return refuseSetting(flag, `expected at most ${SOCKET_PATH_MAX} letters, digits and the characters / . _ : @ + -`);
 }
 
 export function wholeNumber(
@@ -117,4 +127,26 @@ export function trustedProxies(text: string | undefined): readonly string[] {
 export function nodeName(text: string | undefined): string | null {
   if (text === undefined || NAME.test(text)) return text ?? null;
   return refuseSetting('node-name', 'expected 1 to 63 of a-z 0-9 . _ - beginning with a letter or digit');
+}
+
+/** What the program knows of one setting. */
+export interface Setting<T> {
+  /** The flag without its dashes; the environment variable is `SVC_` and the same words. */
+  readonly flag: string;
+  readonly help: string;
+  readonly placeholder?: string;
+  /** A flag without a value; in the environment `true` or `false`. */
+  readonly isSwitch?: true;
+  /** Repeatable: the texts are joined by a blank, as in the environment variable. */
+  readonly repeat?: true;
+  /** What a flag must not contain, because the command line is public, and where to put it instead. */
+  readonly secret?: { readonly isIn: (text: string) => boolean; readonly what: string; readonly ways: string };
+  /** The programs that accept it; absent: all. */
+  readonly only?: readonly ('serve' | 'web')[];
+  /** Parses the text, which is never empty; throws invalid_argument. Absent text gives the default. */
+  read(text: string | undefined): T;
+}
+
+export function setting<T>(row: Setting<T>): Setting<T> {
+  return row;
 }

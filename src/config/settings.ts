@@ -16,35 +16,19 @@ import {
   optionalPath,
   publicUrl,
   pushDetail,
+  type Setting,
+  setting,
   size,
+  socketPath,
   trustedProxies,
   wholeNumber,
 } from './setting-values.ts';
-
-interface Setting<T> {
-  /** The flag without its dashes; the environment variable is `SVC_` and the same words. */
-  readonly flag: string;
-  readonly help: string;
-  readonly placeholder?: string;
-  /** A flag without a value; in the environment `true` or `false`. */
-  readonly isSwitch?: true;
-  /** Repeatable: the texts are joined by a blank, as in the environment variable. */
-  readonly repeat?: true;
-  /** What a flag must not contain, because the command line is public, and where to put it instead. */
-  readonly secret?: { readonly isIn: (text: string) => boolean; readonly what: string; readonly ways: string };
-  /** The programs that accept it; absent: all. */
-  readonly only?: readonly ('serve' | 'web')[];
-  /** Parses the text, which is never empty; throws invalid_argument. Absent text gives the default. */
-  read(text: string | undefined): T;
-}
 
 /** A shell and a small tool run in it. */
 const JOB_MEMORY_MIN_BYTES = 16 * 2 ** 20;
 
 /** Two weeks of daily backups. */
 const KEEP_BACKUPS_DEFAULT = 14;
-
-const setting = <T>(row: Setting<T>): Setting<T> => row;
 
 function defaultDataDir(env: Environment): string {
   const share = env['XDG_DATA_HOME'];
@@ -106,6 +90,13 @@ export const SETTINGS = {
     only: ['serve'],
     help: 'Directory of the runs; default in the data directory, as root /var/lib/gatehouse-runs/<instance>',
     read: optionalPath,
+  }),
+  sshAgent: setting({
+    flag: 'ssh-agent',
+    placeholder: 'FILE',
+    only: ['serve'],
+    help: 'Socket of an SSH agent, for commands on inventories with --ssh-key agent',
+    read: (text) => socketPath('ssh-agent', text),
   }),
   allowUnfilteredEgress: setting({
     flag: 'allow-unfiltered-egress',

@@ -93,9 +93,9 @@ interface Places {
 
 function policyOf(order: ProgramOrder, { runDir, inputsDirs, kept }: Places): SandboxPolicy {
   const { readable = [], writable = [], connectPorts, unfiltered = 'refused' } = order;
-  const { unixSockets = false, sharedMemory = false } = order;
+  const { unixSockets = false, sharedMemory = false, sockets = [] } = order;
   const paths = { readable: [...readable, ...inputsDirs], writable: [runDir], outside: { paths: writable, kept } };
-  return { ...paths, connectPorts, unfiltered, unixSockets, sharedMemory };
+  return { ...paths, connectPorts, unfiltered, unixSockets, sharedMemory, sockets };
 }
 
 /** Hands the processes of the run to the guard, and records the first one, before it does anything. */

@@ -30,6 +30,8 @@ export interface ProgramOrder {
   readonly unfiltered?: Unfiltered;
   /** Whether the program may make unix sockets, see SandboxPolicy; no by default. */
   readonly unixSockets?: boolean;
+  /** Named sockets that it may connect to, see SandboxPolicy. */
+  readonly sockets?: readonly string[];
   /** Whether it may use semaphores and shared memory, see SandboxPolicy; no by default. */
   readonly sharedMemory?: boolean;
   /**

@@ -1,5 +1,7 @@
+import { Failure } from '../../domain/failure.ts';
 import type { CommandSpec } from '../../domain/commands/command.ts';
 import { connections } from '../../domain/inventories/connection.ts';
+import { SSH_AGENT } from '../../domain/inventories/inventory.ts';
 import { knownHosts } from '../../domain/inventories/host-key.ts';
 import { noSshKey, targetHosts } from '../../jobs/inventories/targets.ts';
 import type { HostMaterials } from '../../runners/command/on-hosts.ts';
@@ -12,7 +14,8 @@ import type { RunDeps } from '../jobs/run-support.ts';
  * The hosts of a command as the inventory has them now, with their accepted keys and the private key. Throws Failure
  * where the inventory, its secret or the hosts of the limit are gone.
  */
-export async function hostMaterials({ store, keyring, forks }: RunDeps, spec: CommandSpec): Promise<HostMaterials> {
+export async function hostMaterials(deps: RunDeps, spec: CommandSpec): Promise<HostMaterials> {
+  const { store, keyring, forks } = deps;
   const { inventory: name } = spec;
   const { db } = store;
   const names = await targetHosts(db, spec);
@@ -25,8 +28,17 @@ export async function hostMaterials({ store, keyring, forks }: RunDeps, spec: Co
     hosts,
     trusted: new Set(keys.keys()),
     knownHosts: knownHosts(hosts, keys),
-    key: needsKey && ref !== null ? await sshKeyOf(db, await keyring(), ref) : null,
+    key: needsKey && ref !== null && ref !== SSH_AGENT ? await sshKeyOf(db, await keyring(), ref) : null,
+    agent: needsKey && ref === SSH_AGENT ? agentOf(deps, name) : null,
     forks,
     inventory: name,
   };
+}
+
+function agentOf({ sshAgent }: RunDeps, inventory: string): string {
+  if (sshAgent !== null) return sshAgent;
+  throw new Failure(
+    'conflict',
+    `The inventory ${inventory} uses an SSH agent, and the daemon was started without one: svc serve --ssh-agent FILE`,
+  );
 }

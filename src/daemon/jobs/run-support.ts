@@ -49,6 +49,8 @@ export interface RunDeps {
   readonly sources: Pick<SourceFetcher, 'treeOf' | 'fetch'>;
   /** Hosts that one job works on at a time. */
   readonly forks: number;
+  /** The socket of the agent for ssh; null without one. */
+  readonly sshAgent: string | null;
   readonly backups: BackupPlace;
   /** What vendor jobs fetched for sources. */
   readonly vendored: VendoredFiles;

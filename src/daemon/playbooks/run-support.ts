@@ -2,7 +2,7 @@ import { Failure } from '../../domain/failure.ts';
 import { connections } from '../../domain/inventories/connection.ts';
 import { knownHosts } from '../../domain/inventories/host-key.ts';
 import { INVENTORY_FILE, renderInventory } from '../../domain/inventories/render.ts';
-import { LOCALHOST } from '../../domain/inventories/inventory.ts';
+import { LOCALHOST, SSH_AGENT } from '../../domain/inventories/inventory.ts';
 import { playbookKind } from '../../domain/playbooks/kind.ts';
 import type { PlaybookSpec } from '../../domain/playbooks/playbook.ts';
 import { vaultFault, vaultVariable } from '../../domain/playbooks/vault.ts';
@@ -80,5 +80,11 @@ async function vaultOf(db: Db, ring: Keyring, project: string): Promise<VaultSec
 
 async function inventoryKey(db: Db, ring: Keyring, inventory: string): Promise<Buffer | null> {
   const { ssh_key: ref } = inventory === LOCALHOST ? { ssh_key: null } : await getInventoryRow(db, inventory);
+  if (ref === SSH_AGENT)
+    throw new Failure(
+      'conflict',
+      `The inventory ${inventory} uses an SSH agent, and a playbook gets none, because any of its tasks could use it` +
+        `: svc inventory update ${inventory} --ssh-key PROJECT/SECRET`,
+    );
   return ref === null ? null : sshKeyOf(db, ring, ref);
 }

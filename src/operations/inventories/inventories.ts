@@ -3,7 +3,7 @@ import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { Failure } from '../../domain/failure.ts';
 import { connections, groupsOfHosts } from '../../domain/inventories/connection.ts';
 import { fingerprint } from '../../domain/inventories/host-key.ts';
-import { INVENTORY_LIMITS, LOCALHOST } from '../../domain/inventories/inventory.ts';
+import { INVENTORY_LIMITS, LOCALHOST, SSH_AGENT } from '../../domain/inventories/inventory.ts';
 import { INVENTORY_FORMATS, readInventory } from '../../domain/inventories/read.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { hostKeysOf } from '../../store/inventories/host-keys.ts';
@@ -17,6 +17,7 @@ import {
   replaceInventory,
   setSshKey,
 } from '../../store/inventories/inventories.ts';
+import type { Tx } from '../../store/engine/tx.ts';
 import { requireSecrets } from '../../store/secrets/secrets.ts';
 import type { Db, InventoryRow } from '../../store/schema/schema.ts';
 import * as field from '../core/fields.ts';
@@ -59,8 +60,13 @@ const list = readOperation({
 
 const sshKeyField = z
   .string()
-  .refine(isSecretRef, { error: 'expected PROJECT/SECRET' })
-  .describe('Secret with the private key for its hosts, as PROJECT/SECRET');
+  .refine((text) => isSecretRef(text) || text === SSH_AGENT, { error: `expected PROJECT/SECRET, or ${SSH_AGENT}` })
+  .describe('Secret with the private key for its hosts; agent for the SSH agent of the daemon');
+
+/** Throws not_found. */
+async function requireKey({ db }: Tx, key: string): Promise<void> {
+  if (key !== SSH_AGENT) await requireSecrets(db, { ssh_key: key });
+}
 
 const byName = z.strictObject({ name: field.name });
 
@@ -115,7 +121,7 @@ const add = writeOperation({
     return readInventory(text, format);
   },
   async run({ tx }, { name, ssh_key: sshKey, replace }, inventory) {
-    if (sshKey !== undefined) await requireSecrets(tx.db, { ssh_key: sshKey });
+    if (sshKey !== undefined) await requireKey(tx, sshKey);
     const replaced = replace ? await replaceInventory(tx, { name, inventory, sshKey }) : undefined;
     const row = replaced ?? (await insertInventory(tx, { name, inventory, sshKey }));
     const { hosts, groups } = row;
@@ -137,7 +143,7 @@ const update = writeOperation({
   answers: ['inventory.get'],
   failures: ['not_found'],
   async run({ tx }, { name, ssh_key: sshKey }) {
-    await requireSecrets(tx.db, { ssh_key: sshKey });
+    await requireKey(tx, sshKey);
     const row = await setSshKey(tx, name, sshKey);
     return written(reply('inventory.get', await getView(tx.db, row)), name);
   },

@@ -17,6 +17,8 @@ export interface HostMaterials {
   readonly knownHosts: string;
   /** The private key; null where no host needs it. */
   readonly key: Buffer | null;
+  /** The socket of an agent that has the keys; null without one. */
+  readonly agent: string | null;
   /** Hosts at a time. */
   readonly forks: number;
   /** For messages. */
@@ -87,7 +89,7 @@ class HostRun {
   }
 
   async remote(hosts: readonly Connection[]): Promise<Reason> {
-    const { trusted, knownHosts, key, inventory } = this.#materials;
+    const { trusted, knownHosts, key, agent, inventory } = this.#materials;
     for (const { host } of hosts)
       if (!trusted.has(host))
         await this.#finish(host, {
@@ -96,9 +98,10 @@ class HostRun {
           reason: `its host key was not accepted: svc inventory trust ${inventory} ${host}`,
         });
     const reached = hosts.filter(({ host }) => trusted.has(host));
-    if (reached.length === 0 || key === null || this.#isStopped) return 'exited';
+    if (reached.length === 0 || (key === null && agent === null) || this.#isStopped) return 'exited';
     const files = {
-      key: await this.#tools.placeInput(KEY_FILE, key),
+      key: key === null ? null : await this.#tools.placeInput(KEY_FILE, key),
+      agent,
       knownHosts: await this.#tools.placeInput(KNOWN_HOSTS_FILE, Buffer.from(knownHosts)),
     };
     const names = new Map(reached.map(({ host }, at) => [host, `ssh-${at}.log`]));
@@ -111,7 +114,11 @@ class HostRun {
   }
 
   #sshOrder(connection: Connection, files: SshFiles): ProgramOrder {
-    return { argv: sshWords(connection, files, this.#spec.command), connectPorts: [connection.port] };
+    return {
+      argv: sshWords(connection, files, this.#spec.command),
+      connectPorts: [connection.port],
+      sockets: files.agent === null ? [] : [files.agent],
+    };
   }
 
   async #sshEnd(log: string, exitCode: number | null) {

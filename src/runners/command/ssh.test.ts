@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { HostOutput } from './host-output.ts';
 import { sshWords, unreachableReason } from './ssh.ts';
 
-const FILES = { key: '/run/key', knownHosts: '/run/known', log: '/run/log' };
+const FILES = { key: '/run/key', agent: null, knownHosts: '/run/known', log: '/run/log' };
 
 describe('ssh', () => {
   test('T14: is given no configuration, agent, proxy or new host key, and the address after --', () => {
@@ -28,6 +28,15 @@ describe('ssh', () => {
     ])
       assert.equal(words[words.indexOf(option) - 1], '-o', option);
     assert.ok(sshWords({ ...connection, user: null }, FILES, ['df']).every((word) => !word.startsWith('User=')));
+  });
+
+  test('uses the keys of the named agent in place of a file', () => {
+    const connection = { host: 'web1', address: '192.0.2.7', port: 22, user: null, kind: 'ssh' } as const;
+    const words = sshWords(connection, { ...FILES, key: null, agent: '/run/agent' }, ['df']);
+    assert.deepEqual(
+      words.filter((word) => word.startsWith('Identit')),
+      ['IdentitiesOnly=no', 'IdentityAgent=/run/agent', 'IdentityFile=none'],
+    );
   });
 
   test('says why a host was not reached, without paths of the run', () => {

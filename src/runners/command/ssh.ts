@@ -8,14 +8,17 @@ const ALIVE_EVERY_S = 15;
 
 /** The files that ssh is given. */
 export interface SshFiles {
-  readonly key: string;
+  /** Of the private key; null with an agent. */
+  readonly key: string | null;
+  /** The socket of an agent; null with a key. */
+  readonly agent: string | null;
   readonly knownHosts: string;
   /** Where ssh writes its own messages, apart from the output of the command. */
   readonly log: string;
 }
 
 /**
- * No configuration, no agent, no forwarding, no proxy, no question: ssh does what is written here, with one key, and
+ * No configuration, no forwarding, no proxy, no question: ssh does what is written here, with one key or one agent, and
  * talks to a host only if it has the accepted key.
  */
 const OPTIONS: readonly string[] = [
@@ -25,8 +28,6 @@ const OPTIONS: readonly string[] = [
   'UpdateHostKeys=no',
   'CheckHostIP=no',
   'VerifyHostKeyDNS=no',
-  'IdentitiesOnly=yes',
-  'IdentityAgent=none',
   'PreferredAuthentications=publickey',
   'PasswordAuthentication=no',
   'KbdInteractiveAuthentication=no',
@@ -57,7 +58,7 @@ export function sshWords(connection: Connection, files: SshFiles, command: reado
   const options = [
     ...OPTIONS,
     `UserKnownHostsFile=${files.knownHosts}`,
-    `IdentityFile=${files.key}`,
+    ...identityOf(files),
     `HostKeyAlias=${host.toLowerCase()}`,
     `Port=${port}`,
     ...(user === null ? [] : [`User=${user}`]),
@@ -73,6 +74,14 @@ export function sshWords(connection: Connection, files: SshFiles, command: reado
     address,
     ...command.map(shellWord),
   ];
+}
+
+/** One key, or the keys of one agent. */
+function identityOf({ key, agent }: SshFiles): string[] {
+  const file = `IdentityFile=${key ?? 'none'}`;
+  return agent === null
+    ? ['IdentitiesOnly=yes', 'IdentityAgent=none', file]
+    : ['IdentitiesOnly=no', `IdentityAgent=${agent}`, file];
 }
 
 /** Why the host was not reached, from the messages of ssh; null without any. `folder` is taken out of them. */

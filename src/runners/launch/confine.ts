@@ -111,6 +111,7 @@ export class Confinement {
     for (const path of policy.readable) this.#addPath(list, path, 'execute', uid);
     for (const path of policy.writable) this.#addPath(list, path, 'full', uid);
     for (const [at, path] of (policy.outside?.paths ?? []).entries()) this.#addOutside(list, path, FOLDERS_FD + at);
+    for (const path of policy.sockets ?? []) this.#addSocket(list, path, uid);
     if (policy.sharedMemory === true) this.#addPath(list, SHARED_MEMORY, 'named', uid);
     const rulesets = this.#addNetwork(list, policy.connectPorts) ? [FILES_FD, NETWORK_FD] : [FILES_FD];
     list.append(this.#fixed.privileges);
@@ -150,6 +151,15 @@ export class Confinement {
     const rule = list.copy(pathRule(this.abi, access, stats.isDirectory(), OPENED_FD));
     list.call(step, landlock_add_rule, [FILES_FD, RULE_PATH_BENEATH, rule, 0]);
     list.call(step, close, [OPENED_FD]);
+  }
+
+  #addSocket(list: CallList, path: string, uid: number): void {
+    if (this.abi < LANDLOCK_ABI_OF_NAMED_SOCKETS)
+      throw new Error(
+        `the sandbox of this kernel cannot open the socket ${path} alone (Landlock ABI ${this.abi}; ` +
+          `${LANDLOCK_ABI_OF_NAMED_SOCKETS} can); only a privileged job can use it here`,
+      );
+    this.#addPath(list, path, 'socket', uid);
   }
 
   /** The rule takes the descriptor that was checked: whatever has the path by now changes nothing. */

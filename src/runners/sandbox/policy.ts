@@ -40,13 +40,18 @@ export interface SandboxPolicy {
    */
   readonly unixSockets?: boolean;
   /**
+   * Named sockets that it may connect to, and no others; none by default. Below Landlock ABI 9 the kernel cannot open a
+   * single one, and a program that needs one is refused.
+   */
+  readonly sockets?: readonly string[];
+  /**
    * Whether the job may make, open and remove files in /dev/shm by their names; no by default. Python needs it for
    * semaphores. It cannot list the folder, which all jobs share.
    */
   readonly sharedMemory?: boolean;
 }
 
-export type PathAccess = 'execute' | 'read' | 'device' | 'named' | 'outside';
+export type PathAccess = 'execute' | 'read' | 'device' | 'named' | 'outside' | 'socket';
 /** The folder of POSIX semaphores and shared memory. */
 export const SHARED_MEMORY = '/dev/shm';
 

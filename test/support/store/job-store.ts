@@ -42,6 +42,7 @@ export async function openTestStore(): Promise<TestStore> {
   return {
     store,
     forks: 10,
+    sshAgent: null,
     kinds: RUN_SUPPORT,
     keyring: () => Promise.resolve(RING),
     sources: { treeOf: () => Promise.resolve(null), fetch: () => Promise.reject(new Error('there are no sources')) },

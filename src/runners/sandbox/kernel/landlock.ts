@@ -63,6 +63,7 @@ const RIGHTS_OF_ACCESS: Readonly<Record<PathAccess | 'full', bigint>> = {
   execute: READ_FILE | READ_DIR | EXECUTE,
   device: READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV,
   named: READ_FILE | WRITE_FILE | TRUNCATE | MAKE_REG | REMOVE_FILE,
+  socket: RESOLVE_UNIX,
   full: ~MAKE_DEVICES,
   // Named sockets and devices in there belong to others. Without REFER nothing of a run is moved there, where it would
   // escape its removal; mv copies instead.
