@@ -10,10 +10,12 @@ import {
   netgroupOf,
   replaceNetgroup,
 } from '../../store/netgroups/netgroups.ts';
+import type { Tx } from '../../store/engine/tx.ts';
 import type { NetgroupRow } from '../../store/schema/schema.ts';
 import * as field from '../core/fields.ts';
 import { localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, replyNone, written } from '../core/reply.ts';
+import type { Services } from '../core/services.ts';
 import type { ViewData } from '../views/views.ts';
 
 /** Longer lists are not read: a thousand of the longest prefixes with blanks between them have fewer characters. */
@@ -29,6 +31,11 @@ function netgroupView(row: NetgroupRow): ViewData<'netgroup.get'> {
 /** For the ledger: counts. */
 function counts({ prefixes, excludes }: PrefixList) {
   return { prefixes: prefixes.length, excludes: excludes.length };
+}
+
+/** The next message to this daemon is classified by the new groups; other daemons are notified. */
+function forgetAfter(tx: Tx, { netgroups }: Services): void {
+  tx.afterCommit(() => netgroups.forget());
 }
 
 const prefixes = z
@@ -66,8 +73,9 @@ const add = writeOperation({
       throw new Failure('invalid_argument', `name: "${AWAY}" stands for every other address; choose another name.`);
     return readPrefixList(prefixes);
   },
-  async run({ tx }, { name }, list) {
+  async run({ tx, services }, { name }, list) {
     const row = await insertNetgroup(tx, name, list);
+    forgetAfter(tx, services);
     return written(reply('netgroup.get', netgroupView(row)), name, counts(list));
   },
 });
@@ -84,8 +92,9 @@ const set = writeOperation({
   answers: ['netgroup.get'],
   failures: ['not_found', 'conflict'],
   prepare: async (_context, { prefixes }) => readPrefixList(prefixes),
-  async run({ tx }, { name }, list) {
+  async run({ tx, services }, { name }, list) {
     const row = await replaceNetgroup(tx, name, list);
+    forgetAfter(tx, services);
     return written(reply('netgroup.get', netgroupView(row)), name, counts(list));
   },
 });
@@ -99,8 +108,9 @@ const remove = writeOperation({
   mcp: { tool: 'netgroup_remove' },
   input: z.strictObject({ name: field.name }),
   failures: ['not_found'],
-  async run({ tx }, { name }) {
+  async run({ tx, services }, { name }) {
     await deleteNetgroup(tx, name);
+    forgetAfter(tx, services);
     return written(replyNone, name);
   },
 });

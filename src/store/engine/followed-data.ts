@@ -36,7 +36,10 @@ export class FollowedData<T> {
     this.#source = source;
   }
 
-  /** Includes all that was committed before the call; on PostgreSQL, all that this process was notified of. */
+  /**
+   * Includes all that was committed before the call; on PostgreSQL, all that this process was notified of or called
+   * `forget` for.
+   */
   current(): Promise<T> {
     if (this.#kept !== null && this.#isCurrent()) return Promise.resolve(this.#kept.data);
     if (this.#refreshing === null) {
@@ -76,7 +79,7 @@ export class FollowedData<T> {
     return this.#kept.data;
   }
 
-  /** Where the store has no cheap counter, it reports the commits of this process and of others. */
+  /** Where the store has no cheap counter, it reports the commits of others; who writes here calls `forget`. */
   #listen(): void {
     if (this.#listening || this.#store.version() !== null) return;
     this.#listening = true;

@@ -86,7 +86,7 @@ const marks = prepared<object, { mark: string | null }>((db) =>
 );
 
 /** What classifies addresses by the groups of a store. */
-export type CurrentNetgroups = Pick<FollowedData<NetgroupIndex>, 'current'>;
+export type CurrentNetgroups = Pick<FollowedData<NetgroupIndex>, 'current' | 'forget'>;
 
 export function currentNetgroups(store: FollowedStore, clock: Pick<Clock, 'monotonic'>): CurrentNetgroups {
   return new FollowedData(store, clock, {
