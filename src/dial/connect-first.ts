@@ -2,7 +2,6 @@ import { isIPv4, isIPv6, type Socket } from 'node:net';
 import type { Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { DialFailed } from './dial-failed.ts';
-import { onAbort } from './on-abort.ts';
 
 /** Opens a socket to an address literal. */
 export type Open = (address: string, port: number) => Socket;
@@ -39,17 +38,19 @@ export async function connectFirst(
   const sockets = new Set<Socket>();
   const won = Promise.withResolvers<Connected>();
   let isOver = false;
-  let error: unknown = new DialFailed('the host has no address');
+  let error: Error | null = null;
   let stopTimer = NO_TIMER;
-  const forget = onAbort(signal, () => {
+  const end = (): void => {
     for (const socket of sockets) socket.destroy();
     won.reject(signal.reason);
-  });
+  };
+  const forget = (): void => signal.removeEventListener('abort', end);
+  signal.addEventListener('abort', end);
   const tryNext = (): void => {
     stopTimer();
     const { value: address } = remaining.next();
     if (address === undefined) {
-      if (sockets.size === 0) won.reject(error);
+      if (sockets.size === 0) won.reject(error ?? new DialFailed('the host has no address'));
       return;
     }
     const socket = open(address, port);
@@ -79,8 +80,8 @@ export async function connectFirst(
 }
 
 /** A refusal came from the target; that there is no way to another address says less. */
-function moreTelling(before: unknown, after: unknown): unknown {
-  return before instanceof DialFailed || errorCode(after) === 'ECONNREFUSED' ? after : before;
+function moreTelling(before: Error | null, after: Error): Error {
+  return before === null || errorCode(after) === 'ECONNREFUSED' ? after : before;
 }
 
 /** IPv4 and IPv6 in turn: a family that this machine has no way to delays the other one once. */

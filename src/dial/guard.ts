@@ -6,7 +6,6 @@ import { errorCode } from '../lib/error-code.ts';
 import { connectFirst, type Open } from './connect-first.ts';
 import { AddressForbidden, DialFailed, NameUnresolved } from './dial-failed.ts';
 import { nameServers } from './name-servers.ts';
-import { onAbort } from './on-abort.ts';
 import type { Resolve } from './resolve.ts';
 import { namedResolver } from './resolver.ts';
 
@@ -95,7 +94,7 @@ export function connector({
     const { socket, address } = await connectFirst({ addresses, port }, { open, clock, signal });
     // Unknown if the other side has closed the connection already: then it is the address that was dialled.
     const reached = socket.remoteAddress ?? address;
-    if (policy.allows(reached)) return socket;
+    if (reached === address || policy.allows(reached)) return socket;
     socket.destroy();
     throw new AddressForbidden(
       `the connection reached ${addressWords(classifyAddress(reached))}; ${policy.only} are dialled`,
@@ -134,10 +133,9 @@ async function secured(url: URL, socket: Socket, tls: SecureContextOptions, sign
   const host = hostOf(url);
   const name = isIP(host) === 0 ? { servername: host } : { host };
   const secure = connectTls({ ...tls, ...name, socket, rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] });
-  secure.once(
-    'close',
-    onAbort(signal, () => void secure.destroy()),
-  );
+  const end = (): void => void secure.destroy();
+  signal.addEventListener('abort', end);
+  secure.once('close', () => signal.removeEventListener('abort', end));
   await new Promise<void>((resolve, reject) => {
     secure.once('secureConnect', resolve);
     secure.on('error', (error) => {

@@ -1,7 +1,6 @@
 import { Resolver } from 'node:dns/promises';
 import { type Clock, pause } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
-import { onAbort } from './on-abort.ts';
 import { type Resolve, isUnknownName } from './resolve.ts';
 
 interface NameServerLimits {
@@ -32,13 +31,14 @@ export function nameServers(clock: Clock, limits: NameServerLimits, servers?: re
     const used = current;
     used.begin();
     const ended = Promise.withResolvers<never>();
-    const forget = onAbort(signal, () => ended.reject(signal.reason));
+    const end = (): void => ended.reject(signal.reason);
+    signal.addEventListener('abort', end);
     const stopTimer = clock.after(limits.totalMs, () => ended.reject(used.timeOut()));
     try {
       return await Promise.race([used.ask(name, clock), ended.promise]);
     } finally {
       stopTimer();
-      forget();
+      signal.removeEventListener('abort', end);
       used.end();
     }
   };

@@ -1,10 +1,10 @@
 import type { CheckKind, CheckOptions, ProbeDetail } from '../domain/checks/check.ts';
-import { onAbort } from '../dial/on-abort.ts';
 import type { ProbeDeps } from './deps.ts';
 import { dns } from './dns.ts';
 import { type Finding, findingOf } from './finding.ts';
 import { http } from './http.ts';
 import { metric } from './metric.ts';
+import { onAbort } from './on-abort.ts';
 import { ping } from './ping.ts';
 import { tcp } from './tcp.ts';
 import { tls } from './tls.ts';
