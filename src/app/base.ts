@@ -22,6 +22,7 @@ import type { HostKeyScanner, Services, SourceFetcher } from '../operations/core
 import { hashToken } from '../operations/access/token-hash.ts';
 import { CompiledRules } from '../reaction/compiled-rules.ts';
 import { currentNetgroups } from '../store/netgroups/netgroups.ts';
+import { createProbes, type Probes } from '../probes/process-probes.ts';
 import type { GitPlace } from '../runners/checkout/git/place.ts';
 import { VendoredFiles } from '../runners/checkout/vendored/vendored-files.ts';
 import { createLauncher } from '../runners/launch/launch.ts';
@@ -52,6 +53,7 @@ export interface Base {
   readonly seal: SealKeeper;
   readonly sources: SourceFetcher;
   readonly hostKeys: HostKeyScanner;
+  readonly probes: Probes;
   /** Files and directories of the service that no job may write. */
   readonly keptFolders: readonly string[];
   close(): Promise<void>;
@@ -70,6 +72,7 @@ export async function openBase(settings: Settings, schema: SchemaAccess = 'creat
   const followers = new Followers();
   const forget = store.onForeignCommit(() => followers.wakeAll());
   let key: Promise<Buffer> | null = null;
+  const probes = createProbes(clock, settings.checkCaFile);
   const launcher = createLauncher({ allowUnfilteredEgress: settings.allowUnfilteredEgress });
   const place = (): Promise<GitPlace | null> => findGitPlace(settings, paths);
   const sources = createSourceFetcher(paths.sources, launcher, place, sharedRunsDirs(settings.runsDir));
@@ -85,6 +88,7 @@ export async function openBase(settings: Settings, schema: SchemaAccess = 'creat
       },
     },
     hostKeys: createHostKeyScanner(launcher, place),
+    probes,
     keptFolders: keptFolders(paths, settings),
     clock,
     settings,
@@ -100,6 +104,7 @@ export async function openBase(settings: Settings, schema: SchemaAccess = 'creat
     async close() {
       forget();
       followers.wakeAll();
+      await probes.close();
       await store.close();
     },
   };
@@ -184,6 +189,7 @@ export function createServices(base: Base, parts: ServiceParts): Services {
     seal: base.seal,
     sources: base.sources,
     hostKeys: base.hostKeys,
+    probes: () => base.probes.deps(),
     outside: createOutsideChecker(base.keptFolders),
     backups: { folder: base.paths.backups },
     reaction: {

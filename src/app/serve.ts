@@ -207,6 +207,7 @@ async function openWeb(
   parts: Pick<ServiceParts, 'hasQueue' | 'wake' | 'claimNow' | 'ingressUrl' | 'sandbox' | 'jobIdentity' | 'targets'>,
 ): Promise<{ runtime: Runtime; url: string }> {
   const { base, log } = surface;
+  await base.probes.deps(); // A --check-ca-file that cannot be used ends the start.
   const services = createServices(base, { ...parts, startedAt: base.clock.now(), listeners: () => surface.listening });
   const runtime = { store: base.store, services };
   return { runtime, url: await open(surface, 'web', await createWeb(base, runtime, log), at, flag) };

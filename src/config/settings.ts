@@ -160,6 +160,13 @@ export const SETTINGS = {
     help: 'While this address is unreachable, failed checks count as missed observations',
     read: canary,
   }),
+  checkCaFile: setting({
+    flag: 'check-ca-file',
+    placeholder: 'FILE',
+    only: ['serve', 'web'],
+    help: 'Certificates (PEM) that checks trust beside the public ones; the variable is read by all commands',
+    read: optionalPath,
+  }),
   nodeName: setting({
     flag: 'node-name',
     placeholder: 'NAME',

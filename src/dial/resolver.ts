@@ -95,7 +95,8 @@ function cached(clock: Clock, path: string): () => Promise<string> {
 function addressesIn(hosts: string, name: string): readonly string[] {
   const wanted = name.toLowerCase();
   const listed = hosts.split('\n').flatMap((line) => {
-    const [address = '', ...names] = line.replace(/#.*$/, '').trim().toLowerCase().split(/\s+/);
+    const [content = ''] = line.split('#', 1);
+    const [address = '', ...names] = content.trim().toLowerCase().split(/\s+/);
     return names.includes(wanted) ? [address] : [];
   });
   return listed.length === 0 && /(?:^|\.)localhost$/.test(wanted) ? ['127.0.0.1', '::1'] : listed;

@@ -16,6 +16,8 @@ test('The last search or domain line counts, and a comment does not', () => {
     dots: 15,
   });
   assert.deepEqual(readSearchList('search .'), none);
+  // Long comments of one character are read in linear time.
+  assert.deepEqual(readSearchList(`${';'.repeat(200_000)}\u2028`), none);
 });
 
 test('A name with enough dots is asked as it is first, and a complete one only so', () => {

@@ -14,10 +14,8 @@ export function readSearchList(text: string): SearchList {
   let domains: readonly string[] = [];
   let dots = 1;
   for (const line of text.split('\n')) {
-    const [word, ...values] = line
-      .replace(/[#;].*$/, '')
-      .trim()
-      .split(/\s+/);
+    const [content = ''] = line.split(/[#;]/, 1);
+    const [word, ...values] = content.trim().split(/\s+/);
     if (word === 'search') domains = values;
     else if (word === 'domain') domains = values.slice(0, 1);
     else if (word === 'options') dots = values.reduce(dotsOf, dots);

@@ -1,13 +1,13 @@
 import type { CheckKind, CheckOptions, ProbeDetail } from '../domain/checks/check.ts';
 import type { ProbeDeps } from './deps.ts';
-import { dns } from './dns.ts';
+import { dns } from './kinds/dns.ts';
 import { type Finding, findingOf } from './finding.ts';
-import { http } from './http.ts';
-import { metric } from './metric.ts';
+import { http } from './kinds/http.ts';
+import { metric } from './kinds/metric.ts';
 import { onAbort } from './on-abort.ts';
-import { ping } from './ping.ts';
-import { tcp } from './tcp.ts';
-import { tls } from './tls.ts';
+import { ping } from './kinds/ping.ts';
+import { tcp } from './kinds/tcp.ts';
+import { tls } from './kinds/tls.ts';
 
 /** From the first step of a probe to its end. */
 export const PROBE_MS = 10_000;

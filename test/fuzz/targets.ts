@@ -3,6 +3,7 @@ import { INVENTORY_TARGETS } from './inventories.ts';
 import { FILE_TARGETS } from './files.ts';
 import { INGRESS_TARGETS } from './ingress.ts';
 import { NETGROUP_TARGETS } from './netgroups.ts';
+import { PROBE_TARGETS } from './probes.ts';
 import { REQUEST_TARGETS } from './requests.ts';
 import { RULE_TARGETS } from './rules.ts';
 import type { FuzzTarget } from './target.ts';
@@ -14,4 +15,5 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
   ...INVENTORY_TARGETS,
   ...REQUEST_TARGETS,
   ...NETGROUP_TARGETS,
+  ...PROBE_TARGETS,
 ];

@@ -8,6 +8,7 @@ import type { Authenticator } from '../../src/operations/access/authenticate.ts'
 import type { Services } from '../../src/operations/core/services.ts';
 import { CompiledRules } from '../../src/reaction/compiled-rules.ts';
 import { currentNetgroups } from '../../src/store/netgroups/netgroups.ts';
+import { probeDeps } from '../../src/probes/deps.ts';
 import type { Store } from '../../src/store/store.ts';
 
 const DOCTOR_ENTRIES = [{ name: 'store', status: 'ok', detail: 'made up for a test' }] as const;
@@ -59,6 +60,7 @@ export function fakeServices({ store, seal, followers, clock, authenticator, has
       hookNames: () => Promise.resolve([]),
     },
     lockSeenAt: () => null,
+    probes: () => Promise.resolve(probeDeps({ clock, ca: [] })),
     hostKeys: { scan: () => Promise.reject(new Error('no hosts')) },
     outside: { check: () => undefined },
     backups: { folder: '/nowhere' },

@@ -3,6 +3,7 @@ import type { HostKey } from '../../domain/inventories/host-key.ts';
 import type { FetchedTree } from '../../domain/sources/source.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Keyring, SealKeeper } from '../../lib/seal.ts';
+import type { ProbeDeps } from '../../probes/deps.ts';
 import type { ReactionDeps } from '../../reaction/types.ts';
 import type { Work } from '../../store/engine/tx.ts';
 import type { CurrentNetgroups } from '../../store/netgroups/netgroups.ts';
@@ -33,6 +34,8 @@ export interface Services {
   readonly seal: SealKeeper;
   readonly sources: SourceFetcher;
   readonly hostKeys: HostKeyScanner;
+  /** What probes of this process work with. Throws invalid_argument for a `--check-ca-file` that cannot be used. */
+  probes(): Promise<ProbeDeps>;
   readonly outside: OutsideChecker;
   /** Where the files of backups are. */
   readonly backups: { readonly folder: string };

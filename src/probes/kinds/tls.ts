@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
-import type { CheckOptions } from '../domain/checks/check.ts';
-import type { ProbeDeps } from './deps.ts';
-import type { Finding } from './finding.ts';
-import { handshake } from './handshake.ts';
-import { hostAndPort } from './host-and-port.ts';
+import type { CheckOptions } from '../../domain/checks/check.ts';
+import type { ProbeDeps } from '../deps.ts';
+import type { Finding } from '../finding.ts';
+import { handshake } from '../handshake.ts';
+import { hostAndPort } from '../host-and-port.ts';
 
 /**
  * Up when the certificate is valid for `minDays` more. Its chain is verified, and its name where the target has one: an

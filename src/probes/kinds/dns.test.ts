@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startDnsServer } from '../../test/support/network/dns-server.ts';
-import { loopbackProbes, probeOnce } from '../../test/support/network/probing.ts';
-import { nameServers } from '../dial/name-servers.ts';
-import { systemClock } from '../lib/clock.ts';
+import { startDnsServer } from '../../../test/support/network/dns-server.ts';
+import { loopbackProbes, probeOnce } from '../../../test/support/network/probing.ts';
+import { nameServers } from '../../dial/name-servers.ts';
+import { systemClock } from '../../lib/clock.ts';
 
 test('A dns target is up when the name servers know it, with the expected address', async (t) => {
   const server = await startDnsServer({

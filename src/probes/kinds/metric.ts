@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import type { CheckOptions } from '../domain/checks/check.ts';
-import type { ProbeDeps } from './deps.ts';
-import { Down, type Finding } from './finding.ts';
+import type { CheckOptions } from '../../domain/checks/check.ts';
+import type { ProbeDeps } from '../deps.ts';
+import { Down, type Finding } from '../finding.ts';
 import { holds, readMetric } from './metric-value.ts';
-import { BODY_BYTES_MAX, request } from './request.ts';
+import { BODY_BYTES_MAX, request } from '../request.ts';
 
 /** Up when the value that the URL answers with compares as expected. */
 export async function metric(

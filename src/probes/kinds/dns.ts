@@ -1,9 +1,9 @@
-import type { CheckOptions } from '../domain/checks/check.ts';
-import { canonicalAddress } from '../domain/netgroups/address.ts';
-import { NameUnresolved } from '../dial/dial-failed.ts';
-import { errorCode } from '../lib/error-code.ts';
-import type { ProbeDeps } from './deps.ts';
-import type { Finding } from './finding.ts';
+import type { CheckOptions } from '../../domain/checks/check.ts';
+import { canonicalAddress } from '../../domain/netgroups/address.ts';
+import { NameUnresolved } from '../../dial/dial-failed.ts';
+import { errorCode } from '../../lib/error-code.ts';
+import type { ProbeDeps } from '../deps.ts';
+import type { Finding } from '../finding.ts';
 
 /**
  * Up when the name servers of the machine know the name, with the expected address among its addresses. The name is

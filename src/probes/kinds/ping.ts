@@ -1,5 +1,5 @@
-import type { ProbeDeps } from './deps.ts';
-import type { Finding } from './finding.ts';
+import type { ProbeDeps } from '../deps.ts';
+import type { Finding } from '../finding.ts';
 
 /** Up when the address answers an echo request. */
 export function ping(

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import type { CheckOptions, ProbeDetail } from '../domain/checks/check.ts';
-import type { ProbeDeps } from './deps.ts';
-import type { Finding } from './finding.ts';
-import { BODY_BYTES_MAX, request } from './request.ts';
+import type { CheckOptions, ProbeDetail } from '../../domain/checks/check.ts';
+import type { ProbeDeps } from '../deps.ts';
+import type { Finding } from '../finding.ts';
+import { BODY_BYTES_MAX, request } from '../request.ts';
 
 /** Up when the status is the expected one, and the body contains the expected text. */
 export async function http(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listenHttp } from '../../test/support/network/listener.ts';
-import { loopbackProbes, probeOnce } from '../../test/support/network/probing.ts';
-import { METRIC_OPS } from '../domain/checks/check.ts';
+import { listenHttp } from '../../../test/support/network/listener.ts';
+import { loopbackProbes, probeOnce } from '../../../test/support/network/probing.ts';
+import { METRIC_OPS } from '../../domain/checks/check.ts';
 import { holds, readMetric } from './metric-value.ts';
 
 const vector = (...values: readonly string[]): string =>

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HandClock } from '../../test/support/clock.ts';
-import { listen, listenHttp } from '../../test/support/network/listener.ts';
-import { loopbackProbes, probeOnce } from '../../test/support/network/probing.ts';
-import type { CheckOptions } from '../domain/checks/check.ts';
-import { PROBE_MS } from './probe.ts';
+import { HandClock } from '../../../test/support/clock.ts';
+import { listen, listenHttp } from '../../../test/support/network/listener.ts';
+import { loopbackProbes, probeOnce } from '../../../test/support/network/probing.ts';
+import type { CheckOptions } from '../../domain/checks/check.ts';
+import { PROBE_MS } from '../probe.ts';
 
 const deps = loopbackProbes();
 
@@ -51,10 +51,12 @@ test('A request has the method, the path and the credentials of the URL', async 
   const host = `127.0.0.1:${port}`;
   await probeOnce(deps, 'http', `http://user:p%40ss@${host}/a%20b?c=1#d`, { method: 'HEAD' });
   await probeOnce(deps, 'http', `http://${host}`);
+  await probeOnce(deps, 'http', `http://:50%@${host}/`);
   const basic = `Basic ${Buffer.from('user:p@ss').toString('base64')}`;
   assert.deepEqual(seen, [
     ['HEAD', '/a%20b?c=1', basic, host, 'close'],
     ['GET', '/', undefined, host, 'close'],
+    ['GET', '/', 'Bearer 50%', host, 'close'],
   ]);
 });
 

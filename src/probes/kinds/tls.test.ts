@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HandClock } from '../../test/support/clock.ts';
-import { listenTls } from '../../test/support/network/listener.ts';
-import { loopbackProbes, probeOnce } from '../../test/support/network/probing.ts';
-import { createAuthority } from '../../test/support/notify/push-authority.ts';
-import { needs } from '../../test/support/tools.ts';
-import { systemClock } from '../lib/clock.ts';
+import { HandClock } from '../../../test/support/clock.ts';
+import { listenTls } from '../../../test/support/network/listener.ts';
+import { loopbackProbes, probeOnce } from '../../../test/support/network/probing.ts';
+import { createAuthority } from '../../../test/support/notify/push-authority.ts';
+import { needs } from '../../../test/support/tools.ts';
+import { systemClock } from '../../lib/clock.ts';
 
 const resolve = async (): Promise<readonly string[]> => ['127.0.0.1'];
 

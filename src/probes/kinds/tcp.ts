@@ -1,6 +1,6 @@
-import type { ProbeDeps } from './deps.ts';
-import type { Finding } from './finding.ts';
-import { hostAndPort } from './host-and-port.ts';
+import type { ProbeDeps } from '../deps.ts';
+import type { Finding } from '../finding.ts';
+import { hostAndPort } from '../host-and-port.ts';
 
 /** Up when a connection opens. */
 export async function tcp(

@@ -1,4 +1,4 @@
-import type { MetricOp } from '../domain/checks/check.ts';
+import type { MetricOp } from '../../domain/checks/check.ts';
 
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,9})?$/i;
 const INFINITY = /^([+-]?)inf(?:inity)?$/i;
