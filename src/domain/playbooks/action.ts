@@ -159,7 +159,8 @@ function readVars(map: YamlMap, prefix: string): PlaybookAction['extraVars'] {
   return mapOf(value);
 }
 
-function mapOf({ fields }: YamlMap): Record<string, Json> {
+/** Variables as they are written in a file of YAML. */
+export function mapOf({ fields }: YamlMap): Record<string, Json> {
   return Object.fromEntries([...fields].map(([key, value]) => [key, jsonOf(value)]));
 }
 

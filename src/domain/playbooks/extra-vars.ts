@@ -1,7 +1,7 @@
 import type { Json } from './playbook.ts';
 
 /** Bytes of the variables of a run as JSON. */
-const EXTRA_VARS_BYTES_MAX = 64 * 1024;
+export const EXTRA_VARS_BYTES_MAX = 64 * 1024;
 const DEPTH_MAX = 20;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 /** Names to which Ansible gives its own values. */

@@ -124,6 +124,7 @@ export const PLACEHOLDERS: Readonly<Record<string, string>> = {
   expect_body: 'TEXT',
   expires: 'DURATION',
   expires_at: 'TIME',
+  extra_vars_file: 'FILE',
   for: 'DURATION',
   from: 'STEP',
   git: 'URL',

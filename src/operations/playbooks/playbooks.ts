@@ -14,6 +14,7 @@ import { reply, written } from '../core/reply.ts';
 import { runSecretsField } from '../secrets/run-secrets.ts';
 import { refuseHooks } from '../sources/refuse-hooks.ts';
 import { extraVarsField, playbookField, tagsField } from './fields.ts';
+import { withVarsText } from './vars-text.ts';
 
 const input = z.strictObject({
   playbook: playbookField.describe('Path of the playbook in its source'),
@@ -32,6 +33,10 @@ const input = z.strictObject({
   check: field.flag.describe('Report what would change, but change nothing'),
   diff: field.flag.describe('Show the differences of changed files'),
   extra_vars: extraVarsField,
+  extra_vars_file: z
+    .string()
+    .optional()
+    .describe('Variables of the playbook as YAML or JSON; --extra-var comes before them'),
   vault_project: field.name.optional().describe('Project whose secrets become vault ids and variables'),
   run_secrets: runSecretsField,
   tolerate_unreachable: field.flag.describe('End as degraded, not failed, if only offline hosts are missing'),
@@ -75,7 +80,7 @@ const run = writeOperation({
   summary: 'Queue a run of an Ansible playbook',
   effect: 'enqueue',
   scopes: OPERATORS,
-  http: { method: 'POST', path: '/playbooks/run', omit: ['dir', ...MACHINE_ONLY] },
+  http: { method: 'POST', path: '/playbooks/run', omit: ['dir', 'extra_vars_file', ...MACHINE_ONLY] },
   cli: {
     verb: 'playbook run',
     wait: 'job',
@@ -92,9 +97,10 @@ const run = writeOperation({
   async prepare(context, given) {
     const reach = reachIn(given);
     requireWritable(context.services, reach);
-    return { place: await placeOf(context, given), reach: reachOf(reach) };
+    const extraVars = await withVarsText(given.extra_vars_file, given.extra_vars);
+    return { place: await placeOf(context, given), reach: reachOf(reach), extraVars };
   },
-  async run({ tx, caller, services }, given, { place, reach }) {
+  async run({ tx, caller, services }, given, { place, reach, extraVars }) {
     const { playbook, inventory, limit = null, check, diff, parallel } = given;
     const { egressPorts, privileged, writable } = reach;
     const spec: PlaybookSpec = {
@@ -106,7 +112,7 @@ const run = writeOperation({
       skipTags: given.skip_tags,
       check,
       diff,
-      extraVars: given.extra_vars,
+      extraVars,
       tolerateUnreachable: given.tolerate_unreachable,
       egressPorts,
       ...(writable.length > 0 ? { writable } : {}),
