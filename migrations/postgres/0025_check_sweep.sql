@@ -10,6 +10,7 @@ create table check_days (
   primary key (check_name, name, day)
 );
 create index check_days_by_day on check_days (day);
+create index check_days_detailed on check_days (day) where slots is not null;
 
 create table check_sweepers (
   daemon_id text collate "C" not null primary key,

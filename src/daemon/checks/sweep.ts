@@ -80,7 +80,7 @@ export class Sweep {
       this.#targets = change.targets;
       for (const { ending } of change.dropped) ending?.abort();
       this.#schedule.plan(change.targets, (target) => change.fresh.has(target));
-      await this.#writer.writeAll(change.dropped);
+      await this.#writer.writeDropped(change.dropped);
     }
     await this.#writer.writeDue(this.#targets, signal);
   }
@@ -122,6 +122,7 @@ export class Sweep {
     const isSnoozed = snoozedUntil !== null && at < snoozedUntil;
     const { durationMs, certificateDays } = result;
     target.last = { durationMs, certificateDays, detail: isMissed ? 'canary_down' : result.detail };
+    if (target.gathered.length === 0) target.gatheredFrom = this.#options.clock.monotonic();
     gather(target.gathered, { at, reading, isSnoozed, durationMs });
     if (target.unstored === 'nothing') target.unstored = 'result';
     if (target.isRecording) return;

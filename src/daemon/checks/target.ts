@@ -29,6 +29,8 @@ export interface SweepTarget extends Scheduled {
   /** A transition of it is being written: until then its state does not change. */
   isRecording: boolean;
   gathered: Gathered[];
+  /** When the first of them was observed, by the monotonic clock. */
+  gatheredFrom: number;
   /** Ends the probe under way. */
   ending: AbortController | null;
 }
@@ -56,6 +58,7 @@ export function newTarget(check: SweptCheck, row: CheckTargetRow, place: Place):
     unstored: 'nothing',
     isRecording: false,
     gathered: [],
+    gatheredFrom: 0,
     ending: null,
     slots: slotsOf(check.intervalMs, place),
     plannedFor: null,

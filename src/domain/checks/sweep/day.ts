@@ -4,7 +4,7 @@ import type { Reading } from './observe.ts';
  * What is kept of the observations of a target on one day (UTC): for each half hour the number of each reading and the
  * mean duration, and for each two hours how many durations were in which range. A day has at most some 2.5 KB.
  */
-interface DaySlot {
+export interface DaySlot {
   readonly up: number;
   readonly down: number;
   readonly missed: number;
@@ -14,11 +14,11 @@ interface DaySlot {
   readonly sumMs: number;
 }
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 export const SLOT_MS = 30 * 60_000;
 const SLOTS = DAY_MS / SLOT_MS;
 /** Durations are counted for each four half hours. */
-const SLOTS_PER_RANGE_SET = 4;
+export const SLOTS_PER_RANGE_SET = 4;
 
 /** Upper ends of ranges of durations: each is a fourth longer than the one before, from 0.1 ms to 10 s and more. */
 const SMALLEST_MS = 0.1;
@@ -70,7 +70,7 @@ export function dayOf(slot: number): number {
 }
 
 /** A day of a target as numbers. */
-interface Day {
+export interface Day {
   readonly slots: readonly DaySlot[];
   /** For each two hours, how many durations were in each range. */
   readonly durations: readonly (readonly number[])[];
@@ -174,4 +174,13 @@ export function decodeDay(bytes: Uint8Array): Day {
 
 function unreadable(): Error {
   return new Error('a day of the history of a check cannot be read');
+}
+
+/** The ends of a range of durations, in milliseconds. */
+export function rangeStartMs(range: number): number {
+  return range === 0 ? 0 : rangeEndMs(range - 1);
+}
+
+export function rangeEndMs(range: number): number {
+  return SMALLEST_MS * GROWTH ** range;
 }
