@@ -100,7 +100,9 @@ export class Sweep {
   }
 
   async #probe(target: SweepTarget): Promise<void> {
-    const { probe, onError, canary } = this.#options;
+    const { probe, onError, canary, ownership } = this.#options;
+    // A lease that could not be renewed may be another daemon's by now.
+    if (!ownership.shards().has(target.place.shard)) return;
     const ending = new AbortController();
     target.ending = ending;
     const { kind, row, options } = target.order;
