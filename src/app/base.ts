@@ -161,6 +161,7 @@ export interface ServiceParts {
   readonly sandbox: DoctorParts['sandbox'];
   readonly listeners: DoctorParts['listeners'];
   readonly jobIdentity?: NonNullable<DoctorParts['jobIdentity']>;
+  readonly checkSamples?: Services['checkSamples'];
   /** The number of notification targets; only the daemon has it. */
   readonly targets?: number;
 }
@@ -192,6 +193,7 @@ export function createServices(base: Base, parts: ServiceParts): Services {
     probes: () => base.probes.deps(),
     outside: createOutsideChecker(base.keptFolders),
     backups: { folder: base.paths.backups },
+    checkSamples: parts.checkSamples ?? (() => []),
     reaction: {
       store: base.store,
       clock,

@@ -1,5 +1,6 @@
 import { examineAuditLedger } from './entries/audit-ledger.ts';
 import { examineBackups } from './backups/backups.ts';
+import { examineChecks } from './entries/checks.ts';
 import { examineClock } from './entries/clock.ts';
 import { examineDataDir } from './entries/data-dir.ts';
 import { examineDiskRoom } from './entries/disk-room.ts';
@@ -52,6 +53,7 @@ const CHECKS: readonly Check[] = [
   { name: 'notifications', limitMs: LIMIT_MS, examine: examineNotifications },
   { name: 'schedules', limitMs: LIMIT_MS, examine: examineSchedules },
   { name: 'watches', limitMs: LIMIT_MS, examine: examineWatches },
+  { name: 'checks', limitMs: LIMIT_MS, examine: examineChecks },
   { name: 'ingress', limitMs: LIMIT_MS, examine: examineIngress },
   { name: 'rules', limitMs: RULES_LIMIT_MS, examine: examineRules },
   { name: 'audit_ledger', limitMs: LEDGER_LIMIT_MS, examine: examineAuditLedger },

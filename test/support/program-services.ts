@@ -43,6 +43,7 @@ export function fakeServices({ store, seal, followers, clock, authenticator, has
   return {
     clock,
     server: { version: '0.0.0-test', hostname: 'test-host', startedAt: Date.UTC(2026, 0, 1) },
+    checkSamples: () => [],
     hasQueue,
     wake,
     jobChanged: (jobId, signal) => followers.next(jobId, signal),

@@ -79,7 +79,10 @@ export class SweepPlan {
       if (!shards.has(place.shard)) continue;
       const target = known ?? newTarget(check, row, place);
       if (known !== undefined) {
+        const before = known.order.row;
         known.order = orderOf(check, row);
+        // What was seen of another address does not count for this one.
+        if (before.spec !== row.spec) known.state = { ...known.state, disagreeing: [] };
         if (known.slots.intervalMs !== check.intervalMs) known.slots = slotsOf(check.intervalMs, place);
       } else if (this.#wasRead && this.#shards.has(place.shard) && row.status === 'unknown') fresh.add(target);
       targets.set(row.name, target);

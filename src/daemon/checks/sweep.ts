@@ -1,10 +1,11 @@
 import type { CheckKind, ProbeDetail } from '../../domain/checks/check.ts';
 import { gather } from '../../domain/checks/sweep/day.ts';
 import { observe, type Reading, type Transition } from '../../domain/checks/sweep/observe.ts';
+import { type CheckSample, SweepCounter } from '../../domain/checks/sweep/report.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { recordTransitions } from '../../reaction/check-transition.ts';
 import type { ReactionDeps } from '../../reaction/types.ts';
-import { keepTargetState } from '../../store/checks/sweep.ts';
+import { hasChecks, keepTargetState } from '../../store/checks/sweep.ts';
 import type { CheckTargetRow } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { Canary } from './canary.ts';
@@ -38,6 +39,8 @@ export interface SweepOptions {
   ) => Promise<ProbeReading>;
   /** What tells the netgroup of a target as the groups are now; null for a target that is not an address. */
   readonly netgroupsNow: () => Promise<(kind: CheckKind, spec: string) => string | null>;
+  /** The daemon's id, under which it reports. */
+  readonly self: () => string;
   readonly maxRunning: number;
   readonly onError: (error: unknown) => void;
 }
@@ -49,6 +52,7 @@ export class Sweep {
   readonly #schedule: ProbeSchedule<SweepTarget>;
   readonly #transitions: TransitionQueue;
   readonly #writer: Writer;
+  readonly #counter = new SweepCounter();
   #targets: readonly SweepTarget[] = [];
 
   constructor(options: SweepOptions) {
@@ -59,20 +63,27 @@ export class Sweep {
       clock,
       ahead: () => ownership.ahead(),
       maxRunning,
-      run: (target) => this.#probe(target),
+      run: (target, lateMs) => this.#probe(target, lateMs),
     });
     this.#transitions = new TransitionQueue({ clock, record: (changes) => this.#recordAll(changes), onError });
-    this.#writer = new Writer({ store, clock });
+    this.#writer = new Writer({ store, clock, self: options.self });
   }
 
-  /** What it probes, for metrics. */
-  get targets(): readonly SweepTarget[] {
-    return this.#targets;
+  /** What metrics show of the targets that this daemon probes. */
+  samples(): CheckSample[] {
+    return this.#targets.map(({ check, name, state: { status }, last: { durationMs, certificateDays } }) => ({
+      check,
+      target: name,
+      status,
+      durationMs,
+      certificateDays,
+    }));
   }
 
   /** Follows the checks in the store, and writes what was observed. */
   async pass(signal: AbortSignal): Promise<void> {
-    const { ownership } = this.#options;
+    const { ownership, store } = this.#options;
+    if (this.#targets.length === 0 && !(await hasChecks(store.db))) return;
     await ownership.renew();
     if (signal.aborted) return;
     const change = await this.#plan.update(ownership.shards());
@@ -83,6 +94,7 @@ export class Sweep {
       await this.#writer.writeDropped(change.dropped);
     }
     await this.#writer.writeDue(this.#targets, signal);
+    if (this.#targets.length > 0) await this.#writer.reportDue(() => this.#counter.take(this.#targets.length));
   }
 
   /** Waits until the transitions that were seen are written. */
@@ -99,8 +111,8 @@ export class Sweep {
     await this.#options.ownership.release();
   }
 
-  async #probe(target: SweepTarget): Promise<void> {
-    const { probe, onError, canary, ownership } = this.#options;
+  async #probe(target: SweepTarget, lateMs: number): Promise<void> {
+    const { probe, onError, canary, ownership, clock } = this.#options;
     // A lease that could not be renewed may be another daemon's by now.
     if (!ownership.shards().has(target.place.shard)) return;
     const ending = new AbortController();
@@ -109,7 +121,10 @@ export class Sweep {
     try {
       const result = await probe(kind, row, options, ending.signal);
       const isMissed = !result.up && canary !== null && !(await canary.isReachable());
-      if (!ending.signal.aborted) this.#observe(target, result, isMissed);
+      if (ending.signal.aborted) return;
+      this.#observe(target, result, isMissed);
+      const { intervalMs } = target.slots;
+      this.#counter.note({ lateMs, tookMs: clock.monotonic() - target.startedAt, intervalMs, isMissed });
     } catch (error) {
       if (!ending.signal.aborted) onError(error);
     } finally {

@@ -1,5 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { addHistory, removeHistory } from '../../store/checks/history.ts';
+import type { SweepReport } from '../../domain/checks/sweep/report.ts';
+import { reportSweep } from '../../store/checks/shards.ts';
 import { keepTargetStateLater } from '../../store/checks/sweep.ts';
 import type { Store } from '../../store/store.ts';
 import { keptState, type SweepTarget } from './target.ts';
@@ -8,6 +10,9 @@ import { keptState, type SweepTarget } from './target.ts';
 const RESULTS_EVERY_MS = 60_000;
 /** How long observations of a target are gathered before they are added to its history, in milliseconds. */
 const HISTORY_EVERY_MS = 600_000;
+const REPORT_EVERY_MS = 60_000;
+/** How long the report of a daemon that is gone is kept, in milliseconds. */
+const REPORTS_KEPT_MS = 86_400_000;
 /** Targets of one write, so that no other writer waits for long. Their days are read, unpacked and packed. */
 const BATCH = 250;
 const HISTORY_BATCH = 50;
@@ -23,10 +28,13 @@ const HISTORY_PER_PASS = 500;
 export class Writer {
   readonly #store: Store;
   readonly #clock: Clock;
+  readonly #self: () => string;
   #resultsAt: number;
+  #reportedAt = Number.NEGATIVE_INFINITY;
 
-  constructor({ store, clock }: { readonly store: Store; readonly clock: Clock }) {
+  constructor({ store, clock, self }: { readonly store: Store; readonly clock: Clock; readonly self: () => string }) {
     this.#store = store;
+    this.#self = self;
     this.#clock = clock;
     this.#resultsAt = clock.monotonic();
   }
@@ -42,6 +50,15 @@ export class Writer {
       ({ gathered, gatheredFrom }) => gathered.length > 0 && now - gatheredFrom >= HISTORY_EVERY_MS,
     );
     await this.#writeHistory(old.slice(0, HISTORY_PER_PASS), signal);
+  }
+
+  /** Each minute, and at the first call, a report for the doctor. */
+  async reportDue(take: () => SweepReport): Promise<void> {
+    const now = this.#clock.monotonic();
+    if (now - this.#reportedAt < REPORT_EVERY_MS) return;
+    this.#reportedAt = now;
+    const report = JSON.stringify(take());
+    await this.#store.write((tx) => reportSweep(tx, this.#self(), report, tx.now - REPORTS_KEPT_MS));
   }
 
   async writeAll(targets: readonly SweepTarget[]): Promise<void> {
@@ -64,7 +81,12 @@ export class Writer {
     const isOver = (): boolean => signal?.aborted === true;
     for (let at = 0; at < targets.length && !isOver(); at += BATCH) {
       // The state of a transition is written with its event.
-      await this.#writeBatch(targets.slice(at, at + BATCH).filter(({ isRecording }) => !isRecording));
+      await this.#writeBatch(
+        targets
+          .slice(at, at + BATCH)
+          .filter(({ isRecording }) => !isRecording)
+          .toSorted(byName),
+      );
     }
   }
 
@@ -97,4 +119,9 @@ export class Writer {
       }
     }
   }
+}
+
+/** Every write of several targets takes them in this order: two that wait for each other would be undone. */
+function byName(a: SweepTarget, b: SweepTarget): number {
+  return a.check === b.check ? (a.name < b.name ? -1 : 1) : a.check < b.check ? -1 : 1;
 }

@@ -1,3 +1,4 @@
+import type { CheckSample } from '../../domain/checks/sweep/report.ts';
 import type { Authenticator } from '../../operations/access/authenticate.ts';
 import type { Services } from '../../operations/core/services.ts';
 import type { Sender } from '../http/sender.ts';
@@ -6,7 +7,7 @@ import type { Streams } from './stream.ts';
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 interface MetricSources {
-  readonly services: Pick<Services, 'server' | 'clock'>;
+  readonly services: Pick<Services, 'server' | 'clock' | 'checkSamples'>;
   readonly sender: Sender;
   readonly streams: Streams;
   readonly authenticator: Authenticator;
@@ -48,9 +49,40 @@ export function metricsText({ services, sender, streams, authenticator }: Metric
     number('gatehouse_kdf_running', 'gauge', 'Token verifications in progress.', load.kdfRunning),
     number('gatehouse_kdf_waiting', 'gauge', 'Token verifications that are queued.', load.kdfWaiting),
     number('gatehouse_tokens_verified', 'gauge', 'Verified tokens in the cache.', load.verified),
+    ...checkMetrics(services.checkSamples()),
     number('process_resident_memory_bytes', 'gauge', 'Resident memory.', process.memoryUsage.rss()),
   ];
   return metrics.map(format).join('');
+}
+
+/** Of the targets that this daemon probes. A target that was not probed yet has no sample. */
+function checkMetrics(samples: readonly CheckSample[]): Metric[] {
+  const labelled = samples.map((sample) => {
+    const labels = `{check="${escapeLabel(sample.check)}",target="${escapeLabel(sample.target)}"}`;
+    return [labels, sample] as const;
+  });
+  const gauge = (name: string, help: string, valueOf: (sample: CheckSample) => number | null): Metric => ({
+    name,
+    type: 'gauge',
+    help,
+    samples: labelled.flatMap(([labels, sample]) => {
+      const value = valueOf(sample);
+      return value === null ? [] : [[labels, value] as const];
+    }),
+  });
+  return [
+    gauge('gatehouse_check_up', '1 while the target of a check is up, 0 while it is down.', ({ status }) =>
+      status === 'unknown' ? null : Number(status === 'up'),
+    ),
+    gauge('gatehouse_check_duration_seconds', 'Duration of the last probe of a target.', ({ durationMs }) =>
+      durationMs === null ? null : durationMs / 1_000,
+    ),
+    gauge(
+      'gatehouse_check_certificate_days',
+      'Whole days until the certificate of a target ends.',
+      ({ certificateDays }) => certificateDays,
+    ),
+  ];
 }
 
 function number(name: string, type: Metric['type'], help: string, value: number): Metric {

@@ -1,3 +1,4 @@
+import type { CheckSample } from '../../domain/checks/sweep/report.ts';
 import type { DoctorEntry } from '../../doctor/entry.ts';
 import type { HostKey } from '../../domain/inventories/host-key.ts';
 import type { FetchedTree } from '../../domain/sources/source.ts';
@@ -42,6 +43,8 @@ export interface Services {
   readonly reaction: ReactionDeps;
   /** Follows the netgroups of the store. */
   readonly netgroups: CurrentNetgroups;
+  /** What this process knows of the targets that it probes; empty where it probes none. */
+  readonly checkSamples: () => readonly CheckSample[];
   /** Default time to live of a request for approval, in milliseconds. */
   readonly approvalTtlMs: number;
   /**

@@ -1,4 +1,5 @@
 import { SHARDS } from '../../domain/checks/sweep/slots.ts';
+import { countOf } from '../engine/rows.ts';
 import type { Tx } from '../engine/tx.ts';
 import type { CheckSweeperRow, Db } from '../schema/schema.ts';
 
@@ -108,4 +109,13 @@ export async function reportSweep(tx: Tx, daemonId: string, report: string, befo
 /** What daemons last said of their sweeps, since a time. */
 export async function sweepReports(db: Db, since: number): Promise<CheckSweeperRow[]> {
   return db.selectFrom('check_sweepers').selectAll().where('reported_at', '>=', since).execute();
+}
+
+/** How many checks are enabled, and their targets. */
+export async function countSwept(db: Db): Promise<{ readonly checks: number; readonly targets: number }> {
+  const enabled = db.selectFrom('checks').select('name').where('enabled', '=', 1);
+  return {
+    checks: await countOf(enabled.clearSelect()),
+    targets: await countOf(db.selectFrom('check_targets').where('check_name', 'in', enabled)),
+  };
 }

@@ -19,6 +19,12 @@ export async function checksMark(db: Db): Promise<string> {
   return `${count} ${revisions} ${updated}`;
 }
 
+/** Whether any check is enabled. */
+export async function hasChecks(db: Db): Promise<boolean> {
+  const row = await db.selectFrom('checks').select('name').where('enabled', '=', 1).limit(1).executeTakeFirst();
+  return row !== undefined;
+}
+
 export interface SweptCheck {
   readonly name: string;
   readonly kind: CheckKind;

@@ -12,6 +12,19 @@ import { ENGINES, freshStore } from '../engine-fixture.ts';
 
 const POSTGRES = ENGINES.find(({ hasLeases }) => hasLeases)!;
 
+async function renewAll(clock: HandClock, daemons: readonly Ownership[], seconds = 1): Promise<void> {
+  for (let second = 0; second < seconds; second += 1) {
+    clock.advance(1_000);
+    for (const each of daemons) await each.renew();
+  }
+}
+
+function assertApart(daemons: readonly Ownership[]): number {
+  const all = daemons.flatMap((each) => [...each.shards()]);
+  assert.equal(new Set(all).size, all.length, 'a shard has two daemons');
+  return all.length;
+}
+
 describe('Daemons on one PostgreSQL', () => {
   const its = freshStore(POSTGRES);
 
@@ -27,19 +40,6 @@ describe('Daemons on one PostgreSQL', () => {
         ),
     };
     return sharedOwnership({ store, clock, self: () => name });
-  }
-
-  async function renewAll(clock: HandClock, daemons: readonly Ownership[], seconds = 1): Promise<void> {
-    for (let second = 0; second < seconds; second += 1) {
-      clock.advance(1_000);
-      for (const each of daemons) await each.renew();
-    }
-  }
-
-  function assertApart(daemons: readonly Ownership[]): number {
-    const all = daemons.flatMap((each) => [...each.shards()]);
-    assert.equal(new Set(all).size, all.length, 'a shard has two daemons');
-    return all.length;
   }
 
   test('divide all shards evenly, and never have one together while they come and leave', async () => {

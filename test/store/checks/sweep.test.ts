@@ -134,7 +134,7 @@ describe('The sweep', () => {
       await db.deleteFrom('checks').execute();
     });
     await pass(1_000);
-    assert.deepEqual([await count(2 * INTERVAL), sweep.targets.length], ['', 0]);
+    assert.deepEqual([await count(2 * INTERVAL), sweep.samples().length], ['', 0]);
     await sweep.stop();
   });
 
@@ -269,7 +269,7 @@ for (const engine of ENGINES) {
         [rows.length, new Set(rows.map(({ fingerprint }) => fingerprint)).size],
         [targets.length, targets.length],
       );
-      assert.deepEqual([sweep.targets.length, errors], [targets.length, []]);
+      assert.deepEqual([sweep.samples().length, errors], [targets.length, []]);
       await sweep.stop();
     });
   });

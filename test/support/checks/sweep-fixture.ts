@@ -115,6 +115,7 @@ export function sweepFixture(store: Store, some: Partial<SweepOptions> = {}, clo
       return { up, detail: up ? 'ok' : 'refused', durationMs: 3, certificateDays: null };
     },
     netgroupsNow: async () => (kind) => (kind === 'tcp' ? 'dc' : null),
+    self: () => 'dmn_test',
     maxRunning: 1_000,
     onError: (error) => void errors.push(error),
     ...some,

@@ -17,6 +17,9 @@ function history(days: number, of: (at: number) => Partial<Parameters<typeof gat
   });
 }
 
+const near = (value: number | undefined, expected: number): boolean =>
+  value !== undefined && value > expected / 1.25 && value < expected * 1.25;
+
 describe('The availability of a target', () => {
   test('is unknown without an observation', () => {
     const { strip, uptime, durations } = availability([], NOW);
@@ -61,11 +64,9 @@ describe('The availability of a target', () => {
       }),
       NOW,
     );
-    const near = (value: number | undefined, expected: number): boolean =>
-      value !== undefined && value > expected / 1.25 && value < expected * 1.25;
     assert.ok(
       near(durations?.p50, 4) && near(durations?.p90, 100) && near(durations?.p99, 2_000),
-      `${JSON.stringify(durations)}`,
+      JSON.stringify(durations),
     );
   });
 });

@@ -1,0 +1,14 @@
+import type { LoopRow } from '../core/loop.ts';
+import type { Sweep } from './sweep.ts';
+
+/** How often changes of checks are looked for without a wake-up, and observations written, in milliseconds. */
+const CHECKS_EVERY_MS = 1_000;
+
+/** Follows the checks in the store. Probes begin at their own times. */
+export const checksLoop: LoopRow<{ readonly sweep: Sweep }> = {
+  name: 'checks',
+  everyMs: CHECKS_EVERY_MS,
+  wakeOn: ['after-request'],
+  once: ({ sweep }, signal) => sweep.pass(signal),
+  settled: ({ sweep }) => sweep.stop(),
+};

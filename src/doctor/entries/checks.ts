@@ -1,0 +1,48 @@
+import type { SweepReport } from '../../domain/checks/sweep/report.ts';
+import { countSwept, sweepReports } from '../../store/checks/shards.ts';
+import { type Facts, type Finding, ok, warn } from '../entry.ts';
+import { withStore } from '../with-store.ts';
+
+/** A daemon reports each minute; one that missed two reports is gone. */
+const REPORTS_MS = 180_000;
+const SECOND_MS = 1_000;
+
+/** Reports whether the targets of checks are probed, and in time. */
+export function examineChecks({ openedStore, clock }: Facts): Promise<Finding> {
+  return withStore(openedStore, async ({ db }) => {
+    const { checks, targets } = await countSwept(db);
+    if (checks === 0) return ok('No check is enabled.');
+    const rows = await sweepReports(db, clock.now() - REPORTS_MS);
+    if (rows.length === 0)
+      return warn(
+        `No daemon has probed the ${targets} targets of ${checks} checks for three minutes. Start svc serve.`,
+      );
+    return judge(checks, sumOf(rows.map(({ report }) => JSON.parse(report ?? '{}') as Partial<SweepReport>)));
+  });
+}
+
+function judge(checks: number, { targets, probes, late, longestLateMs, slow, missed }: SweepReport): Finding {
+  const faults = [
+    ...(late === 0
+      ? []
+      : [
+          `${late} began late, up to ${Math.ceil(longestLateMs / SECOND_MS)} s: use longer intervals or another daemon`,
+        ]),
+    ...(slow === 0 ? [] : [`${slow} took longer than the interval of their check: use a longer interval`]),
+    ...(missed === 0 ? [] : [`${missed} count for nothing, because the canary was unreachable too`]),
+  ];
+  const all = `${targets} targets of ${checks} checks; ${probes} probes in the last minute`;
+  return faults.length === 0 ? ok(`${all}, all in time.`) : warn(`${all}, of which ${faults.join('; ')}.`);
+}
+
+function sumOf(reports: readonly Partial<SweepReport>[]): SweepReport {
+  const sum = (field: keyof SweepReport): number => reports.reduce((total, report) => total + (report[field] ?? 0), 0);
+  return {
+    targets: sum('targets'),
+    probes: sum('probes'),
+    late: sum('late'),
+    longestLateMs: Math.max(...reports.map(({ longestLateMs }) => longestLateMs ?? 0)),
+    slow: sum('slow'),
+    missed: sum('missed'),
+  };
+}
