@@ -2,7 +2,8 @@ import type { ListenAddress } from '../config/listen-address.ts';
 import { postgresEnvironment } from './postgres-environment.ts';
 import { processEnvironment, type Settings } from '../config/settings.ts';
 import { thisMachine } from '../daemon/core/identity.ts';
-import { createSignals, type Signals } from '../daemon/core/signals.ts';
+import { loggedSignals } from '../daemon/core/logged-signals.ts';
+import type { Signals } from '../daemon/core/signals.ts';
 import { type Daemon, startDaemon } from '../daemon/daemon.ts';
 import { localCaller } from '../domain/access/caller.ts';
 import { Failure } from '../domain/failure.ts';
@@ -124,6 +125,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
     sandbox: () => sandboxSupport(settings, { launcher, bounds, jobIdentity }),
     jobIdentity,
     targets: settings.notify.length,
+    checkSamples: () => daemon?.checkSamples() ?? [],
   });
   const ingress = createIngressFace({ runtime, log, peers: new Peers(settings.trustedProxy) });
   ingressUrl = await open(surface, 'ingress', ingress, settings.ingressAddr, 'ingress-addr');
@@ -156,6 +158,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
     announceJob: (jobId) => base.followers.wake(jobId),
     signals,
     reaction: runtime.services.reaction,
+    checks: { ...runtime.services, canary: settings.checkCanary },
     pages: notifierOptions({ clock: base.clock, settings, transports, webUrl, services: runtime.services }),
   });
   const started = daemon;
@@ -204,7 +207,10 @@ async function openWeb(
   surface: Surface,
   at: ListenAddress,
   flag: string,
-  parts: Pick<ServiceParts, 'hasQueue' | 'wake' | 'claimNow' | 'ingressUrl' | 'sandbox' | 'jobIdentity' | 'targets'>,
+  parts: Pick<
+    ServiceParts,
+    'hasQueue' | 'wake' | 'claimNow' | 'ingressUrl' | 'sandbox' | 'jobIdentity' | 'targets' | 'checkSamples'
+  >,
 ): Promise<{ runtime: Runtime; url: string }> {
   const { base, log } = surface;
   await base.probes.deps(); // A --check-ca-file that cannot be used ends the start.
@@ -249,19 +255,6 @@ async function createWeb(base: Base, runtime: Runtime, log: Log): Promise<HttpFa
     peers: new Peers(trustedProxy),
     log,
   });
-}
-
-function loggedSignals(log: Log): Signals {
-  const signals = createSignals();
-  signals.on('job:started', (event) => log.info(event, 'job started'));
-  signals.on('job:finished', (event) => log.info(event, 'job finished'));
-  signals.on('job:fenced', (event) => log.warn(event, 'job was lost to another daemon'));
-  signals.on('job:rescued', (event) => log.warn(event, 'job of a dead daemon marked interrupted'));
-  signals.on('job:stuck', (event) => log.error(event, 'processes of a dead daemon do not end'));
-  signals.on('lease:lost', (event) => log.error(event, 'lost lease'));
-  signals.on('loop:done', ({ name, did }) => log.info({ name, ...did }, 'pass'));
-  signals.on('loop:failed', ({ name, error }) => log.error({ name, err: error }, 'pass failed'));
-  return signals;
 }
 
 async function sayReady(running: Running, settings: Settings, io: ProgramIo): Promise<void> {

@@ -4,8 +4,10 @@ import type { Tx } from '../store/engine/tx.ts';
 import type { ReactionDeps } from '../reaction/types.ts';
 import type { endTree } from '../runners/process/tree.ts';
 import type { RunSetup } from '../runners/run.ts';
+import type { CheckSample } from '../domain/checks/sweep/report.ts';
 import { expireOnce } from './approvals/expire.ts';
 import { type Identity, type Machine, takeIdentity } from './core/identity.ts';
+import { openSweep, type SweepSetup } from './checks/open-sweep.ts';
 import { Trust } from './core/lease.ts';
 import type { WakeUp } from './core/loop.ts';
 import { Loops } from './core/loops.ts';
@@ -39,6 +41,7 @@ interface DaemonOptions extends RunDeps {
   readonly signals: Signals;
   readonly reaction: ReactionDeps;
   readonly pages: NotifierOptions;
+  readonly checks: SweepSetup;
 }
 
 export interface Daemon {
@@ -47,6 +50,8 @@ export interface Daemon {
   /** Claims jobs in the transaction of another write. */
   claimNow(tx: Tx): Promise<void>;
   readonly id: string;
+  /** What it knows of the targets that it probes. */
+  checkSamples(): readonly CheckSample[];
   /** Stops claiming, ends the running jobs as `interrupted`, and leaves in order. */
   stop(): Promise<void>;
 }
@@ -58,13 +63,7 @@ const AFTER_REQUEST_MS = 10;
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { store, clock, signals, setup, leaseMs, modes } = options;
   const trust = new Trust({ clock, leaseMs, extend: (limits) => setup.guard.renew(limits) });
-  const takeName = async (): Promise<Identity> => {
-    const askedAt = clock.monotonic();
-    const taken = await takeIdentity({ ...options, targets: options.pages.transports, now: clock.now() });
-    // Before the first claim under this name: the guard would end its job by the limits of the name before.
-    if (store.dialect.liveness === 'lease') trust.renewed(askedAt);
-    return taken;
-  };
+  const takeName = (): Promise<Identity> => takeNameWith(options, trust);
   let identity = await takeName();
   let loops: Loops | null = null;
   const wakeUp = (why: WakeUp): void => loops?.wake(why);
@@ -87,12 +86,15 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const notifier = new Notifier({ ...options.pages, store, clock, self: parts.self, onError: failed('page') });
   notifier.onFree(() => wakeUp('notification-due'));
 
+  const sweep = await openSweep({ ...options, self: parts.self, onError: failed('checks') });
+
   // An approval that expired while no daemon ran ends before the first claim.
   await expireOnce(parts);
   loops = new Loops({
     ...parts,
     work,
     notifier,
+    sweep,
     scheduler: new Scheduler(options.reaction),
     onLate: () => void work.stopAll('lease-late'),
     onLost: async () => {
@@ -111,6 +113,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   return {
     wake,
     claimNow: (tx) => work.claimIn(tx),
+    checkSamples: () => sweep.samples(),
     get id() {
       return identity.id;
     },
@@ -124,4 +127,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       await identity.retire();
     },
   };
+}
+
+async function takeNameWith(options: DaemonOptions, trust: Trust): Promise<Identity> {
+  const { clock, pages, store } = options;
+  const askedAt = clock.monotonic();
+  const taken = await takeIdentity({ ...options, targets: pages.transports, now: clock.now() });
+  // Before the first claim under this name: the guard would end its job by the limits of the name before.
+  if (store.dialect.liveness === 'lease') trust.renewed(askedAt);
+  return taken;
 }

@@ -1,27 +1,20 @@
-import type { CheckKind, ProbeDetail } from '../../domain/checks/check.ts';
+import type { CheckKind } from '../../domain/checks/check.ts';
 import { gather } from '../../domain/checks/sweep/day.ts';
 import { observe, type Reading, type Transition } from '../../domain/checks/sweep/observe.ts';
 import { type CheckSample, SweepCounter } from '../../domain/checks/sweep/report.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { ProbeResult } from '../../probes/probe.ts';
 import { recordTransitions } from '../../reaction/check-transition.ts';
 import type { ReactionDeps } from '../../reaction/types.ts';
 import { hasChecks, keepTargetState } from '../../store/checks/sweep.ts';
-import type { CheckTargetRow } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { Canary } from './canary.ts';
 import type { Ownership } from './ownership.ts';
 import { SweepPlan } from './plan.ts';
 import { ProbeSchedule } from './probe-schedule.ts';
-import { keptState, type SweepTarget } from './target.ts';
+import { keptState, type ProbeOrder, type SweepTarget } from './target.ts';
 import { type QueuedTransition, TransitionQueue } from './transition-queue.ts';
 import { Writer } from './writer.ts';
-
-interface ProbeReading {
-  readonly up: boolean;
-  readonly detail: ProbeDetail;
-  readonly durationMs: number;
-  readonly certificateDays: number | null;
-}
 
 export interface SweepOptions {
   readonly store: Store;
@@ -31,12 +24,7 @@ export interface SweepOptions {
   /** Null where no canary is set. */
   readonly canary: Canary | null;
   /** One probe. Rejects when `signal` aborts. */
-  readonly probe: (
-    kind: CheckKind,
-    target: CheckTargetRow,
-    options: string,
-    signal: AbortSignal,
-  ) => Promise<ProbeReading>;
+  readonly probe: (order: ProbeOrder, signal: AbortSignal) => Promise<ProbeResult>;
   /** What tells the netgroup of a target as the groups are now; null for a target that is not an address. */
   readonly netgroupsNow: () => Promise<(kind: CheckKind, spec: string) => string | null>;
   /** The daemon's id, under which it reports. */
@@ -117,9 +105,8 @@ export class Sweep {
     if (!ownership.shards().has(target.place.shard)) return;
     const ending = new AbortController();
     target.ending = ending;
-    const { kind, row, options } = target.order;
     try {
-      const result = await probe(kind, row, options, ending.signal);
+      const result = await probe(target.order, ending.signal);
       const isMissed = !result.up && canary !== null && !(await canary.isReachable());
       if (ending.signal.aborted) return;
       this.#observe(target, result, isMissed);
@@ -132,7 +119,7 @@ export class Sweep {
     }
   }
 
-  #observe(target: SweepTarget, result: ProbeReading, isMissed: boolean): void {
+  #observe(target: SweepTarget, result: ProbeResult, isMissed: boolean): void {
     const at = this.#options.ownership.now();
     const reading: Reading = isMissed ? 'missed' : result.up ? 'up' : 'down';
     const { snoozed_until: snoozedUntil } = target.order.row;
@@ -151,7 +138,7 @@ export class Sweep {
   }
 
   /** From here on the state of the target does not change until it is stored together with its event. */
-  #record(target: SweepTarget, transition: Transition, result: ProbeReading): void {
+  #record(target: SweepTarget, transition: Transition, result: ProbeResult): void {
     target.isRecording = true;
     const before = target.state.status === 'down' ? 'up' : 'down';
     let isKept = false;

@@ -1,4 +1,4 @@
-import type { CheckKind, ProbeDetail, TargetStatus } from '../../domain/checks/check.ts';
+import type { CheckKind, CheckOptions, ProbeDetail, TargetStatus } from '../../domain/checks/check.ts';
 import type { Gathered } from '../../domain/checks/sweep/day.ts';
 import type { SweepState } from '../../domain/checks/sweep/observe.ts';
 import { type Place, slotsOf } from '../../domain/checks/sweep/slots.ts';
@@ -37,13 +37,12 @@ export interface SweepTarget extends Scheduled {
 
 export interface ProbeOrder {
   readonly kind: CheckKind;
-  /** JSON. */
-  readonly options: string;
+  readonly options: CheckOptions[CheckKind];
   readonly row: CheckTargetRow;
 }
 
 export function orderOf({ kind, options }: SweptCheck, row: CheckTargetRow): ProbeOrder {
-  return { kind, options, row };
+  return { kind, options: JSON.parse(options) as CheckOptions[CheckKind], row };
 }
 
 export function newTarget(check: SweptCheck, row: CheckTargetRow, place: Place): SweepTarget {

@@ -1,5 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { expireLoop, type ExpireDeps } from '../approvals/expire.ts';
+import { checksLoop } from '../checks/loop.ts';
+import type { Sweep } from '../checks/sweep.ts';
 import { deadmanLoop } from '../events/deadman.ts';
 import { endingsLoop } from '../events/endings.ts';
 import { outcomesLoop, type OutcomeDeps } from '../events/job-outcome-events.ts';
@@ -23,7 +25,12 @@ type LoopDeps = ExpireDeps &
   ModesLoopDeps &
   ScheduleLoopDeps &
   NextStepsDeps &
-  LeaseDeps & { readonly clock: Clock; readonly signals: Signals; readonly wakeUp: (why: WakeUp) => void };
+  LeaseDeps & {
+    readonly sweep: Sweep;
+    readonly clock: Clock;
+    readonly signals: Signals;
+    readonly wakeUp: (why: WakeUp) => void;
+  };
 
 /** Every loop of a daemon, in the order in which they start. */
 const LOOPS: readonly LoopRow<LoopDeps>[] = [
@@ -37,6 +44,7 @@ const LOOPS: readonly LoopRow<LoopDeps>[] = [
   notificationLoop,
   deadmanLoop,
   scheduleLoop,
+  checksLoop,
   retentionLoop,
   modesLoop,
   leaseLoop,

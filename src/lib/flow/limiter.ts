@@ -16,6 +16,11 @@ export class Limiter {
     this.#limits = limits;
   }
 
+  /** How many may run at a time. */
+  get limit(): number {
+    return this.#limits.running;
+  }
+
   get running(): number {
     return this.#running;
   }

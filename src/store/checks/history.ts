@@ -1,5 +1,19 @@
 import { sql } from 'kysely';
-import { addGathered, dayOf, decodeDay, emptyDay, encodeDay, type Gathered } from '../../domain/checks/sweep/day.ts';
+import {
+  type Availability,
+  availability,
+  DAYS_READ,
+  DETAILED_DAYS_READ,
+} from '../../domain/checks/sweep/availability.ts';
+import {
+  addGathered,
+  DAY_MS,
+  dayOf,
+  decodeDay,
+  emptyDay,
+  encodeDay,
+  type Gathered,
+} from '../../domain/checks/sweep/day.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Tx } from '../engine/tx.ts';
 import type { CheckDayRow, Db } from '../schema/schema.ts';
@@ -75,6 +89,19 @@ const removeOf = prepared<Omit<DayKey, 'day'>, unknown>((db, value) =>
 /** Removes the history of a target that is not in its check any more. */
 export function removeHistory(tx: Tx, check: string, target: string): void {
   tx.later(removeOf(tx.db, { check_name: check, name: target }));
+}
+
+/** The history of each target of a check that has one, by the name of the target. */
+export async function readAvailability(db: Db, check: string, now: number): Promise<ReadonlyMap<string, Availability>> {
+  const today = Math.floor(now / DAY_MS);
+  const rows = await listDays(db, check, today - DAYS_READ, today - DETAILED_DAYS_READ);
+  const byTarget = Map.groupBy(rows, ({ name }) => name);
+  return new Map(
+    [...byTarget].map(([name, days]) => {
+      const stored = days.map((row) => ({ ...row, detail: row.slots === null ? null : decodeDay(row.slots) }));
+      return [name, availability(stored, now)];
+    }),
+  );
 }
 
 /** The days of a check's targets from `day` on. The slots are read from `detailedFrom` on. */

@@ -6,7 +6,7 @@ import type { CheckSweeperRow, Db } from '../schema/schema.ts';
 /** Which daemon probes which targets, by leases in database time. */
 
 /** What a daemon has after it renewed its leases. */
-export interface HeldShards {
+interface HeldShards {
   readonly held: readonly number[];
   /** Those of them that it must leave to others: it stops probing them, and releases them with the next call. */
   readonly surplus: readonly number[];

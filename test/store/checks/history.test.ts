@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CHECK_DAYS, CHECK_SLOTS_DAYS, retainOnce } from '../../../src/daemon/maintenance/retention.ts';
 import { DAY_MS, decodeDay, gather, type Gathered, SLOT_MS } from '../../../src/domain/checks/sweep/day.ts';
-import { addHistory, listDays } from '../../../src/store/checks/history.ts';
+import { addHistory, listDays, readAvailability } from '../../../src/store/checks/history.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { putCheck, sweepFixture } from '../../support/checks/sweep-fixture.ts';
 import { HandClock } from '../../support/clock.ts';
@@ -44,6 +44,20 @@ for (const engine of ENGINES) {
       const { slots } = decodeDay(days[1]!.slots!);
       assert.deepEqual([slots[0]?.up, slots[0]?.missed, slots[1]?.up, slots[2]?.up], [1, 1, 1, 0]);
       assert.deepEqual(await listDays(store.db, 'other', 0, 0), []);
+    });
+
+    test('is read as the availability of each target', async () => {
+      const { store } = its;
+      const now = TODAY * DAY_MS + 3 * SLOT_MS;
+      await add(store, observed(now - 10 * 60_000, ['up', 'up', 'down', 'up']));
+      await add(store, observed(now - 40 * DAY_MS, ['down', 'down', 'down', 'down']));
+      const found = await readAvailability(store.db, 'web', now);
+      const { uptime, strip, durations } = found.get('a')!;
+      assert.deepEqual([...found.keys()], ['a']);
+      assert.deepEqual(uptime, { day: 0.75, week: 0.75, month: 0.75, quarter: 0.375 });
+      assert.deepEqual([strip[46]?.up, strip[46]?.down, strip[47]], [3, 1, null]);
+      const p50 = durations?.p50 ?? 0;
+      assert.ok(p50 > 7 / 1.25 && p50 < 7 * 1.25, `${p50}`);
     });
 
     test('keeps half hours for some days, counts for longer, and nothing of a target that is gone', async () => {

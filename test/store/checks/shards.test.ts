@@ -88,7 +88,7 @@ describe('Daemons on one PostgreSQL', () => {
         its.store,
         {
           ownership: daemon(name, clock),
-          probe: async (_kind, { name: target }) => {
+          probe: async ({ row: { name: target } }) => {
             const { phaseMs, intervalMs } = slotsOf(10_000, placeOf('web', target));
             probes.push({ target, slot: Math.floor((clock.now() - phaseMs) / intervalMs) });
             return { up: true, detail: 'ok', durationMs: 1, certificateDays: null };

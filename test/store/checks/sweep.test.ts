@@ -211,7 +211,7 @@ describe('The sweep', () => {
     const { store } = fixture;
     await putCheck(store, 'web', ['a', 'b']);
     const { sweep, pass, errors } = sweepFixture(store, {
-      probe: async (_kind, { name }) => {
+      probe: async ({ row: { name } }) => {
         if (name === 'a') throw new TypeError('a fault');
         return { up: true, detail: 'ok', durationMs: 1, certificateDays: null };
       },

@@ -109,7 +109,7 @@ export function sweepFixture(store: Store, some: Partial<SweepOptions> = {}, clo
     reaction,
     ownership: ownsAll(clock),
     canary: null,
-    probe: async (_kind, { check_name: check, name }) => {
+    probe: async ({ row: { check_name: check, name } }) => {
       probed.push(`${check}/${name}`);
       const up = !down.has(`${check}/${name}`);
       return { up, detail: up ? 'ok' : 'refused', durationMs: 3, certificateDays: null };
