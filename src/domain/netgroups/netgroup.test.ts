@@ -95,15 +95,17 @@ function written({ family, first, bits, isExclusion }: ModelPrefix): string {
   return `${isExclusion ? '!' : ''}${text}/${family === 4 && text.includes(':') ? bits + 96 : bits}`;
 }
 
-/** Many of its prefixes hold one another or are equal. */
+/** Many of its prefixes hold one another, are equal, or are next to one another. */
 function modelSet(): ModelPrefix[] {
   const made: ModelPrefix[] = [];
   const count = whole(1, 12);
   while (made.length < count) {
-    const near = made.length > 0 && whole(0, 2) > 0 ? pick(made) : null;
+    const near = made.length > 0 && whole(0, 3) > 0 ? pick(made) : null;
     const family = near?.family ?? pick<4 | 6>([4, 6]);
-    const bits = whole(0, 3) === 0 ? (near?.bits ?? 0) : whole(0, BITS[family]);
-    const value = near === null ? some(BITS[family]) : near.first ^ (some(BITS[family]) >> BigInt(near.bits));
+    const isNeighbour = near !== null && near.bits > 0 && whole(0, 3) === 0;
+    const bits = isNeighbour || whole(0, 3) === 0 ? (near?.bits ?? 0) : whole(0, BITS[family]);
+    const inside = near === null ? some(BITS[family]) : near.first ^ (some(BITS[family]) >> BigInt(near.bits));
+    const value = isNeighbour ? near.first ^ (1n << BigInt(BITS[family] - bits)) : inside;
     const first = (value >> BigInt(BITS[family] - bits)) << BigInt(BITS[family] - bits);
     made.push({ family, first, bits, group: pick(NAMES), isExclusion: whole(0, 4) === 0 });
   }

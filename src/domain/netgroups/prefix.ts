@@ -52,7 +52,7 @@ function mask(words: Uint32Array, family: AddressFamily, bits: number): void {
   for (let at = 0; at < ADDRESS_WORDS; at += 1) {
     const kept = Math.min(Math.max(bits - (at - first) * WORD_BITS, 0), WORD_BITS);
     // A shift by 32 bits would shift by none.
-    const ones = kept === 0 || at < first ? 0 : -1 << (WORD_BITS - kept);
+    const ones = kept === 0 ? 0 : -1 << (WORD_BITS - kept);
     words[at] = (words[at] ?? 0) & ones;
   }
 }
