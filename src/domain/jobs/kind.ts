@@ -6,6 +6,8 @@ export interface KindFacts<Spec> {
   runbook(spec: Spec): string;
   /** What a summary names after the words; by default the part of `runbook` after the kind. */
   about?(spec: Spec): string;
+  /** What a run starts, for an operator on the machine; left out for a kind that starts no program of its order. */
+  command?(spec: Spec): JobCommand;
   readonly words: KindWords;
   /** Which processes get the stop signal first; `leader-first` if the tool cannot report after its helpers ended. */
   readonly stop: 'group' | 'leader-first';
@@ -20,6 +22,12 @@ export interface KindFacts<Spec> {
   readonly makesPlan: boolean;
   /** Whether a run destroys everything that it works on: its approver is warned. */
   readonly destroysAll: boolean;
+}
+
+interface JobCommand {
+  readonly words: readonly string[];
+  /** Directories outside its run that it may write. */
+  readonly writable?: readonly string[] | undefined;
 }
 
 interface KindWords {

@@ -5,6 +5,7 @@ export const playbookKind: KindFacts<PlaybookSpec> = {
   readSpec: (json) => JSON.parse(json) as PlaybookSpec,
   runbook: ({ playbook }) => `playbook:${playbook}`,
   about: ({ playbook, inventory }) => `${playbook} on ${inventory}`,
+  command: (spec) => ({ words: wordsOf(spec), writable: spec.writable }),
   words: { title: (of) => `Run playbook ${of}`, short: 'playbook run' },
   stop: 'group',
   startsAtOnce: false,
@@ -12,3 +13,22 @@ export const playbookKind: KindFacts<PlaybookSpec> = {
   makesPlan: false,
   destroysAll: false,
 };
+
+/** The command line of Ansible that does the same; the inventory is the name of the stored one. */
+function wordsOf({ playbook, inventory, limit, tags, skipTags, check, diff, extraVars }: PlaybookSpec): string[] {
+  return [
+    'ansible-playbook',
+    ...option('inventory', inventory),
+    ...option('limit', limit ?? ''),
+    ...option('tags', tags.join(',')),
+    ...option('skip-tags', skipTags.join(',')),
+    ...(check ? ['--check'] : []),
+    ...(diff ? ['--diff'] : []),
+    ...option('extra-vars', Object.keys(extraVars).length === 0 ? '' : JSON.stringify(extraVars)),
+    playbook,
+  ];
+}
+
+function option(name: string, value: string): string[] {
+  return value === '' ? [] : [`--${name}=${value}`];
+}

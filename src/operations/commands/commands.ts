@@ -5,6 +5,7 @@ import { reachOf } from '../../domain/actions/reach.ts';
 import { commandKind } from '../../domain/commands/kind.ts';
 import { Failure } from '../../domain/failure.ts';
 import { isTerminal, type JobEvent } from '../../domain/jobs/job.ts';
+import { KINDS } from '../../domain/jobs/kinds.ts';
 import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { nextTurn } from '../../lib/flow/cooperative.ts';
@@ -100,7 +101,7 @@ const THIS_MACHINE = localOnly('The words of a command are shown on the machine 
 
 const words = readOperation({
   id: 'job.command',
-  summary: 'Show the command of a command job as POSIX shell words',
+  summary: 'Show the command of a command or playbook job as POSIX shell words',
   scopes: OPERATORS,
   ...THIS_MACHINE,
   cli: { verb: 'job command', positionals: ['id'], examples: ['svc job command job_01m7yd4zyke00anp2z332d2j5p'] },
@@ -109,9 +110,11 @@ const words = readOperation({
   failures: ['not_found', 'conflict'],
   async run({ store }, { id }) {
     const job = await getJob(store.db, id);
-    if (job.kind !== 'command')
-      throw new Failure('conflict', `Job ${id} is of kind ${job.kind}; only jobs of kind command have command words.`);
-    const { command, writable = [] } = commandKind.readSpec(job.spec);
+    const kind = KINDS[job.kind];
+    const shown = kind.command?.(kind.readSpec(job.spec));
+    if (shown === undefined)
+      throw new Failure('conflict', `Job ${id} is of kind ${job.kind}; only commands and playbooks have words.`);
+    const { words: command, writable = [] } = shown;
     return reply('job.command', {
       job_id: id,
       command: command.map(hideCredentials),

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isNone } from '../../../src/operations/core/http-face.ts';
+import type { PlaybookSpec } from '../../../src/domain/playbooks/playbook.ts';
 import { OPERATIONS } from '../../../src/operations/table.ts';
 import { add, call, heard, rule, WHEN } from '../../support/fixtures/rules.ts';
 import { type Program, startProgram } from '../../support/program.ts';
@@ -120,8 +121,45 @@ test('the command of a job is shown word by word, without credentials of URLs', 
   await program.store.write((tx) => tx.db.updateTable('jobs').set({ kind: 'plan' }).where('id', '=', job.id).execute());
   await assert.rejects(
     call(program, 'job.command', { id: job.id }),
-    refusal('conflict', /^Job \S+ is of kind plan; only jobs of kind command have command words\.$/),
+    refusal('conflict', /^Job \S+ is of kind plan; only commands and playbooks have words\.$/),
   );
+});
+
+test('the command of a playbook job is that of Ansible, with the directories that it may write', async (t) => {
+  const program = await startProgram(t);
+  await add(program, `name: x\n${WHEN}action: {command: [echo], inventory: localhost}\n`);
+  await heard(program);
+  const job = await program.store.db.selectFrom('jobs').select('id').executeTakeFirstOrThrow();
+  const spec: PlaybookSpec = {
+    playbook: 'site.yml',
+    source: 'ops',
+    dir: null,
+    inventory: 'prod',
+    limit: 'web,!web9',
+    tags: ['a', 'b'],
+    skipTags: [],
+    check: true,
+    diff: false,
+    extraVars: { from: 'https://a:b@h/x', n: 1 },
+    tolerateUnreachable: false,
+    egressPorts: [],
+    writable: ['/srv/cache'],
+    runSecrets: {},
+    vaultProject: null,
+  };
+  await program.store.write((tx) =>
+    tx.db
+      .updateTable('jobs')
+      .set({ kind: 'playbook', spec: JSON.stringify(spec) })
+      .where('id', '=', job.id)
+      .execute(),
+  );
+  const options = ['--inventory=prod', '--limit=web,!web9', '--tags=a,b', '--check'];
+  assert.deepEqual(await call(program, 'job.command', { id: job.id }), {
+    job_id: job.id,
+    command: ['ansible-playbook', ...options, '--extra-vars={"from":"https://[kept]@h/x","n":1}', 'site.yml'],
+    writable: ['/srv/cache'],
+  });
 });
 
 test('both are on the machine itself only', () => {
