@@ -17,6 +17,7 @@ import { monotonicMs } from './kit/time.ts';
 import { backup } from './parts/backup.ts';
 import { checkout } from './parts/checkout.ts';
 import { classify } from './parts/checks/classify.ts';
+import { probes } from './parts/checks/probes.ts';
 import { claims } from './parts/claims.ts';
 import { enqueue } from './parts/enqueue.ts';
 import { flood } from './parts/flood.ts';
@@ -54,6 +55,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   infrastructure,
   reaction,
   classify,
+  probes,
   pages,
   checkout,
   ssh,

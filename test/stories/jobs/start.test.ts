@@ -40,6 +40,7 @@ const REFUSED: readonly Refused[] = [
   },
   { what: 'a canary that is a name', args: ['--check-canary', 'gate.example:53'], names: '--check-canary' },
   { what: 'a canary without a port', args: ['--check-canary', '192.0.2.1'], names: '--check-canary' },
+  { what: 'a file without certificates', args: ['--check-ca-file', '/etc/passwd'], names: '--check-ca-file' },
   { what: 'no job at all at a time', args: ['--max-jobs', '0'], names: '--max-jobs' },
   { what: 'a size without its unit', args: ['--job-memory', '512'], names: '--job-memory' },
   { what: 'too few processes for a job', args: ['--job-processes', '1'], names: '--job-processes' },
