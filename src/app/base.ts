@@ -19,6 +19,7 @@ import { newId } from '../lib/id.ts';
 import type { Keyring, SealKeeper } from '../lib/seal.ts';
 import { TaskSlicer } from '../lib/flow/cooperative.ts';
 import type { HostKeyScanner, Services, SourceFetcher } from '../operations/core/services.ts';
+import { Prober } from '../operations/checks/prober.ts';
 import { hashToken } from '../operations/access/token-hash.ts';
 import { CompiledRules } from '../reaction/compiled-rules.ts';
 import { currentNetgroups } from '../store/netgroups/netgroups.ts';
@@ -190,7 +191,6 @@ export function createServices(base: Base, parts: ServiceParts): Services {
     seal: base.seal,
     sources: base.sources,
     hostKeys: base.hostKeys,
-    probes: () => base.probes.deps(),
     outside: createOutsideChecker(base.keptFolders),
     backups: { folder: base.paths.backups },
     checkSamples: parts.checkSamples ?? (() => []),
@@ -202,6 +202,7 @@ export function createServices(base: Base, parts: ServiceParts): Services {
       rules: new CompiledRules(base.store, clock),
       turns: new TaskSlicer(clock),
     },
+    prober: new Prober(clock, () => base.probes.deps()),
     netgroups: currentNetgroups(base.store, clock),
     approvalTtlMs: base.settings.approvalTtlMs,
     linkOrigin: async () => base.settings.publicUrl ?? parts.ingressUrl(),

@@ -158,7 +158,7 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
     announceJob: (jobId) => base.followers.wake(jobId),
     signals,
     reaction: runtime.services.reaction,
-    checks: { ...runtime.services, canary: settings.checkCanary },
+    checks: { ...runtime.services, probes: () => base.probes.deps(), canary: settings.checkCanary },
     pages: notifierOptions({ clock: base.clock, settings, transports, webUrl, services: runtime.services }),
   });
   const started = daemon;

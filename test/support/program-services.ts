@@ -6,6 +6,7 @@ import { createKeyring, type SealFileKey, type SealKeeper } from '../../src/lib/
 import { TaskSlicer } from '../../src/lib/flow/cooperative.ts';
 import type { Authenticator } from '../../src/operations/access/authenticate.ts';
 import type { Services } from '../../src/operations/core/services.ts';
+import { Prober } from '../../src/operations/checks/prober.ts';
 import { CompiledRules } from '../../src/reaction/compiled-rules.ts';
 import { currentNetgroups } from '../../src/store/netgroups/netgroups.ts';
 import { probeDeps } from '../../src/probes/deps.ts';
@@ -37,9 +38,12 @@ interface Fakes {
   readonly authenticator: Authenticator;
   readonly hasQueue: boolean;
   readonly wake: () => void;
+  readonly prober?: Prober | undefined;
 }
 
-export function fakeServices({ store, seal, followers, clock, authenticator, hasQueue, wake }: Fakes): Services {
+export function fakeServices(fakes: Fakes): Services {
+  const { store, seal, followers, clock, authenticator, hasQueue, wake } = fakes;
+  const { prober = new Prober(clock, () => Promise.resolve(probeDeps({ clock, ca: [] }))) } = fakes;
   return {
     clock,
     server: { version: '0.0.0-test', hostname: 'test-host', startedAt: Date.UTC(2026, 0, 1) },
@@ -61,7 +65,6 @@ export function fakeServices({ store, seal, followers, clock, authenticator, has
       hookNames: () => Promise.resolve([]),
     },
     lockSeenAt: () => null,
-    probes: () => Promise.resolve(probeDeps({ clock, ca: [] })),
     hostKeys: { scan: () => Promise.reject(new Error('no hosts')) },
     outside: { check: () => undefined },
     backups: { folder: '/nowhere' },
@@ -73,6 +76,7 @@ export function fakeServices({ store, seal, followers, clock, authenticator, has
       rules: new CompiledRules(store, clock),
       turns: new TaskSlicer(clock),
     },
+    prober,
     netgroups: currentNetgroups(store, clock),
     approvalTtlMs: 3_600_000,
     linkOrigin: () => Promise.resolve('http://127.0.0.1:8421'),

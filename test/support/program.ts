@@ -23,6 +23,7 @@ import { claimJobs, fenceOf, finishJob } from '../../src/store/jobs/claims.ts';
 import { getJob, insertJob } from '../../src/store/jobs/jobs.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { insertToken, revokeToken } from '../../src/store/access/tokens.ts';
+import type { Prober } from '../../src/operations/checks/prober.ts';
 import { fakeServices, memorySealKeeper } from './program-services.ts';
 import { freshDatabase } from './postgres/postgres.ts';
 
@@ -41,6 +42,8 @@ export interface ProgramOptions extends Partial<
   readonly wrapStore?: (store: Store) => Store;
   readonly clock?: Clock;
   readonly hasQueue?: boolean;
+  /** Without one, probes reach what those of a daemon reach. */
+  readonly prober?: Prober;
 }
 
 export interface TokenOptions {
@@ -140,6 +143,7 @@ export async function startProgram(ending: Ending | null, options: ProgramOption
     authenticator,
     hasQueue: options.hasQueue ?? true,
     wake: () => (wakes += 1),
+    prober: options.prober,
   });
   const logged: { fields: object; message: string }[] = [];
   const face = createHttpFace({

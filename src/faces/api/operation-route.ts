@@ -110,7 +110,7 @@ async function ask(
   const keys = headerValues(request, 'idempotency-key');
   if (keys.length > 1) throw new Failure('invalid_argument', 'Idempotency-Key: the header is sent more than once.');
   const invocation = { caller, raw, idempotencyKey: keys[0] };
-  if (!('around' in operation)) return invoke(runtime, operation, invocation);
+  if (!('around' in operation || 'waits' in operation)) return invoke(runtime, operation, invocation);
   return waits.during(exchange, caller, (clientWait) => invoke(runtime, operation, { ...invocation, clientWait }));
 }
 

@@ -2,7 +2,7 @@ import type { Projected, ViewName } from '../../operations/views/views.ts';
 import { auditHead, auditList } from './text/audit.ts';
 import { approval, approvals, decision, link, pending } from './text/approvals.ts';
 import { backup, backups } from './text/backups.ts';
-import { check, checks } from './text/checks.ts';
+import { check, checks, probed } from './text/checks.ts';
 import { eventList, eventSheet, eventSummary, eventTrace } from './text/events.ts';
 import { generic } from './display/generic.ts';
 import { commandLine, enqueued, events, job, jobs, redrive, result } from './text/jobs.ts';
@@ -58,6 +58,7 @@ const RENDERINGS: { readonly [V in ViewName]: (data: Projected<V>, display: Disp
   'approval.link': link,
   'check.list': checks,
   'check.get': check,
+  'check.probe': probed,
   'event.list': eventList,
   'event.get': eventSheet,
   'event.summary': eventSummary,

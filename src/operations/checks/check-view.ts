@@ -4,7 +4,7 @@ import type { NetgroupIndex } from '../../domain/netgroups/netgroup.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { nextTurn } from '../../lib/flow/cooperative.ts';
 import { listChecks, optionsOf } from '../../store/checks/checks.ts';
-import { countTargets, listTargets, type TargetState } from '../../store/checks/targets.ts';
+import { countTargets, listTargets, listTargetsFrom, type TargetState } from '../../store/checks/targets.ts';
 import type { CheckRow, Db } from '../../store/schema/schema.ts';
 import type { Context } from '../core/operation.ts';
 import type { ViewData, ViewItem } from '../views/views.ts';
@@ -12,6 +12,8 @@ import type { ViewData, ViewItem } from '../views/views.ts';
 /** Checks read at a time, and the targets of one batch of a list. A check with more is a batch alone. */
 const CHECKS_READ = 100;
 const BATCH_TARGETS = 1_000;
+/** Targets of such a check read at a time. On SQLite reading takes the thread: 10,000 at once took 50 ms. */
+const SLICE_TARGETS = 500;
 
 /** What a view needs besides the rows. */
 interface ViewParts {
@@ -26,7 +28,21 @@ export async function viewParts({ store, services }: Context): Promise<ViewParts
 }
 
 export async function checkView(db: Db, row: CheckRow, parts: ViewParts): Promise<ViewData<'check.get'>> {
-  return viewOf(row, await listTargets(db, [row.name]), parts);
+  return { ...headOf(row), targets: await targetViews(db, row, parts), ...ownOf(row) };
+}
+
+/** Others have their turn in between, so a change of the check in the mean time may be shown in part. */
+async function targetViews(db: Db, row: CheckRow, parts: ViewParts): Promise<TargetView[]> {
+  const found: { readonly position: number; readonly view: TargetView }[] = [];
+  for (let after = ''; ;) {
+    const slice = await listTargetsFrom(db, row.name, after, SLICE_TARGETS);
+    for (const target of slice) found.push({ position: target.position, view: targetView(row, target, parts) });
+    const last = slice.at(-1);
+    if (last === undefined || slice.length < SLICE_TARGETS) break;
+    after = last.name;
+    await nextTurn();
+  }
+  return found.toSorted((a, b) => a.position - b.position).map(({ view }) => view);
 }
 
 /** All checks by name, in batches. */
@@ -37,9 +53,7 @@ export async function* checkBatches(db: Db, parts: ViewParts): AsyncGenerator<Vi
     if (last === undefined) return;
     const counts = await countTargets(db, namesOf(rows));
     for (const some of grouped(rows, counts)) {
-      const targets = Map.groupBy(await listTargets(db, namesOf(some)), (target) => target.check_name);
-      yield some.map((row) => viewOf(row, targets.get(row.name) ?? [], parts));
-      // On SQLite reading takes the thread: others have their turn in between.
+      yield await viewsOf(db, some, counts, parts);
       await nextTurn();
     }
     if (rows.length < CHECKS_READ) return;
@@ -67,22 +81,37 @@ function namesOf(rows: readonly CheckRow[]): string[] {
   return rows.map(({ name }) => name);
 }
 
-function viewOf(row: CheckRow, targets: readonly TargetState[], parts: ViewParts): ViewData<'check.get'> {
-  return {
-    name: row.name,
-    kind: row.kind,
-    interval: formatDuration(row.interval_ms),
-    enabled: row.enabled === 1,
-    targets: targets.map((target) => targetView(row, target, parts)),
-    ...showOptions(row.kind, optionsOf(row)),
-  };
+async function viewsOf(
+  db: Db,
+  rows: readonly CheckRow[],
+  counts: ReadonlyMap<string, number>,
+  parts: ViewParts,
+): Promise<ViewItem<'check.list'>[]> {
+  const [first] = rows;
+  if (first !== undefined && (counts.get(first.name) ?? 0) > BATCH_TARGETS) return [await checkView(db, first, parts)];
+  const targets = Map.groupBy(await listTargets(db, namesOf(rows)), (target) => target.check_name);
+  return rows.map((row) => ({
+    ...headOf(row),
+    targets: (targets.get(row.name) ?? []).map((target) => targetView(row, target, parts)),
+    ...ownOf(row),
+  }));
 }
+
+function headOf({ name, kind, interval_ms: ms, enabled }: CheckRow) {
+  return { name, kind, interval: formatDuration(ms), enabled: enabled === 1 };
+}
+
+function ownOf(row: CheckRow) {
+  return showOptions(row.kind, optionsOf(row));
+}
+
+type TargetView = ViewData<'check.get'>['targets'][number];
 
 function targetView(
   { kind }: CheckRow,
   { name, spec, status, duration_ms, last_change: change, snoozed_until: until }: TargetState,
   { now, netgroups }: ViewParts,
-): ViewData<'check.get'>['targets'][number] {
+): TargetView {
   const address = addressOfTarget(kind, spec);
   return {
     name,

@@ -22,6 +22,7 @@ import { localOnly, readOperation, writeOperation, type Context, type WriteConte
 import { reply, replyNone, type Reply, written } from '../core/reply.ts';
 import { checkBatches, checkView, viewParts } from './check-view.ts';
 import { interval, OWN_FIELDS, readInterval, readTargets, targets } from './fields.ts';
+import { probeOperation } from './probe.ts';
 
 const byName = z.strictObject({ name: field.name });
 
@@ -215,4 +216,4 @@ const remove = writeOperation({
   },
 });
 
-export const CHECK_OPERATIONS = [list, get, add, update, enable, disable, snooze, remove];
+export const CHECK_OPERATIONS = [list, get, add, update, enable, disable, probeOperation, snooze, remove];

@@ -76,7 +76,8 @@ export async function invoke(runtime: Runtime, operation: Operation, invocation:
   authorize(operation, invocation.caller);
   const input = parseInput(operation.input, invocation.raw);
   if (isWrite(operation)) return runWrite(runtime, operation, invocation, input);
-  return present(operation, await operation.run({ ...runtime, caller: invocation.caller }, input));
+  const { caller, clientWait = STAYS } = invocation;
+  return present(operation, await operation.run({ ...runtime, caller, clientWait }, input));
 }
 
 /** The same if the store could not be opened: an operation that needs it throws the reason. */

@@ -72,7 +72,9 @@ interface ReadOperation<I extends z.ZodObject = z.ZodObject> extends Row<I> {
   readonly keep?: true;
   /** Bounds of a stream that differ from those of all streams. */
   readonly stream?: StreamBounds;
-  run(context: Context, input: z.output<I>): Promise<Reply>;
+  /** Its answer takes long: it ends when the caller has disconnected. */
+  readonly waits?: true;
+  run(context: WaitContext, input: z.output<I>): Promise<Reply>;
   /** Answers if the store could not be opened; without it the operation fails with the reason. */
   runWithoutStore?(context: StorelessContext, input: z.output<I>): Promise<Reply>;
 }

@@ -1,10 +1,11 @@
 import type { CheckSample } from '../../domain/checks/sweep/report.ts';
 import type { DoctorEntry } from '../../doctor/entry.ts';
+import type { CheckKind, CheckOptions } from '../../domain/checks/check.ts';
 import type { HostKey } from '../../domain/inventories/host-key.ts';
 import type { FetchedTree } from '../../domain/sources/source.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Keyring, SealKeeper } from '../../lib/seal.ts';
-import type { ProbeDeps } from '../../probes/deps.ts';
+import type { ProbeResult } from '../../probes/probe.ts';
 import type { ReactionDeps } from '../../reaction/types.ts';
 import type { Work } from '../../store/engine/tx.ts';
 import type { CurrentNetgroups } from '../../store/netgroups/netgroups.ts';
@@ -35,8 +36,6 @@ export interface Services {
   readonly seal: SealKeeper;
   readonly sources: SourceFetcher;
   readonly hostKeys: HostKeyScanner;
-  /** What probes of this process work with. Throws invalid_argument for a `--check-ca-file` that cannot be used. */
-  probes(): Promise<ProbeDeps>;
   readonly outside: OutsideChecker;
   /** Where the files of backups are. */
   readonly backups: { readonly folder: string };
@@ -45,6 +44,8 @@ export interface Services {
   readonly netgroups: CurrentNetgroups;
   /** What this process knows of the targets that it probes; empty where it probes none. */
   readonly checkSamples: () => readonly CheckSample[];
+  /** Probes targets of checks for users. */
+  readonly prober: TargetProber;
   /** Default time to live of a request for approval, in milliseconds. */
   readonly approvalTtlMs: number;
   /**
@@ -58,6 +59,25 @@ export interface Services {
 export interface OutsideChecker {
   /** Throws invalid_argument for one that does not exist or that no job may write. */
   check(paths: readonly string[]): void;
+}
+
+/** One target to probe. */
+export interface ProbeOrder {
+  /** The same for every order of one target, as long as the check is not changed. */
+  readonly key: string;
+  readonly kind: CheckKind;
+  readonly options: CheckOptions[CheckKind];
+  /** What is dialled, with its credentials. Called when the probe begins. */
+  readonly open: () => string;
+}
+
+/** Probes at the request of users: a target has one probe at a time, however many ask. */
+export interface TargetProber {
+  /**
+   * The results in the order of the orders. `holder` is who asks: each has a rate of new probes. Throws unavailable
+   * where it is used up, and when `signal` aborts; and what a probe throws where this machine cannot probe.
+   */
+  probeAll(holder: string, orders: readonly ProbeOrder[], signal: AbortSignal): Promise<ProbeResult[]>;
 }
 
 /** Asks hosts for their public keys. */

@@ -7,12 +7,13 @@ import type { CheckTargetRow, Db } from '../schema/schema.ts';
 import { checkTargetLabel, openSealed } from '../secrets/seal.ts';
 
 /** Rows of one statement: it has a value for each column of each, and PostgreSQL takes 65,535. */
-const STATEMENT_ROWS = 2_000;
+const STATEMENT_ROWS = 1_000;
 
 /** What a view says of a target, and what finds its netgroup. */
 const STATE = [
   'check_name',
   'name',
+  'position',
   'spec',
   'status',
   'duration_ms',
@@ -39,6 +40,25 @@ export function listTargets(db: Db, checks: readonly string[]): Promise<TargetSt
     .execute();
 }
 
+/** Of one check by name, from the one behind `after` on. */
+export function listTargetsFrom(db: Db, check: string, after: string, limit: number): Promise<TargetState[]> {
+  const query = db.selectFrom('check_targets').select(STATE).where('check_name', '=', check);
+  return query.where('name', '>', after).orderBy('name').limit(limit).execute();
+}
+
+/** What a probe needs of a target. */
+export type ProbedTarget = Pick<CheckTargetRow, 'check_name' | 'name' | 'spec' | 'credentials'>;
+
+/** The targets of a check in the order of their definition, or only the one with this name. */
+export function listProbed(db: Db, check: string, target: string | null): Promise<ProbedTarget[]> {
+  const query = db
+    .selectFrom('check_targets')
+    .select(['check_name', 'name', 'spec', 'credentials'])
+    .where('check_name', '=', check)
+    .orderBy('position');
+  return (target === null ? query : query.where('name', '=', target)).execute();
+}
+
 /** How many targets each of these checks has. */
 export async function countTargets(db: Db, checks: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const rows = await db
@@ -59,10 +79,7 @@ export function sealTarget(ring: Keyring, check: string, position: number, targe
 }
 
 /** What a probe dials: the specification with its credentials. Throws conflict where they cannot be opened. */
-export function openTarget(
-  ring: Keyring,
-  { credentials: sealed, ...row }: Pick<CheckTargetRow, 'check_name' | 'name' | 'spec' | 'credentials'>,
-): string {
+export function openTarget(ring: Keyring, { credentials: sealed, ...row }: ProbedTarget): string {
   if (sealed === null) return row.spec;
   const what = `the target ${row.name} of check ${row.check_name} cannot be probed`;
   const credentials = Buffer.from(openSealed(ring, checkTargetLabel(row), sealed, what)).toString();

@@ -231,7 +231,8 @@ function hostileChecks(text: string) {
     expect_body: text,
     pointer: text,
   };
-  return { 'check.list': [check], 'check.get': check };
+  const result = { target: text, up: false, duration_ms: 1, netgroup: text, detail: text };
+  return { 'check.list': [check], 'check.get': check, 'check.probe': { check: text, targets: [result] } };
 }
 
 export function hostile(text: string): Record<ViewName, unknown> {

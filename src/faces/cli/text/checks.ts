@@ -64,6 +64,16 @@ export function check(data: Check, display: Display): string {
   return `${head}\n${targets}`;
 }
 
+export function probed({ targets }: Projected<'check.probe'>, display: Display): string {
+  return table(display, targets, 'No targets.', [
+    { title: 'TARGET', cell: (each) => each.target, mayCut: true },
+    { title: 'RESULT', cell: ({ up }) => (up ? 'up' : 'down'), paint: ({ up }) => PAINTS[up ? 'up' : 'down'] },
+    { title: 'DETAIL', cell: (each) => each.detail },
+    { title: 'DURATION', cell: (each) => `${each.duration_ms} ms` },
+    { title: 'NETGROUP', cell: (each) => each.netgroup ?? '-', mayCut: true, mayDrop: true },
+  ]);
+}
+
 function numberOf(value: number | undefined): string | undefined {
   return value === undefined ? undefined : String(value);
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CHECK_KINDS, HTTP_METHODS, METRIC_OPS, TARGET_STATUSES } from '../../../domain/checks/check.ts';
+import { CHECK_KINDS, HTTP_METHODS, METRIC_OPS, PROBE_DETAILS, TARGET_STATUSES } from '../../../domain/checks/check.ts';
 import { count, time } from '../shared.ts';
 
 /** Without what is dialled: a URL may hold a credential. */
@@ -30,7 +30,17 @@ const check = z.object({
   pointer: z.string().nullable().optional(),
 });
 
-export const CHECK_VIEWS = { 'check.list': z.array(check), 'check.get': check } as const satisfies Record<
-  string,
-  z.ZodType
->;
+const result = z.object({
+  target: z.string(),
+  up: z.boolean(),
+  duration_ms: count,
+  /** Null for a target whose kind is in no netgroup. */
+  netgroup: z.string().nullable(),
+  detail: z.enum(PROBE_DETAILS),
+});
+
+export const CHECK_VIEWS = {
+  'check.list': z.array(check),
+  'check.get': check,
+  'check.probe': z.object({ check: z.string(), targets: z.array(result) }),
+} as const satisfies Record<string, z.ZodType>;

@@ -241,4 +241,36 @@ const SWITCHES: readonly Scenario[] = [
   },
 ];
 
-export const CHECK_SCENARIOS: readonly Scenario[] = [...READS, ...ADDS, ...REFUSED_CHECKS, ...UPDATES, ...SWITCHES];
+const PROBES: readonly Scenario[] = [
+  {
+    operation: 'check.probe',
+    rule: 'of an unknown check is 404',
+    as: 'readonly',
+    send: { method: 'POST', path: `${CHECKS}/none/probe` },
+    expect: { status: 404, code: 'not_found', message: /^There is no check none\.$/ },
+  },
+  {
+    operation: 'check.probe',
+    rule: 'of an unknown target is 400',
+    given: put,
+    as: 'readonly',
+    send: { method: 'POST', path: `${CHECKS}/web/probe?target=web3` },
+    expect: { status: 400, code: 'invalid_argument', message: /^target: check web has no target web3\.$/ },
+  },
+  {
+    operation: 'check.probe',
+    rule: 'is refused to the token of a host',
+    as: 'host',
+    send: { method: 'POST', path: `${CHECKS}/web/probe` },
+    expect: { status: 403, code: 'forbidden' },
+  },
+];
+
+export const CHECK_SCENARIOS: readonly Scenario[] = [
+  ...READS,
+  ...ADDS,
+  ...REFUSED_CHECKS,
+  ...UPDATES,
+  ...SWITCHES,
+  ...PROBES,
+];

@@ -1,0 +1,80 @@
+import { Failure } from '../../domain/failure.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { Limiter } from '../../lib/flow/limiter.ts';
+import type { ProbeDeps } from '../../probes/deps.ts';
+import type { ProbeResult } from '../../probes/probe.ts';
+import type { ProbeOrder, TargetProber } from '../core/services.ts';
+import { RateBudget } from './rate-budget.ts';
+
+/** Probes that run at a time for users; the sweep has most of what the process may run. */
+const RUNNING_MAX = 1_000;
+
+interface Running {
+  readonly result: Promise<ProbeResult>;
+  /** Callers that wait for the result; the probe ends with the last one. */
+  waiting: number;
+  readonly stop: AbortController;
+}
+
+/**
+ * Probes at the request of users. A target has one probe at a time: who asks for it while one is running gets the
+ * result of that one (T39).
+ */
+export class Prober implements TargetProber {
+  readonly #deps: () => Promise<ProbeDeps>;
+  readonly #running = new Map<string, Running>();
+  readonly #limiter = new Limiter({ running: RUNNING_MAX, waiting: Number.POSITIVE_INFINITY });
+  readonly #budget: RateBudget;
+
+  constructor(clock: Pick<Clock, 'monotonic'>, deps: () => Promise<ProbeDeps>) {
+    this.#deps = deps;
+    this.#budget = new RateBudget(clock);
+  }
+
+  async probeAll(holder: string, orders: readonly ProbeOrder[], signal: AbortSignal): Promise<ProbeResult[]> {
+    // Few processes probe at all.
+    const [deps, { probe }] = await Promise.all([this.#deps(), import('../../probes/probe.ts')]);
+    const begin = (order: ProbeOrder, stop: AbortSignal): Promise<ProbeResult> =>
+      probe(deps, order.kind, order.open(), order.options, stop);
+    const added = orders.filter(({ key }) => !this.#running.has(key)).length;
+    if (!this.#budget.take(holder, added))
+      throw new Failure('unavailable', 'This token has started many probes. Nothing was probed; retry later.');
+    const joined = orders.map((order) => this.#join(order, begin));
+    const gone = Promise.withResolvers<never>();
+    const leave = (): void => gone.reject(new Failure('unavailable', 'The request ended before its probes did.'));
+    // Without a listener the rejection would count as unhandled where the results came first.
+    gone.promise.catch(() => undefined);
+    signal.addEventListener('abort', leave, { once: true });
+    if (signal.aborted) leave();
+    try {
+      return await Promise.race([Promise.all(joined.map(({ result }) => result)), gone.promise]);
+    } finally {
+      signal.removeEventListener('abort', leave);
+      for (const running of joined) {
+        running.waiting -= 1;
+        if (running.waiting === 0) running.stop.abort();
+      }
+    }
+  }
+
+  #join(order: ProbeOrder, begin: (order: ProbeOrder, stop: AbortSignal) => Promise<ProbeResult>): Running {
+    const found = this.#running.get(order.key);
+    // One without a waiting caller is ending: it has no result.
+    if (found !== undefined && found.waiting > 0) {
+      found.waiting += 1;
+      return found;
+    }
+    const stop = new AbortController();
+    const result = this.#limiter.run(async () => {
+      stop.signal.throwIfAborted();
+      return begin(order, stop.signal);
+    });
+    const started: Running = { result, waiting: 1, stop };
+    this.#running.set(order.key, started);
+    const forget = (): void => {
+      if (this.#running.get(order.key) === started) this.#running.delete(order.key);
+    };
+    result.then(forget, forget);
+    return started;
+  }
+}
