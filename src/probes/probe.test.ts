@@ -5,6 +5,7 @@ import { heldMib } from '../../test/support/measure/held-memory.ts';
 import { listen, listenHttp } from '../../test/support/network/listener.ts';
 import { loopbackProbes, probeOnce } from '../../test/support/network/probing.ts';
 import { Failure } from '../domain/failure.ts';
+import { Limiter } from '../lib/flow/limiter.ts';
 import { findingOf } from './finding.ts';
 import { PROBE_MS } from './probe.ts';
 
@@ -48,6 +49,30 @@ test('An abort ends a probe with the reason of the caller', async (t) => {
   await assert.rejects(probeOnce(deps, 'http', `http://127.0.0.1:${port}/`, {}, ending.signal), { message: 'stopped' });
   await assert.rejects(probeOnce(deps, 'tcp', `127.0.0.1:${port}`, {}, ending.signal), { message: 'stopped' });
   assert.equal(deps.running.running, 0);
+});
+
+test('Probes beyond the limit wait for their turn, and their time begins after it', async (t) => {
+  let [open, most] = [0, 0];
+  const { port } = await listenHttp(t, (_request, response) => {
+    open += 1;
+    most = Math.max(most, open);
+    setTimeout(() => {
+      open -= 1;
+      response.end();
+    }, 5);
+  });
+  const single = { ...deps, running: new Limiter({ running: 1, waiting: Number.POSITIVE_INFINITY }) };
+  const target = `http://127.0.0.1:${port}/`;
+  const results = await Promise.all(
+    Array.from({ length: 5 }, () => probeOnce(single, 'http', target, { expectBody: 'none' })),
+  );
+  assert.deepEqual([results.map(({ detail }) => detail), most], [Array(5).fill('body_unexpected'), 1]);
+  const ending = new AbortController();
+  const first = probeOnce(single, 'http', target);
+  const waiting = probeOnce(single, 'http', target, {}, ending.signal);
+  ending.abort(new Error('stopped'));
+  await assert.rejects(waiting, { message: 'stopped' });
+  assert.ok((await first).up);
 });
 
 test('T39: a body without an end and a head without an end are down at once, and leave no memory behind', async (t) => {
