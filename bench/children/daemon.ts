@@ -4,7 +4,8 @@
  */
 import { localCaller } from '../../src/domain/access/caller.ts';
 import { readSettings } from '../../src/config/settings.ts';
-import { startServe, type Running } from '../../src/app/serve.ts';
+import type { Running } from '../../src/app/run/ready.ts';
+import { startServe } from '../../src/app/serve.ts';
 import { invoke } from '../../src/operations/core/invoke.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
 import { orders, say } from '../kit/child.ts';

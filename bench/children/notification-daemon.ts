@@ -2,7 +2,8 @@
  * A whole daemon with registered endpoints, whose network is the part's own, and whose jobs are armed before they end.
  */
 import { setDefaultCACertificates } from 'node:tls';
-import { startServe, type Running } from '../../src/app/serve.ts';
+import type { Running } from '../../src/app/run/ready.ts';
+import { startServe } from '../../src/app/serve.ts';
 import { readSettings } from '../../src/config/settings.ts';
 import { newId } from '../../src/lib/id.ts';
 import { ENDPOINTS_PER_TOKEN, insertEndpoint } from '../../src/store/notify/endpoints.ts';

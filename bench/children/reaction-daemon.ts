@@ -2,7 +2,8 @@
  * A whole daemon inside a process that also measures: from sending a webhook to the signal that its job runs. For the
  * rest it is the daemon that others load.
  */
-import { startServe, type Running } from '../../src/app/serve.ts';
+import type { Running } from '../../src/app/run/ready.ts';
+import { startServe } from '../../src/app/serve.ts';
 import { readSettings } from '../../src/config/settings.ts';
 import { call } from '../kit/call.ts';
 import { orders, say } from '../kit/child.ts';

@@ -1,5 +1,5 @@
 /** Asks a daemon of this process as its command line would. */
-import type { Running } from '../../src/app/serve.ts';
+import type { Running } from '../../src/app/run/ready.ts';
 import { localCaller } from '../../src/domain/access/caller.ts';
 import { invoke } from '../../src/operations/core/invoke.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';

@@ -3,9 +3,7 @@ import { postgresEnvironment } from './postgres-environment.ts';
 import { processEnvironment, type Settings } from '../config/settings.ts';
 import { thisMachine } from '../daemon/core/identity.ts';
 import { loggedSignals } from '../daemon/core/logged-signals.ts';
-import type { Signals } from '../daemon/core/signals.ts';
 import { type Daemon, startDaemon } from '../daemon/daemon.ts';
-import { localCaller } from '../domain/access/caller.ts';
 import { Failure } from '../domain/failure.ts';
 import { createHttpFace, type HttpFace } from '../faces/api/face.ts';
 import type { ProgramIo } from '../faces/cli/terminal.ts';
@@ -15,16 +13,13 @@ import { holdProcess } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { createLog, type Log } from '../lib/log.ts';
 import { createAuthenticator } from '../operations/access/authenticate.ts';
-import { createToken } from '../operations/access/tokens.ts';
-import { encode } from '../operations/core/envelope.ts';
-import { invoke, type Runtime } from '../operations/core/invoke.ts';
+import type { Runtime } from '../operations/core/invoke.ts';
 import { readTransports } from '../push/transport.ts';
 import { openBounds } from '../runners/bounds/open-bounds.ts';
 import { DEFAULT_LANG, DEFAULT_PATH } from '../runners/process/environment.ts';
 import { createGuard } from '../runners/process/guard.ts';
 import { endTree } from '../runners/process/tree.ts';
 import { createLauncher } from '../runners/launch/launch.ts';
-import { listTokens } from '../store/access/tokens.ts';
 import type { SchemaAccess } from '../store/engine/migrate.ts';
 import { VERSION } from '../version.ts';
 import { type Base, createServices, openBase, sameKey, type ServiceParts } from './base.ts';
@@ -35,21 +30,13 @@ import { prepareJobIdentity, prepareJobPlace, watchModes, withModeWatch } from '
 import { beginKeying } from './keying.ts';
 import { notifierOptions } from './notifier.ts';
 import { sandboxSupport } from './sandbox-support.ts';
-import { untilStopSignal } from './stop.ts';
-import { Teardown } from './teardown.ts';
+import { type Running, sayReady } from './run/ready.ts';
+import { type ServiceManager, serviceManager } from './run/sd-notify.ts';
+import { untilStopSignal } from './run/stop.ts';
+import { Teardown } from './run/teardown.ts';
 
 /** How long open requests may take to end when the daemon stops, in milliseconds. */
 const CLOSE_GRACE_MS = 5_000;
-
-/** A program that answers: where, and how to end it. */
-export interface Running {
-  readonly webUrl: string;
-  readonly ingressUrl: string | null;
-  readonly runtime: Runtime;
-  readonly daemon: Daemon | null;
-  readonly signals: Signals;
-  stop(): Promise<void>;
-}
 
 export async function runServe(settings: Settings, io: ProgramIo, schema: SchemaAccess = 'migrate'): Promise<number> {
   return runUntilStopped(() => startServe(settings, schema), settings, io);
@@ -66,12 +53,20 @@ async function runUntilStopped(start: () => Promise<Running>, settings: Settings
   try {
     const running = await start();
     await sayReady(running, settings, io);
+    const manager = managerOf(running);
+    manager.ready(`on ${running.webUrl}`);
     await stopSignal;
+    manager.stopping();
     await running.stop();
     return 0;
   } finally {
     release();
   }
+}
+
+function managerOf({ runtime, signals }: Running): ServiceManager {
+  const onProblem = (error: Error): void => void signals.emit('loop:failed', { name: 'service manager', error });
+  return serviceManager(processEnvironment(), runtime.services.clock, onProblem);
 }
 
 /** The whole daemon. It brings an older schema up to date unless `schema` says otherwise. */
@@ -255,39 +250,4 @@ async function createWeb(base: Base, runtime: Runtime, log: Log): Promise<HttpFa
     peers: new Peers(trustedProxy),
     log,
   });
-}
-
-async function sayReady(running: Running, settings: Settings, io: ProgramIo): Promise<void> {
-  const { webUrl, ingressUrl, runtime } = running;
-  if (io.output === 'json') {
-    const data = {
-      web_url: webUrl,
-      ingress_url: ingressUrl,
-      data_dir: settings.dataDir,
-      pid: process.pid,
-      version: VERSION,
-    };
-    io.stdout.write(encode('serve.ready', data));
-  } else {
-    const hooks = ingressUrl === null ? '' : `, hooks on ${ingressUrl}`;
-    io.stdout.write(
-      `Gatehouse ${VERSION} is ready on ${webUrl}${hooks} (data in ${settings.dataDir}, pid ${process.pid})\n`,
-    );
-  }
-  if ((await listTokens(runtime.store.db)).length > 0) return;
-  io.stderr.write(
-    io.interactive
-      ? await firstToken(running)
-      : 'No token yet. Make one: svc token create --name NAME --scope operator\n',
-  );
-}
-
-/** On an interactive first start the token is shown once. */
-async function firstToken({ runtime, webUrl }: Running): Promise<string> {
-  const answer = await invoke(runtime, createToken, {
-    caller: localCaller('first-start'),
-    raw: { name: 'first', scope: 'operator' },
-  });
-  const token = answer.shape === 'body' ? (answer.data as { token: string }).token : '';
-  return `Your first token, shown this once: ${token}\nSign in with it on ${webUrl}\n`;
 }

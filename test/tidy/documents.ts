@@ -7,8 +7,12 @@ export const WHY =
   'write one command a line. A comment beside a command holds no second one: a block wrapped by mistake does.';
 
 /** The programs that begin a line of an `sh` block. */
-const PROGRAMS =
-  'svc bin/svc npm node curl cat sudo export pass useradd set find jq mkdir git rm ssh-keygen ssh-copy-id'.split(' ');
+const PROGRAMS = new Set(
+  (
+    'svc bin/svc npm node curl cat sudo export pass useradd set find jq mkdir git rm ' +
+    'ssh-keygen ssh-copy-id systemctl'
+  ).split(' '),
+);
 const ASSIGNMENT = /^[A-Za-z_]\w*=/;
 /** A command of this project that a comment holds, or that follows another one without `|`, `;` or `&&`. */
 const SECOND_COMMAND = /(?:#.*|\b(?:svc|npm) [a-z].*(?<![|;&(]) )\b(?:svc [a-z]|npm (?:run|test|start)\b)/;
@@ -50,7 +54,7 @@ function shellBlock(): (line: string) => string | undefined {
     if (!line.startsWith('#') && line.replace(/ #.*/, '').split("'").length % 2 === 0) isQuoted = !isQuoted;
     if (!isCommand) return undefined;
     const [first = ''] = line.split(/\s/);
-    if (!PROGRAMS.includes(first) && !ASSIGNMENT.test(first)) return `begins with "${first}", which is no program`;
+    if (!PROGRAMS.has(first) && !ASSIGNMENT.test(first)) return `begins with "${first}", which is no program`;
     return SECOND_COMMAND.test(line) ? 'holds a second command' : undefined;
   };
 }

@@ -37,6 +37,7 @@ export const NOUNS: Readonly<Record<string, string>> = {
   token: 'Create, list and revoke tokens',
   commands: 'Show the command tree',
   completion: 'Print a completion script for a shell',
+  'systemd-unit': 'Print a unit that runs this installation under systemd',
   version: 'Show the version',
 };
 
@@ -60,7 +61,7 @@ export const NOUN_GROUPS: readonly { readonly nouns: readonly string[]; readonly
   { nouns: ['silence', 'mute', 'notify', 'deadman'], about: 'Silence rules; mute, send and test notifications' },
   { nouns: ['secret', 'seal', 'token', 'audit'], about: 'Manage secrets, keys and tokens; read the audit ledger' },
   { nouns: ['backup'], about: 'Back up the store, verify and restore backups' },
-  { nouns: ['commands', 'completion', 'version'], about: 'Describe svc itself' },
+  { nouns: ['commands', 'completion', 'systemd-unit', 'version'], about: 'Describe svc; print a unit' },
 ];
 
 /** Flags of every verb, besides the settings of every program. `options.ts` reads their environment variables. */
@@ -204,6 +205,7 @@ export const PROGRAM_VERBS: readonly Verb[] = [
     ['source <(svc completion bash)', 'svc completion fish > ~/.config/fish/completions/svc.fish'],
     { positionals: [{ field: 'shell', type: 'string', required: true, values: ['bash', 'zsh', 'fish'] }] },
   ),
+  program('systemd-unit', ['svc systemd-unit', 'svc systemd-unit --data-dir /var/lib/gatehouse']),
   program('version', ['svc version', 'svc version --output json']),
 ];
 

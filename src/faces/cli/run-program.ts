@@ -1,10 +1,14 @@
+import { join } from 'node:path';
 import { readSettings } from '../../config/settings.ts';
 import { encode } from '../../operations/core/envelope.ts';
-import { isShell } from './completion.ts';
+import { isShell } from './install/completion.ts';
 import type { Session } from './connection/session.ts';
 import { type ProgramIo, write } from './terminal.ts';
 import { type ProgramName, TREE } from './syntax/tree.ts';
 import { UsageFailure } from './syntax/usage.ts';
+
+/** From this checkout or package, whatever link it was called by. */
+const COMMAND = join(import.meta.dirname, '..', '..', '..', 'bin', 'svc');
 
 /** These contact no server and open no store. */
 export type ProgramSession = Omit<Session, 'client'>;
@@ -30,12 +34,17 @@ const PROGRAMS: Readonly<Record<ProgramName, (session: ProgramSession) => Promis
     return print(session, 'commands', commandTree(TREE), () => commandLines(TREE));
   },
   completion: async (session) => {
-    const { completionScript, SHELLS } = await import('./completion.ts');
+    const { completionScript, SHELLS } = await import('./install/completion.ts');
     const shell = session.fields['shell'];
     if (!isShell(shell))
       throw new UsageFailure(`svc completion: expected one of ${SHELLS.join(', ')}.`, 'svc completion --help');
     const script = completionScript(TREE, shell);
     return print(session, 'completion.get', { shell, script }, () => script);
+  },
+  'systemd-unit': async (session) => {
+    const { systemdUnit } = await import('./install/systemd-unit.ts');
+    const unit = systemdUnit({ command: COMMAND, dataDir: settingsOf(session).dataDir });
+    return print(session, 'systemd-unit.get', { unit }, () => unit);
   },
   version: (session) => {
     const { version } = session.terminal;

@@ -44,7 +44,8 @@ interface ProgramCall {
   readonly program: ProgramName;
 }
 
-export type ProgramName = 'serve' | 'web' | 'migrate' | 'restore' | 'commands' | 'completion' | 'version';
+export type ProgramName =
+  'serve' | 'web' | 'migrate' | 'restore' | 'commands' | 'completion' | 'systemd-unit' | 'version';
 
 export interface Verb {
   /** Noun and verb, or one word. */

@@ -1,4 +1,4 @@
-import { type Flag, type Tree, type Verb, verbsOf } from './syntax/tree.ts';
+import { type Flag, type Tree, type Verb, verbsOf } from '../syntax/tree.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { completionScript, SHELLS } from './completion.ts';
-import { TREE } from './syntax/tree.ts';
+import { TREE } from '../syntax/tree.ts';
 
 const DRIVER = 'COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _svc; printf "%s\\n" "${COMPREPLY[@]}"';
 

@@ -1,0 +1,56 @@
+import type { ProgramIo } from '../../faces/cli/terminal.ts';
+import type { Settings } from '../../config/settings.ts';
+import type { Daemon } from '../../daemon/daemon.ts';
+import type { Signals } from '../../daemon/core/signals.ts';
+import { localCaller } from '../../domain/access/caller.ts';
+import { createToken } from '../../operations/access/tokens.ts';
+import { encode } from '../../operations/core/envelope.ts';
+import { invoke, type Runtime } from '../../operations/core/invoke.ts';
+import { listTokens } from '../../store/access/tokens.ts';
+import { VERSION } from '../../version.ts';
+
+/** A program that answers: where, and how to end it. */
+export interface Running {
+  readonly webUrl: string;
+  readonly ingressUrl: string | null;
+  readonly runtime: Runtime;
+  readonly daemon: Daemon | null;
+  readonly signals: Signals;
+  stop(): Promise<void>;
+}
+
+/** The line that scripts wait for, and at a first start how to sign in. */
+export async function sayReady(running: Running, settings: Settings, io: ProgramIo): Promise<void> {
+  const { webUrl, ingressUrl, runtime } = running;
+  if (io.output === 'json') {
+    const data = {
+      web_url: webUrl,
+      ingress_url: ingressUrl,
+      data_dir: settings.dataDir,
+      pid: process.pid,
+      version: VERSION,
+    };
+    io.stdout.write(encode('serve.ready', data));
+  } else {
+    const hooks = ingressUrl === null ? '' : `, hooks on ${ingressUrl}`;
+    io.stdout.write(
+      `Gatehouse ${VERSION} is ready on ${webUrl}${hooks} (data in ${settings.dataDir}, pid ${process.pid})\n`,
+    );
+  }
+  if ((await listTokens(runtime.store.db)).length > 0) return;
+  io.stderr.write(
+    io.interactive
+      ? await firstToken(running)
+      : 'No token yet. Make one: svc token create --name NAME --scope operator\n',
+  );
+}
+
+/** On an interactive first start the token is shown once. */
+async function firstToken({ runtime, webUrl }: Running): Promise<string> {
+  const answer = await invoke(runtime, createToken, {
+    caller: localCaller('first-start'),
+    raw: { name: 'first', scope: 'operator' },
+  });
+  const token = answer.shape === 'body' ? (answer.data as { token: string }).token : '';
+  return `Your first token, shown this once: ${token}\nSign in with it on ${webUrl}\n`;
+}
