@@ -1,3 +1,4 @@
+import { closeSync, fdatasyncSync, openSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import type { SnapshotFacts } from '../snapshot.ts';
@@ -9,6 +10,7 @@ const { file, to } = workerData as { file: string; to: string };
 
 async function copy(): Promise<void> {
   const source = new DatabaseSync(file, { readOnly: true });
+  let target: number | null = null;
   try {
     // The copy is of one moment: SQLite begins again, from the first page, after each write that a reader sees. An
     // open transaction sees none, and the writers go on in the log.
@@ -18,10 +20,14 @@ async function copy(): Promise<void> {
       rate: PAGES,
       progress() {
         if (parentPort !== null && receiveMessageOnPort(parentPort) !== undefined) throw new Error('stopped');
+        // In one go at the end, hundreds of megabytes would be in the way of what a commit of a writer waits for.
+        target ??= openSync(to, 'r+');
+        fdatasyncSync(target);
       },
     });
     source.exec('commit');
   } finally {
+    if (target !== null) closeSync(target);
     source.close();
   }
 }
