@@ -49,4 +49,8 @@ describe('In a separate network, probes', { skip: needs('network namespaces'), t
   test('send echo requests by the program ping elsewhere', { skip: needs('ping') }, () => {
     assert.deepEqual(found.pingByProgram, { four: 'ok', six: 'ok', noWay: 'unreachable' });
   });
+
+  test('find nothing about a target where this machine can send no echo request', () => {
+    assert.equal(found.pingByNeither, 'not_implemented');
+  });
 });

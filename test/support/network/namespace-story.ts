@@ -4,11 +4,12 @@
  */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttp } from 'node:http';
 import type { Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Failure } from '../../../src/domain/failure.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { probeDeps } from '../../../src/probes/deps.ts';
 import type { ProbeResult } from '../../../src/probes/probe.ts';
@@ -22,6 +23,8 @@ export interface NamespaceFindings {
   readonly silent: { readonly details: readonly string[]; readonly ms: number; readonly tcpMs: number };
   readonly ping: Readonly<Record<string, string>>;
   readonly pingByProgram: Readonly<Record<string, string>>;
+  /** The code of the failure where there is neither a socket nor a program. */
+  readonly pingByNeither: string;
 }
 
 const SILENT_CHECKS = 200;
@@ -47,6 +50,14 @@ function allowPing(groups: string): void {
 async function details(probes: Readonly<Record<string, Promise<ProbeResult>>>): Promise<Record<string, string>> {
   const entries = Object.entries(probes).map(async ([name, probe]) => [name, (await probe).detail] as const);
   return Object.fromEntries(await Promise.all(entries));
+}
+
+async function byNeither(): Promise<string> {
+  const others = probeDeps({ clock: systemClock, ca: [] });
+  for (const path of ['/usr/bin/ping', '/bin/ping', '/usr/sbin/ping', '/sbin/ping'])
+    if (existsSync(path)) execFileSync('mount', ['--bind', '/dev/null', path]);
+  const failure: unknown = await probeOnce(others, 'ping', '10.0.0.5').catch((error: unknown) => error);
+  return failure instanceof Failure ? failure.code : 'none';
 }
 
 async function main(): Promise<NamespaceFindings> {
@@ -85,7 +96,7 @@ async function main(): Promise<NamespaceFindings> {
   deps.close();
   server.close();
   allowPing('1 0');
-  return { reached, silent, ping, pingByProgram: await byProgram() };
+  return { reached, silent, ping, pingByProgram: await byProgram(), pingByNeither: await byNeither() };
 
   async function byProgram(): Promise<Record<string, string>> {
     const others = probeDeps({ clock: systemClock, ca: [] });
