@@ -16,6 +16,7 @@ import { clearScratch, clearScratchNow } from './kit/scratch.ts';
 import { monotonicMs } from './kit/time.ts';
 import { backup } from './parts/backup.ts';
 import { checkout } from './parts/checkout.ts';
+import { checks } from './parts/checks/checks.ts';
 import { classify } from './parts/checks/classify.ts';
 import { probes } from './parts/checks/probes.ts';
 import { claims } from './parts/claims.ts';
@@ -55,6 +56,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   idle,
   infrastructure,
   reaction,
+  checks,
   classify,
   probes,
   pages,

@@ -20,13 +20,17 @@ export interface Child<Answer> {
 /** As much of a child's standard error as an error message needs. */
 const STDERR_TAIL_CHARS = 4_000;
 
-/** Starts `file`, a path below bench/. `flags` are Node's own. Its log, if it writes one, is written to `logFile`. */
+/**
+ * Starts `file`, a path below bench/, after the words of `wrapper`. `flags` are Node's own. Its log, if it writes one,
+ * is written to `logFile`.
+ */
 export function openChild<Answer>(
   file: string,
-  options: { flags?: readonly string[]; logFile?: string } = {},
+  options: { flags?: readonly string[]; logFile?: string; wrapper?: readonly string[] } = {},
 ): Child<Answer> {
-  const args = ['--disable-warning=ExperimentalWarning', ...(options.flags ?? []), join(BENCH, file)];
-  const started = start(process.execPath, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+  const node = [process.execPath, '--disable-warning=ExperimentalWarning', ...(options.flags ?? [])];
+  const [program, ...args] = [...(options.wrapper ?? []), ...node, join(BENCH, file)];
+  const started = start(program, args, { stdio: ['pipe', 'pipe', 'pipe'] });
   const lines: Answer[] = [];
   const waiting: PromiseWithResolvers<Answer>[] = [];
   let gone: Error | null = null;

@@ -25,18 +25,21 @@ test('checks tells whether a daemon probes the targets, and whether it is in tim
   await putCheck(store, 'off', ['c'], { enabled: 0 });
   const silent = await examined();
   assert.equal(silent.status, 'warn');
-  assert.match(silent.detail, /^No daemon has probed the 2 targets of 1 checks for three minutes\./);
+  assert.match(silent.detail, /^Checks: 1, targets: 2; no daemon has probed them for three minutes\./);
+  const begun = { targets: 2, probes: 0, late: 0, longestLateMs: 0, slow: 0, missed: 0 };
+  await store.write((tx) => reportSweep(tx, 'one', JSON.stringify(begun), 0));
+  assert.deepEqual(await examined(), { status: 'ok', detail: 'Checks: 1, targets: 2; no probe in the last minute.' });
   const good = { targets: 2, probes: 12, late: 0, longestLateMs: 40, slow: 0, missed: 0 };
   await store.write((tx) => reportSweep(tx, 'one', JSON.stringify(good), 0));
   assert.deepEqual(await examined(), {
     status: 'ok',
-    detail: '2 targets of 1 checks; 12 probes in the last minute, all in time.',
+    detail: 'Checks: 1, targets: 2; 12 probes in the last minute, all in time.',
   });
   const bad = { targets: 3, probes: 8, late: 5, longestLateMs: 61_200, slow: 4, missed: 2 };
   await store.write((tx) => reportSweep(tx, 'two', JSON.stringify(bad), 0));
   const { status, detail } = await examined();
   assert.equal(status, 'warn');
-  assert.match(detail, /^5 targets of 1 checks; 20 probes in the last minute, of which 5 began late, up to 62 s/);
+  assert.match(detail, /^Checks: 1, targets: 5; 20 probes in the last minute, of which 5 began late, up to 62 s/);
   assert.match(detail, /; 4 took longer than the interval .*; 2 count for nothing, because the canary/);
   clock.advance(180_001);
   assert.equal((await examined()).status, 'warn');

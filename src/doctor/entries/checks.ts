@@ -15,7 +15,7 @@ export function examineChecks({ openedStore, clock }: Facts): Promise<Finding> {
     const rows = await sweepReports(db, clock.now() - REPORTS_MS);
     if (rows.length === 0)
       return warn(
-        `No daemon has probed the ${targets} targets of ${checks} checks for three minutes. Start svc serve.`,
+        `Checks: ${checks}, targets: ${targets}; no daemon has probed them for three minutes. Start svc serve.`,
       );
     return judge(checks, sumOf(rows.map(({ report }) => JSON.parse(report ?? '{}') as Partial<SweepReport>)));
   });
@@ -31,7 +31,9 @@ function judge(checks: number, { targets, probes, late, longestLateMs, slow, mis
     ...(slow === 0 ? [] : [`${slow} took longer than the interval of their check: use a longer interval`]),
     ...(missed === 0 ? [] : [`${missed} count for nothing, because the canary was unreachable too`]),
   ];
-  const all = `${targets} targets of ${checks} checks; ${probes} probes in the last minute`;
+  const swept = `Checks: ${checks}, targets: ${targets}`;
+  if (probes === 0) return ok(`${swept}; no probe in the last minute.`);
+  const all = `${swept}; ${probes} probes in the last minute`;
   return faults.length === 0 ? ok(`${all}, all in time.`) : warn(`${all}, of which ${faults.join('; ')}.`);
 }
 

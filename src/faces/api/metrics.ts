@@ -8,9 +8,9 @@ export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 interface MetricSources {
   readonly services: Pick<Services, 'server' | 'clock' | 'checkSamples'>;
-  readonly sender: Sender;
-  readonly streams: Streams;
-  readonly authenticator: Authenticator;
+  readonly sender: Pick<Sender, 'counts'>;
+  readonly streams: Pick<Streams, 'open'>;
+  readonly authenticator: Pick<Authenticator, 'load'>;
 }
 
 interface Metric {
