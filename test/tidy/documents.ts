@@ -10,7 +10,7 @@ export const WHY =
 const PROGRAMS = new Set(
   (
     'svc bin/svc npm node curl cat sudo export pass useradd set find jq mkdir git rm ' +
-    'ssh-keygen ssh-copy-id systemctl'
+    'ssh-keygen ssh-copy-id systemctl python3'
   ).split(' '),
 );
 const ASSIGNMENT = /^[A-Za-z_]\w*=/;
