@@ -253,7 +253,7 @@ for (const engine of ENGINES) {
     let targets: string[];
     beforeEach(async () => {
       // PostgreSQL takes some round trips for each.
-      targets = Array.from({ length: engine.hasLeases ? 250 : 2_000 }, (_, index) => `t${index}`);
+      targets = Array.from({ length: engine.hasLeases ? 150 : 600 }, (_, index) => `t${index}`);
       await putCheck(fixture.store, 'web', targets);
     });
 
