@@ -6,8 +6,9 @@ import type { ProbeResult } from '../../probes/probe.ts';
 import type { ProbeOrder, TargetProber } from '../core/services.ts';
 import { RateBudget } from './rate-budget.ts';
 
-/** Probes that run at a time for users; the sweep has most of what the process may run. */
+/** Probes that run at a time for users. The sweep has the other three quarters of what the process may run. */
 const RUNNING_MAX = 1_000;
+const RUNNING_SHARE = 4;
 
 interface Running {
   readonly result: Promise<ProbeResult>;
@@ -23,7 +24,7 @@ interface Running {
 export class Prober implements TargetProber {
   readonly #deps: () => Promise<ProbeDeps>;
   readonly #running = new Map<string, Running>();
-  readonly #limiter = new Limiter({ running: RUNNING_MAX, waiting: Number.POSITIVE_INFINITY });
+  #limiter: Limiter | null = null;
   readonly #budget: RateBudget;
 
   constructor(clock: Pick<Clock, 'monotonic'>, deps: () => Promise<ProbeDeps>) {
@@ -34,8 +35,13 @@ export class Prober implements TargetProber {
   async probeAll(holder: string, orders: readonly ProbeOrder[], signal: AbortSignal): Promise<ProbeResult[]> {
     // Few processes probe at all.
     const [deps, { probe }] = await Promise.all([this.#deps(), import('../../probes/probe.ts')]);
-    const begin = (order: ProbeOrder, stop: AbortSignal): Promise<ProbeResult> =>
-      probe(deps, order.kind, order.open(), order.options, stop);
+    const running = Math.min(RUNNING_MAX, Math.ceil(deps.running.limit / RUNNING_SHARE));
+    const limiter = (this.#limiter ??= new Limiter({ running, waiting: Number.POSITIVE_INFINITY }));
+    const begin = (order: ProbeOrder, { signal: stop }: AbortController): Promise<ProbeResult> =>
+      limiter.run(async () => {
+        stop.throwIfAborted();
+        return probe(deps, order.kind, order.open(), order.options, stop);
+      });
     const added = orders.filter(({ key }) => !this.#running.has(key)).length;
     if (!this.#budget.take(holder, added))
       throw new Failure('unavailable', 'This token has started many probes. Nothing was probed; retry later.');
@@ -50,14 +56,14 @@ export class Prober implements TargetProber {
       return await Promise.race([Promise.all(joined.map(({ result }) => result)), gone.promise]);
     } finally {
       signal.removeEventListener('abort', leave);
-      for (const running of joined) {
-        running.waiting -= 1;
-        if (running.waiting === 0) running.stop.abort();
+      for (const each of joined) {
+        each.waiting -= 1;
+        if (each.waiting === 0) each.stop.abort();
       }
     }
   }
 
-  #join(order: ProbeOrder, begin: (order: ProbeOrder, stop: AbortSignal) => Promise<ProbeResult>): Running {
+  #join(order: ProbeOrder, begin: (order: ProbeOrder, stop: AbortController) => Promise<ProbeResult>): Running {
     const found = this.#running.get(order.key);
     // One without a waiting caller is ending: it has no result.
     if (found !== undefined && found.waiting > 0) {
@@ -65,10 +71,7 @@ export class Prober implements TargetProber {
       return found;
     }
     const stop = new AbortController();
-    const result = this.#limiter.run(async () => {
-      stop.signal.throwIfAborted();
-      return begin(order, stop.signal);
-    });
+    const result = begin(order, stop);
     const started: Running = { result, waiting: 1, stop };
     this.#running.set(order.key, started);
     const forget = (): void => {
