@@ -38,7 +38,8 @@ export function sharedOwnership({ store, clock, self }: SharedOptions): Ownershi
     },
     shards: () => (clock.monotonic() < trustedUntil ? owned : NOTHING),
     ahead: () => ahead,
-    now: () => clock.monotonic() + ahead,
+    // Times in the store are whole milliseconds.
+    now: () => Math.round(clock.monotonic() + ahead),
     async release() {
       await store.write((tx) => leaveShards(tx, self()));
       owned = NOTHING;

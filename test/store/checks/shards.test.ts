@@ -73,6 +73,8 @@ describe('Daemons on one PostgreSQL', () => {
     }
     assert.ok(seconds * 1_000 >= SHARE_LEASE_MS * 0.8, `${seconds} s`);
     assert.deepEqual([one.shards().size, two.shards().size], [0, SHARDS]);
+    clock.advance(0.3);
+    assert.ok(Number.isInteger(two.now()));
   });
 
   test('probe no target twice in one interval, and each in its interval, while the shards move', async () => {
