@@ -68,7 +68,7 @@ export function sendEvents(
   response: ServerResponse,
   events: readonly { event: string; id?: number; data: string }[],
 ): void {
-  response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+  if (!response.headersSent) response.writeHead(200, { 'Content-Type': 'text/event-stream' });
   response.write(
     events
       .map(({ event, id, data }) => `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`)

@@ -85,6 +85,30 @@ test('job tail: output is written to the stream of the job, made safe; other eve
   });
 });
 
+test('job tail: a job that no daemon takes is mentioned, but not while the server has said nothing yet', async (t) => {
+  const due: (() => void)[] = [];
+  const clock = { ...hurriedClock(), after: (_ms: number, fire: () => void) => (due.push(fire), () => undefined) };
+  let dueBefore = -1;
+  const server = await jobServer(t, (response) => {
+    dueBefore = due.length;
+    sendEvents(response, EVENTS.slice(0, 1));
+    const timer = setInterval(() => {
+      if (due.length === dueBefore) return;
+      clearInterval(timer);
+      due.at(-1)?.();
+      sendEvents(response, EVENTS.slice(1));
+      response.end();
+    }, 5);
+  });
+  const ran = await svc(['job', 'tail', ID, '--remote', server.url], { env: TOKEN, clock });
+  assert.equal(ran.exitCode, 0, ran.stderr);
+  assert.match(
+    ran.stderr,
+    /^-- queued\nNo daemon has taken the job yet: the server may be cordoned or busy\.\n-- running\n/,
+  );
+  assert.ok(dueBefore >= 0);
+});
+
 test('job tail --output json: one event per line, as the stream sent it', async (t) => {
   const server = await jobServer(t, whole);
   const ran = await svc(['job', 'tail', ID, '--since', '0', '--output', 'json', '--remote', server.url], {

@@ -32,7 +32,7 @@ export async function follow(session: Session, id: string, since: number, sink: 
   const detach = new AbortController();
   const restore = terminal.onInterrupt(() => detach.abort());
   // Only a stream from the start shows by its first events whether the job was claimed.
-  const quiet = since === 0 ? mentionUnclaimed(session) : (): void => undefined;
+  let quiet: (() => void) | null = null;
   let last = since;
   try {
     for await (const event of events(session, id, since, detach.signal)) {
@@ -42,12 +42,14 @@ export async function follow(session: Session, id: string, since: number, sink: 
         return JSON.parse(event.data) as End;
       }
       last = event.id ?? last;
-      // The first event is the creation of the job; any later one means that a daemon claimed it.
-      if (last > 1) quiet();
+      // The first event is the creation of the job; any later one means that a daemon claimed it. Before the first one
+      // the server may only be slow.
+      if (last === 1) quiet ??= mentionUnclaimed(session);
+      else quiet?.();
       await sink(event);
     }
   } finally {
-    quiet();
+    quiet?.();
     restore();
   }
   if (!detach.signal.aborted) throw new Failure('unavailable', `The stream of job ${id} ended before the job did.`);
