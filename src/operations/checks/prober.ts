@@ -18,8 +18,8 @@ interface Running {
 }
 
 /**
- * Probes at the request of users. A target has one probe at a time: who asks for it while one is running gets the
- * result of that one (T39).
+ * Probes at the request of users. A target has at most one running probe; further requests for it share its result
+ * (T39).
  */
 export class Prober implements TargetProber {
   readonly #deps: () => Promise<ProbeDeps>;

@@ -74,8 +74,9 @@ export interface ProbeOrder {
 /** Probes at the request of users: a target has one probe at a time, however many ask. */
 export interface TargetProber {
   /**
-   * The results in the order of the orders. `holder` is who asks: each has a rate of new probes. Throws unavailable
-   * where it is used up, and when `signal` aborts; and what a probe throws where this machine cannot probe.
+   * Resolves to one result for each order, in the same order. Each `holder` (a token) has a rate limit for new probes.
+   * Throws `unavailable` if that limit is reached or `signal` aborts, and the error of a probe if this machine cannot
+   * probe.
    */
   probeAll(holder: string, orders: readonly ProbeOrder[], signal: AbortSignal): Promise<ProbeResult[]>;
 }
