@@ -8,13 +8,12 @@ import { type Api, type ApiAnswer, until } from '../../support/api-client.ts';
 import type { RunningDaemon } from '../../support/daemon.ts';
 import { openFixture, processesOf, type Fixture } from '../../support/fixtures/installation.ts';
 
-const LEASE_MS = 2_000;
+/** A daemon that is late by 60 % of it ends its jobs: with 2 s a busy machine made that happen by itself. */
+const LEASE_MS = 6_000;
 /** Beyond the lease: a pass of the others every 2 s, and the work. */
 const MARGIN_MS = 5_000;
 /** Where a start takes seconds, this takes longer too. */
 const MARGIN_STARTS = 2;
-/** On a busy machine the next job of a key was not over within half a minute. */
-const NEXT_LIMIT_MS = 120_000;
 const ROUNDS = 5;
 const PARALLEL = 200;
 
@@ -99,7 +98,7 @@ describe('on a shared PostgreSQL', () => {
 
   test(
     'F01: the jobs of a killed daemon are interrupted by the other one after the lease, and the key is free again',
-    { timeout: 180_000 },
+    { timeout: 60_000 },
     async (t) => {
       const fixture = await openFixture(t, { postgres: true });
       const a = await start(fixture, 'a');
@@ -112,7 +111,7 @@ describe('on a shared PostgreSQL', () => {
       const ended = await fixture.waitFor(held, ['interrupted']);
       const tookMs = (ended.finished_at ?? Number.NaN) - killedAtMs;
       assert.ok(tookMs <= limitMs(b), `the job was interrupted after ${tookMs} ms, not ${limitMs(b)} ms`);
-      await fixture.waitFor(next, ['succeeded'], NEXT_LIMIT_MS);
+      await fixture.waitFor(next, ['succeeded']);
       assert.deepEqual(check(await readHistory(fixture, { enqueued: [], cancelled: [], observed: [] })), []);
     },
   );
