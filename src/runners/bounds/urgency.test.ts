@@ -27,6 +27,6 @@ test(
       detached: true,
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    assert.equal(await text(child.stdout), '{"before":false,"during":true,"after":false}\n');
+    assert.equal(await text(child.stdout), '{"before":false,"during":true,"child":0,"after":false}\n');
   },
 );

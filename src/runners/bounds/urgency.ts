@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { constants, getPriority, setPriority } from 'node:os';
 import { errorCode } from '../../lib/error-code.ts';
 import { openMachine } from '../launch/machine.ts';
 
@@ -39,11 +40,12 @@ let canPrefer = true;
 /**
  * Gives the session of the daemon more of the processors than others, or the same again. The kernel shares them out
  * among sessions first (sched_autogroup_enabled), so a job that starts each process in a separate session leaves the
- * daemon one part in hundreds. It has no effect in a control group with a weight, nor without the right to it (root,
- * RLIMIT_NICE).
+ * daemon one part in hundreds. In a control group with a weight, such as that of a container, they are shared out among
+ * threads: there the main thread gets the same weight. Both need the right to it (root, CAP_SYS_NICE, RLIMIT_NICE).
  */
 export function preferOwnSession(preferred: boolean): void {
   if (preferred === isPreferred || !canPrefer) return;
+  preferThread(preferred);
   try {
     writeFileSync(SESSION_FILE, preferred ? PREFERRED : EQUAL);
     isPreferred = preferred;
@@ -53,13 +55,27 @@ export function preferOwnSession(preferred: boolean): void {
   }
 }
 
-function schedule(policy: number, priority: number): void {
+const OWN_NICE = getPriority();
+
+/** Children start with the ordinary weight, or it is left as it is. */
+function preferThread(preferred: boolean): void {
+  if (urgent === 0 && !schedule(SCHED_OTHER | SCHED_RESET_ON_FORK, ORDINARY)) return;
+  try {
+    setPriority(preferred ? constants.priority.PRIORITY_HIGHEST : OWN_NICE);
+  } catch {
+    // Without the right to it the weight stays.
+  }
+}
+
+/** Whether the system has taken it. */
+function schedule(policy: number, priority: number): boolean {
   try {
     const { system } = openMachine();
     const parameter = Buffer.alloc(4);
     parameter.writeInt32LE(priority);
-    system.call(system.numbers.targeted.sched_setscheduler, 0, policy, parameter);
+    return system.call(system.numbers.targeted.sched_setscheduler, 0, policy, parameter) === 0;
   } catch {
     // A system without these calls starts no jobs.
+    return false;
   }
 }
