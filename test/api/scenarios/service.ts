@@ -1,7 +1,23 @@
 import assert from 'node:assert/strict';
 import { type Scenario, send } from '../../support/scenario.ts';
 
+/** A surface without a job queue serves none of these. */
+const OF_THE_QUEUE = [
+  { operation: 'maintenance.interrupted', method: 'GET', path: '/api/v1/maintenance/interrupted' },
+  { operation: 'maintenance.readiness', method: 'GET', path: '/api/v1/maintenance/readiness' },
+  { operation: 'maintenance.cordon', method: 'POST', path: '/api/v1/maintenance/cordon' },
+  { operation: 'maintenance.uncordon', method: 'POST', path: '/api/v1/maintenance/uncordon' },
+] as const;
+
 export const SERVICE_SCENARIOS: readonly Scenario[] = [
+  ...OF_THE_QUEUE.map(({ operation, ...message }): Scenario => ({
+    operation,
+    rule: 'is unavailable on a surface without a job queue',
+    as: 'operator',
+    program: { hasQueue: false },
+    send: message,
+    expect: { status: 503, code: 'unavailable', headers: { 'retry-after': '1' } },
+  })),
   {
     operation: 'whoami',
     rule: 'shows the calling token and the server, without a null where there is nothing to say',
@@ -81,27 +97,11 @@ export const SERVICE_SCENARIOS: readonly Scenario[] = [
     expect: { status: 404, code: 'not_found' },
   },
   {
-    operation: 'maintenance.interrupted',
-    rule: 'is unavailable on a surface without a job queue',
-    as: 'readonly',
-    program: { hasQueue: false },
-    send: { method: 'GET', path: '/api/v1/maintenance/interrupted' },
-    expect: { status: 503, code: 'unavailable', headers: { 'retry-after': '1' } },
-  },
-  {
     operation: 'node.list',
     rule: 'is empty before a daemon has started',
     as: 'readonly',
     send: { method: 'GET', path: '/api/v1/nodes' },
     expect: { status: 200, kind: 'node.list', data: [] },
-  },
-  {
-    operation: 'maintenance.readiness',
-    rule: 'is unavailable on a surface without a job queue',
-    as: 'readonly',
-    program: { hasQueue: false },
-    send: { method: 'GET', path: '/api/v1/maintenance/readiness' },
-    expect: { status: 503, code: 'unavailable', headers: { 'retry-after': '1' } },
   },
   {
     operation: 'maintenance.cordon',
