@@ -1,7 +1,8 @@
 /**
- * `npm run chaos [-- KILLS]`: 200 kills under load on SQLite and 200 on PostgreSQL with two daemons, then 1,000 at the
- * points of sending pages on each, then 1,000 over running workflows on each, and the figures of all. KILLS takes the
- * place of all numbers. CHAOS_SEED=N repeats the decisions of a run. Exits with 1 when an invariant was broken.
+ * `npm run chaos [-- [KILLS] [PART...]]`: 200 kills under load on SQLite and 200 on PostgreSQL with two daemons, then
+ * 1,000 at the points of sending pages on each, then 1,000 over running workflows on each, and the figures of all.
+ * KILLS takes the place of all numbers; PARTs (`jobs-sqlite`, ...) run alone. CHAOS_SEED=N repeats the decisions of a
+ * run. Exits with 1 when an invariant was broken.
  */
 import type { Ending } from '../support/fixtures/installation.ts';
 import { describeFigures, runChaos } from './chaos.ts';
@@ -19,47 +20,53 @@ interface Answer {
   readonly violations: readonly { readonly rule: string; readonly what: string }[];
 }
 
-const given = process.argv[2];
-const kills = Number(given ?? KILLS_DEFAULT);
-const notificationKills = Number(given ?? NOTIFICATION_KILLS_DEFAULT);
-const workflowKills = Number(given ?? WORKFLOW_KILLS_DEFAULT);
+/** One daemon; two on one data directory; two on one PostgreSQL. */
+const ONE = { postgres: false, daemons: 1 };
+const TWO = { postgres: false, daemons: 2 };
+const SHARED = { postgres: true, daemons: 2 };
+
+const PARTS: Readonly<Record<string, (ending: Ending) => Promise<Answer>>> = {
+  'jobs-sqlite': jobs(ONE),
+  'jobs-sqlite-two': jobs(TWO),
+  'jobs-postgres': jobs(SHARED),
+  'pages-sqlite': pages(ONE),
+  'pages-postgres': pages(SHARED),
+  'workflows-sqlite': workflows(ONE),
+  'workflows-postgres': workflows(SHARED),
+};
+
+const words = process.argv.slice(2);
+const given = /^\d+$/.test(words[0] ?? '') ? Number(words.shift()) : undefined;
 const seed = chosenSeed();
 console.log(`CHAOS_SEED=${seed}`);
 
-for (const { name, postgres, daemons } of [
-  { name: 'SQLite, one daemon', postgres: false, daemons: 1 },
-  { name: 'SQLite, two daemons on one data directory', postgres: false, daemons: 2 },
-  { name: 'PostgreSQL, two daemons', postgres: true, daemons: 2 },
-]) {
-  await part(name, async (ending) => {
-    const { violations, figures } = await runChaos(ending, { postgres, daemons, kills, seed });
-    return { violations, figures: describeFigures(figures) };
-  });
-}
-for (const { name, postgres, daemons } of [
-  { name: 'Pages, SQLite, one daemon', postgres: false, daemons: 1 },
-  { name: 'Pages, PostgreSQL, two daemons', postgres: true, daemons: 2 },
-]) {
-  await part(name, async (ending) => {
-    const { violations, figures } = await runNotificationKills(ending, {
-      postgres,
-      daemons,
-      kills: notificationKills,
-      seed,
-    });
-    return { violations, figures: describeNotificationFigures(figures) };
-  });
+for (const name of words.length === 0 ? Object.keys(PARTS) : words) {
+  const run = PARTS[name];
+  if (run === undefined) throw new Error(`There is no part ${name}: one of ${Object.keys(PARTS).join(', ')}.`);
+  await part(name, run);
 }
 
-for (const { name, postgres, daemons } of [
-  { name: 'Workflows, SQLite, one daemon', postgres: false, daemons: 1 },
-  { name: 'Workflows, PostgreSQL, two daemons', postgres: true, daemons: 2 },
-]) {
-  await part(name, async (ending) => {
-    const options = { postgres, daemons, kills: workflowKills, seed };
-    const { violations, figures } = await runWorkflowKills(ending, options);
+function jobs(place: typeof ONE) {
+  return async (ending: Ending): Promise<Answer> => {
+    const { violations, figures } = await runChaos(ending, { ...place, kills: given ?? KILLS_DEFAULT, seed });
+    return { violations, figures: describeFigures(figures) };
+  };
+}
+
+function pages(place: typeof ONE) {
+  return async (ending: Ending): Promise<Answer> => {
+    const kills = given ?? NOTIFICATION_KILLS_DEFAULT;
+    const { violations, figures } = await runNotificationKills(ending, { ...place, kills, seed });
+    return { violations, figures: describeNotificationFigures(figures) };
+  };
+}
+
+function workflows(place: typeof ONE) {
+  return async (ending: Ending): Promise<Answer> => {
+    const kills = given ?? WORKFLOW_KILLS_DEFAULT;
+    const { violations, figures } = await runWorkflowKills(ending, { ...place, kills, seed });
     return { violations, figures: describeWorkflowFigures(figures) };
-  });
+  };
 }
 
 /** Runs one part and ends what it began, also where it fails. */
