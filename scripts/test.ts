@@ -1,11 +1,12 @@
 /**
  * `npm test`: runs `node --test` over all tests but the long chaos runs, with one PostgreSQL for all of them.
  *
- *     npm test -- [--update-golden] [--on-tofu] [--test-...=...] [FILE...]
+ *     npm test -- [--update-golden] [--on-tofu] [--on-sources] [--test-...=...] [FILE...]
  *
  * With files named, only these run, and one that needs PostgreSQL starts its own. `--update-golden` makes golden
  * tests write what they would compare. `--on-tofu` hides terraform, so that infrastructure tests run on OpenTofu.
- * Options that begin with `--test-` are node's and are handed on.
+ * Tests start daemons from the bundle (scripts/bundle.ts); `--on-sources` makes it the sources. Options that begin with
+ * `--test-` are node's and are handed on.
  *
  * Tests that need a program which the machine lacks are left out, and one line for each program says so (the table is
  * in test/support/tools.ts). In CI that is a failure.
@@ -15,6 +16,7 @@ import { existsSync, globSync, mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join, relative, resolve } from 'node:path';
 import { POSTGRES_URL_VARIABLE, type PostgresServer, startPostgres } from '../test/support/postgres/postgres.ts';
+import { BUNDLE, bundle } from './bundle.ts';
 import { searchPathFor, searchPathOnTofu } from './test-path.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -40,21 +42,28 @@ const COMPILE_CACHE = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.ca
 
 const UPDATE_GOLDEN_VARIABLE = 'GATEHOUSE_UPDATE_GOLDEN';
 
+const FLAGS = ['--update-golden', '--on-tofu', '--on-sources'];
+
+/** Where test/support/daemon.ts finds the program. */
+const MAIN_VARIABLE = 'GATEHOUSE_MAIN';
+
 interface Arguments {
   readonly updateGolden: boolean;
   readonly onTofu: boolean;
+  readonly onSources: boolean;
   readonly forNode: readonly string[];
   readonly files: readonly string[];
 }
 
 function parse(args: readonly string[]): Arguments {
   const flags = args.filter((arg) => arg.startsWith('-') && arg !== '--');
-  const unknown = flags.find((flag) => !['--update-golden', '--on-tofu'].includes(flag) && !flag.startsWith('--test-'));
+  const unknown = flags.find((flag) => !FLAGS.includes(flag) && !flag.startsWith('--test-'));
   if (unknown !== undefined)
-    throw new Error(`Unknown option ${unknown}: expected --update-golden, --on-tofu, --test-... or files.`);
+    throw new Error(`Unknown option ${unknown}: expected ${FLAGS.join(', ')}, --test-... or files.`);
   return {
     updateGolden: flags.includes('--update-golden'),
     onTofu: flags.includes('--on-tofu'),
+    onSources: flags.includes('--on-sources'),
     forNode: flags.filter((flag) => flag.startsWith('--test-')),
     files: args.filter((arg) => !arg.startsWith('-')),
   };
@@ -72,14 +81,15 @@ function testFiles(named: readonly string[]): string[] {
 }
 
 /** The tests' environment: this search path, and no setting of the person who runs them. */
-function environment(updateGolden: boolean, path: string, postgresUrl: string | undefined): NodeJS.ProcessEnv {
+function environment(args: Arguments, path: string, postgresUrl: string | undefined): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'));
   return {
     ...Object.fromEntries(kept),
     PATH: path,
     NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? COMPILE_CACHE,
     ...(postgresUrl === undefined ? {} : { [POSTGRES_URL_VARIABLE]: postgresUrl }),
-    ...(updateGolden ? { [UPDATE_GOLDEN_VARIABLE]: '1' } : {}),
+    ...(args.onSources ? {} : { [MAIN_VARIABLE]: join(BUNDLE, 'main.js') }),
+    ...(args.updateGolden ? { [UPDATE_GOLDEN_VARIABLE]: '1' } : {}),
   };
 }
 
@@ -136,8 +146,9 @@ async function main(): Promise<number> {
     const own = `${BIN}${delimiter}${process.env['PATH'] ?? ''}`;
     const path = args.onTofu ? searchPathOnTofu(own, scratch) : searchPathFor(own, files);
     if (path === null) return 0;
+    if (!args.onSources) await bundle(BUNDLE);
     if (shared) server = await startPostgres();
-    return await runTests(args, files, environment(args.updateGolden, path, server?.url));
+    return await runTests(args, files, environment(args, path, server?.url));
   } finally {
     await server?.stop();
     rmSync(scratch, { recursive: true, force: true });

@@ -6,14 +6,12 @@ import { Failure } from '../domain/failure.ts';
 import type { OutsideChecker } from '../operations/core/services.ts';
 import type { RunSetup } from '../runners/run.ts';
 import { checkOutside, OutsideRefused } from '../runners/sandbox/outside.ts';
-
-/** Holds this program, its dependencies and `package.json`. */
-const PROGRAM = dirname(dirname(import.meta.dirname));
+import { PROGRAM_ROOT } from '../lib/files/program-files.ts';
 
 /** What no order makes writable: the data, the runs, the backups, the seal key and the program. */
 export function keptFolders(paths: DataDirPaths, { dataDir, runsDir }: Settings): string[] {
   const { dir, backups, sealKey, runs } = paths;
-  return [dir, dataDir, runs, ...sharedRunsDirs(runsDir), backups, sealKey, PROGRAM, dirname(process.execPath)];
+  return [dir, dataDir, runs, ...sharedRunsDirs(runsDir), backups, sealKey, PROGRAM_ROOT, dirname(process.execPath)];
 }
 
 /** Of the service: what output does not show, and what no job may write. */

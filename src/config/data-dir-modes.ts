@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, constants, fstatSync, openSync, realpathSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../lib/error-code.ts';
-import { O_PATH } from '../lib/open-path.ts';
+import { O_PATH } from '../lib/files/open-path.ts';
 import {
   DATA_DIR_ENTRIES,
   type DataDirPaths,

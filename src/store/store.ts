@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 import { recent } from '../lib/recent.ts';
+import { PROGRAM_ROOT } from '../lib/files/program-files.ts';
 import type { Keyring } from '../lib/seal.ts';
 import type { Dialect, Engine } from './engine/dialect.ts';
 import { WriteGate } from './engine/gate.ts';
@@ -15,11 +16,14 @@ import type { Db } from './schema/schema.ts';
  */
 const RING_MS = 1_000;
 
-const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations');
+/** The migrations that this build knows for a kind of database, oldest first. */
+export function knownMigrations(database: Dialect['name']): readonly Migration[] {
+  return readMigrations(join(PROGRAM_ROOT, 'migrations', database));
+}
 
-/** The number of the newest migration that this build knows for a kind of database. */
+/** The number of the newest of them. */
 export function newestSchema(database: Dialect['name']): number {
-  return readMigrations(join(MIGRATIONS, database)).at(-1)?.number ?? 0;
+  return knownMigrations(database).at(-1)?.number ?? 0;
 }
 
 /** The store of one process: committed state to read, and one gate for writes. */
@@ -70,7 +74,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   try {
     migrated = await migrate(
       engine,
-      readMigrations(join(MIGRATIONS, engine.dialect.name)),
+      knownMigrations(engine.dialect.name),
       options.clock.now(),
       options.schema ?? 'create',
     );

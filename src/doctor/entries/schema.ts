@@ -1,9 +1,6 @@
-import { join } from 'node:path';
-import { appliedMigrations, type Migration, readMigrations, SchemaMismatch } from '../../store/engine/migrate.ts';
-import type { Store } from '../../store/store.ts';
+import { appliedMigrations, type Migration, SchemaMismatch } from '../../store/engine/migrate.ts';
+import { knownMigrations, type Store } from '../../store/store.ts';
 import { fail, type Facts, type Finding, ok, unknown } from '../entry.ts';
-
-const MIGRATIONS = join(import.meta.dirname, '..', '..', '..', 'migrations');
 
 /** Compares the applied migrations with those of this build: missing, unknown and altered ones are faults. */
 export async function examineSchema({ openedStore }: Facts): Promise<Finding> {
@@ -13,7 +10,7 @@ export async function examineSchema({ openedStore }: Facts): Promise<Finding> {
   } catch (error) {
     return error instanceof SchemaMismatch ? fail(error.message) : unknown('The store is not open.');
   }
-  const known = readMigrations(join(MIGRATIONS, store.dialect.name));
+  const known = knownMigrations(store.dialect.name);
   return judgeSchema(await appliedMigrations(store.db), known);
 }
 

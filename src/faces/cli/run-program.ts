@@ -6,9 +6,10 @@ import type { Session } from './connection/session.ts';
 import { type ProgramIo, write } from './terminal.ts';
 import { type ProgramName, TREE } from './syntax/tree.ts';
 import { UsageFailure } from './syntax/usage.ts';
+import { PROGRAM_ROOT } from '../../lib/files/program-files.ts';
 
 /** From this checkout or package, whatever link it was called by. */
-const COMMAND = join(import.meta.dirname, '..', '..', '..', 'bin', 'svc');
+const COMMAND = join(PROGRAM_ROOT, 'bin', 'svc');
 
 /** These contact no server and open no store. */
 export type ProgramSession = Omit<Session, 'client'>;

@@ -7,6 +7,7 @@ import { Limiter, LimiterFull } from '../../lib/flow/limiter.ts';
 import type { TaskSlicer } from '../../lib/flow/cooperative.ts';
 import { NORMALISERS } from '../normalise/normalise.ts';
 import { type Normalised, type Payload, Unreadable } from '../normalise/payload.ts';
+import { programEntry } from '../../lib/files/program-files.ts';
 
 /** Up to here a message is read in place: the worst one takes 5 ms (1 MiB: 150 ms), and most messages are shorter. */
 export const INLINE_BYTES_MAX = 65_536;
@@ -120,7 +121,7 @@ export class MessageReader {
   /** Rejects with unavailable where no thread can be started: that is no fault of the message. */
   #start(): Promise<Worker> {
     const { promise, resolve, reject } = Promise.withResolvers<Worker>();
-    const thread = new Worker(new URL('message-reader-thread.ts', import.meta.url), {
+    const thread = new Worker(programEntry('reaction/message/message-reader-thread'), {
       resourceLimits: { maxOldGenerationSizeMb: this.#limits.memoryMb },
       // The thread needs no variable of the daemon.
       env: {},

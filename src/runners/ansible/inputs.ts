@@ -6,6 +6,7 @@ import type { Vendored } from '../checkout/vendored/vendored-files.ts';
 import { makeRunFolder, writeRunFile } from '../run-files/run-files.ts';
 import type { RunTools } from '../runner.ts';
 import { varsFile } from './vars-file.ts';
+import { programFile } from '../../lib/files/program-files.ts';
 
 /** The secrets of a project, for the vault ids and variables of a run. */
 export interface VaultSecret {
@@ -36,7 +37,7 @@ export interface PlaybookMaterials {
   readonly vault: readonly VaultSecret[];
 }
 
-const PLUGIN = join(import.meta.dirname, 'gatehouse_report.py');
+const PLUGIN = programFile('runners/ansible/gatehouse_report.py');
 const PLUGIN_FOLDER = '.report';
 /** Names of the files of secrets that each run may have. */
 export const CLEAR_FILES: readonly string[] = ['ssh-key', 'vault-vars.yml'];

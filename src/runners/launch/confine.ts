@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { O_PATH } from '../../lib/open-path.ts';
+import { O_PATH } from '../../lib/files/open-path.ts';
 import {
   filesAttribute,
   LANDLOCK_ABI_NEEDED,

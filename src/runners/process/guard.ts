@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
-import { join } from 'node:path';
 import { pause, type Clock } from '../../lib/clock.ts';
 import { passingCapabilities } from '../account/capabilities.ts';
 import { HELPER_NODE_OPTIONS } from './lean.ts';
 import { ownCompileCacheDir } from './compile-cache.ts';
 import type { GuardMessage, LeaseLimits, Watched } from './guard-protocol.ts';
+import { programEntry } from '../../lib/files/program-files.ts';
 
 /**
  * A small process that outlives the daemon, to end the trees of its jobs when it dies or when its lease runs out while
@@ -36,8 +36,7 @@ const READY_WITHIN_MS = 60_000;
 const RESTART_AFTER_MS = 500;
 const STOP_WITHIN_MS = 2_000;
 
-/** The guard program beside this file. */
-const PROGRAM = join(import.meta.dirname, 'guard-child.ts');
+const PROGRAM = programEntry('runners/process/guard-child');
 
 export function createGuard(options: GuardOptions): Guard {
   return new GuardKeeper(options);

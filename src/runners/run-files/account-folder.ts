@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { getSystemErrorName, promisify } from 'node:util';
 import type { AccountIds } from '../../domain/jobs/account.ts';
-import { O_PATH } from '../../lib/open-path.ts';
+import { O_PATH } from '../../lib/files/open-path.ts';
 import { asAccount, callError, type FileCalls } from '../account/as-account.ts';
 import type { Entry, Folder, Name } from './folder.ts';
 import { FOLDER_FLAGS } from './folder-flags.ts';

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { O_PATH } from '../../lib/open-path.ts';
+import { O_PATH } from '../../lib/files/open-path.ts';
 
 /** To hold a folder that the service alone can replace. */
 export const OWN_FOLDER_FLAGS = O_PATH | constants.O_DIRECTORY;

@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, opendirSync, read
 import { dirname, join } from 'node:path';
 import { readWritable, SYSTEM_FOLDERS, writableFault } from '../../domain/jobs/writable.ts';
 import { errorCode } from '../../lib/error-code.ts';
-import { O_PATH } from '../../lib/open-path.ts';
+import { O_PATH } from '../../lib/files/open-path.ts';
 import { isWithin } from '../../lib/within.ts';
 import type { OutsideFolders } from './policy.ts';
 

@@ -4,6 +4,7 @@ import { type PlanViewOptions, viewOf } from '../../domain/workspaces/plan-view.
 import type { ReadPlan } from '../../domain/workspaces/plan.ts';
 import { type PlanFile, readPlanFile, sizeOfPlan } from './plan-file.ts';
 import { refuseOtherPlan } from './plan-match.ts';
+import { programEntry } from '../../lib/files/program-files.ts';
 
 /** Some 23,000 resources with 1 kB of attributes each. What is longer is refused before it is parsed. */
 export const PLAN_JSON_MAX_BYTES = 64 * 1024 * 1024;
@@ -59,7 +60,7 @@ export async function readInThread(json: Buffer, options: PlanReaderOptions, mem
   const { artifactId, secrets, secretVariables = [], file } = options;
   const handed = whole(json);
   const task: PlanReaderTask = { json: handed, artifactId, secrets, secretVariables, file };
-  const thread = new Worker(new URL('plan-reader-thread.ts', import.meta.url), {
+  const thread = new Worker(programEntry('runners/terraform/plan-reader-thread'), {
     workerData: task,
     transferList: [handed.buffer],
     resourceLimits: { maxOldGenerationSizeMb: memoryMb },

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { SqliteConnection } from './driver.ts';
+import { programEntry } from '../../../lib/files/program-files.ts';
 
 /** Faults that one check names. */
 const FAULTS_MAX = 20;
@@ -10,7 +11,9 @@ const FAULTS_MAX = 20;
  * for 200,000 jobs), and requests must not wait for that. Rejects with SQLite's error when the file can't be read.
  */
 export async function checkFile(file: string): Promise<readonly string[]> {
-  const thread = new Worker(new URL('check-thread.ts', import.meta.url), { workerData: { file, limit: FAULTS_MAX } });
+  const thread = new Worker(programEntry('store/engine/sqlite/check-thread'), {
+    workerData: { file, limit: FAULTS_MAX },
+  });
   const [faults] = (await once(thread, 'message')) as [readonly string[]];
   return faults;
 }

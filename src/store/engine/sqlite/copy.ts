@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { SnapshotFacts } from '../snapshot.ts';
+import { programEntry } from '../../../lib/files/program-files.ts';
 
 /**
  * Copies a database that others write, in a thread with its own connection, and checks the copy. See Snapshot for what
@@ -8,7 +9,7 @@ import type { SnapshotFacts } from '../snapshot.ts';
  */
 export async function copyDatabase(file: string, to: string, signal: AbortSignal): Promise<SnapshotFacts> {
   signal.throwIfAborted();
-  const thread = new Worker(new URL('copy-thread.ts', import.meta.url), { workerData: { file, to } });
+  const thread = new Worker(programEntry('store/engine/sqlite/copy-thread'), { workerData: { file, to } });
   const stop = (): void => thread.postMessage('stop');
   signal.addEventListener('abort', stop, { once: true });
   try {
