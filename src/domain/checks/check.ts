@@ -22,6 +22,10 @@ export interface CheckOptions {
   readonly metric: { readonly op: MetricOp; readonly value: number; readonly pointer: string | null };
 }
 
+/** The worst that was observed of a target in half an hour; `missed` where nothing could be concluded. */
+export const HALF_HOURS = ['up', 'down', 'missed', 'none'] as const;
+export type HalfHour = (typeof HALF_HOURS)[number];
+
 /** What a probe says of its target, beside up or down: one of these words, never a text of the target. */
 export const PROBE_DETAILS = [
   'ok',

@@ -16,7 +16,7 @@ const BATCH_TARGETS = 1_000;
 const SLICE_TARGETS = 500;
 
 /** What a view needs besides the rows. */
-interface ViewParts {
+export interface ViewParts {
   /** By the clock of deadlines in the store: a snooze that has ended is not shown. */
   readonly now: number;
   readonly netgroups: NetgroupIndex;

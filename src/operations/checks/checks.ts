@@ -21,6 +21,7 @@ import * as field from '../core/fields.ts';
 import { localOnly, readOperation, writeOperation, type Context, type WriteContext } from '../core/operation.ts';
 import { reply, replyNone, type Reply, written } from '../core/reply.ts';
 import { checkBatches, checkView, viewParts } from './check-view.ts';
+import { checkWithHistory } from './history-view.ts';
 import { interval, OWN_FIELDS, readInterval, readTargets, targets } from './fields.ts';
 import { probeOperation } from './probe.ts';
 
@@ -57,7 +58,7 @@ const list = readOperation({
 
 const get = readOperation({
   id: 'check.get',
-  summary: 'Show one check with the status of its targets',
+  summary: 'Show one check with the status and the history of its targets',
   scopes: READERS,
   ...localOnly('GET /checks has every check with all of its fields.'),
   cli: { verb: 'check get', positionals: ['name'], examples: ['svc check get web'] },
@@ -66,7 +67,7 @@ const get = readOperation({
   failures: ['not_found'],
   async run(context, { name }) {
     const { db } = context.store;
-    return reply('check.get', await checkView(db, await getCheck(db, name), await viewParts(context)));
+    return reply('check.get', await checkWithHistory(db, await getCheck(db, name), await viewParts(context)));
   },
 });
 
@@ -140,35 +141,27 @@ const update = writeOperation({
   },
 });
 
-const enable = writeOperation({
-  id: 'check.enable',
-  summary: 'Enable a check; its targets are probed again',
-  scopes: OPERATORS,
-  http: { method: 'POST', path: '/checks/{name}/enable' },
-  cli: { verb: 'check enable', positionals: ['name'], examples: ['svc check enable web'] },
-  mcp: { tool: 'check_enable' },
-  input: byName,
-  answers: ['check.get'],
-  failures: ['not_found'],
-  prepare: viewParts,
-  run: async (context, { name }, parts) =>
-    written(await replyGet(context, await changeCheck(context.tx, name, { enabled: 1 }), parts), name),
-});
+function switchOperation(word: 'enable' | 'disable', summary: string) {
+  return writeOperation({
+    id: `check.${word}`,
+    summary,
+    scopes: OPERATORS,
+    http: { method: 'POST', path: `/checks/{name}/${word}` },
+    cli: { verb: `check ${word}`, positionals: ['name'], examples: [`svc check ${word} web`] },
+    mcp: { tool: `check_${word}` },
+    input: byName,
+    answers: ['check.get'],
+    failures: ['not_found'],
+    prepare: viewParts,
+    async run(context, { name }, parts) {
+      const row = await changeCheck(context.tx, name, { enabled: word === 'enable' ? 1 : 0 });
+      return written(await replyGet(context, row, parts), name);
+    },
+  });
+}
 
-const disable = writeOperation({
-  id: 'check.disable',
-  summary: 'Disable a check: its targets are not probed and keep their state',
-  scopes: OPERATORS,
-  http: { method: 'POST', path: '/checks/{name}/disable' },
-  cli: { verb: 'check disable', positionals: ['name'], examples: ['svc check disable web'] },
-  mcp: { tool: 'check_disable' },
-  input: byName,
-  answers: ['check.get'],
-  failures: ['not_found'],
-  prepare: viewParts,
-  run: async (context, { name }, parts) =>
-    written(await replyGet(context, await changeCheck(context.tx, name, { enabled: 0 }), parts), name),
-});
+const enable = switchOperation('enable', 'Enable a check; its targets are probed again');
+const disable = switchOperation('disable', 'Disable a check: its targets are not probed and keep their state');
 
 const snooze = writeOperation({
   id: 'check.snooze',

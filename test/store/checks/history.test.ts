@@ -3,6 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CHECK_DAYS, CHECK_SLOTS_DAYS, retainOnce } from '../../../src/daemon/maintenance/retention.ts';
 import { DAY_MS, decodeDay, gather, type Gathered, SLOT_MS } from '../../../src/domain/checks/sweep/day.ts';
+import { compileNetgroups } from '../../../src/domain/netgroups/netgroup.ts';
+import { checkWithHistory } from '../../../src/operations/checks/history-view.ts';
+import { getCheck } from '../../../src/store/checks/checks.ts';
 import { addHistory, listDays, readAvailability } from '../../../src/store/checks/history.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { putCheck, sweepFixture } from '../../support/checks/sweep-fixture.ts';
@@ -58,6 +61,29 @@ for (const engine of ENGINES) {
       assert.deepEqual([strip[46]?.up, strip[46]?.down, strip[47]], [3, 1, null]);
       const p50 = durations?.p50 ?? 0;
       assert.ok(p50 > 7 / 1.25 && p50 < 7 * 1.25, `${p50}`);
+    });
+
+    test('is shown with one check, for the targets that have one', async () => {
+      const { store } = its;
+      const now = TODAY * DAY_MS + 3 * SLOT_MS;
+      await putCheck(store, 'web', ['a', 'new']);
+      await add(store, observed(now - 10 * 60_000, ['up', 'up', 'down', 'up']));
+      await add(store, observed(now - 20 * SLOT_MS, ['missed']));
+      const row = await getCheck(store.db, 'web');
+      const { targets } = await checkWithHistory(store.db, row, { now, netgroups: compileNetgroups([]) });
+      const [a, fresh] = targets;
+      assert.equal(fresh?.history, undefined);
+      assert.deepEqual([a?.history?.uptime_24h, a?.history?.uptime_90d], [0.75, 0.75]);
+      assert.ok(a?.history?.p50_ms !== null);
+      const marks = a?.history?.half_hours ?? [];
+      assert.equal(marks.length, 48);
+      assert.deepEqual(
+        marks.flatMap((mark, index) => (mark === 'none' ? [] : [[index, mark]])),
+        [
+          [27, 'missed'],
+          [46, 'down'],
+        ],
+      );
     });
 
     test('keeps half hours for some days, counts for longer, and nothing of a target that is gone', async () => {

@@ -1,3 +1,4 @@
+import type { HalfHour } from '../../../domain/checks/check.ts';
 import type { Projected } from '../../../operations/views/views.ts';
 import type { Display, Paint } from '../display/display.ts';
 import { sheet, table } from '../display/table.ts';
@@ -61,7 +62,39 @@ export function check(data: Check, display: Display): string {
     { title: 'CHANGED', cell: (each) => relative(each.last_change, display.nowMs) },
     { title: 'SNOOZE ENDS', cell: (each) => relative(each.snoozed_until ?? null, display.nowMs) },
   ]);
-  return `${head}\n${targets}`;
+  return `${head}\n${targets}${historyOf(data, display)}`;
+}
+
+const MARKS: Readonly<Record<HalfHour, string>> = { up: '|', down: '!', missed: '?', none: '.' };
+
+/** Of the targets that have one. */
+function historyOf({ targets }: Check, display: Display): string {
+  const rows = targets.flatMap(({ name, history }) => (history === undefined ? [] : [{ name, ...history }]));
+  if (rows.length === 0) return '';
+  const shares = table(display, rows, '', [
+    { title: 'TARGET', cell: (each) => each.name, mayCut: true },
+    { title: 'UP 24 H', cell: (each) => percent(each.uptime_24h) },
+    { title: '7 D', cell: (each) => percent(each.uptime_7d) },
+    { title: '30 D', cell: (each) => percent(each.uptime_30d) },
+    { title: '90 D', cell: (each) => percent(each.uptime_90d) },
+    { title: 'P50', cell: (each) => milliseconds(each.p50_ms) },
+    { title: 'P90', cell: (each) => milliseconds(each.p90_ms), mayDrop: true },
+    { title: 'P99', cell: (each) => milliseconds(each.p99_ms), mayDrop: true },
+  ]);
+  const days = table(display, rows, '', [
+    { title: 'TARGET', cell: (each) => each.name, mayCut: true },
+    { title: 'LAST 24 HOURS', cell: (each) => each.half_hours.map((worst) => MARKS[worst]).join('') },
+  ]);
+  return `\n${shares}\n${days}A mark is half an hour: | up, ! down at least once, ? nothing could be concluded, . no observation.\n`;
+}
+
+/** Down, so that 100 % means never down. */
+function percent(share: number | null): string {
+  return share === null ? '-' : `${(Math.floor(share * 10_000) / 100).toFixed(share === 1 ? 0 : 2)} %`;
+}
+
+function milliseconds(value: number | null): string {
+  return value === null ? '-' : `${value.toFixed(value < 10 ? 1 : 0)} ms`;
 }
 
 export function probed({ targets }: Projected<'check.probe'>, display: Display): string {

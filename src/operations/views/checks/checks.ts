@@ -1,6 +1,22 @@
 import { z } from 'zod';
-import { CHECK_KINDS, HTTP_METHODS, METRIC_OPS, PROBE_DETAILS, TARGET_STATUSES } from '../../../domain/checks/check.ts';
+import { CHECK_KINDS, HALF_HOURS, HTTP_METHODS, METRIC_OPS, PROBE_DETAILS, TARGET_STATUSES } from '../../../domain/checks/check.ts';
 import { count, time } from '../shared.ts';
+
+/** A share of observations, from 0 to 1; null without one. */
+const share = z.number().nullable();
+
+const history = z.object({
+  uptime_24h: share,
+  uptime_7d: share,
+  uptime_30d: share,
+  uptime_90d: share,
+  /** Of those of the last 24 hours that were up; null without one. */
+  p50_ms: z.number().nullable(),
+  p90_ms: z.number().nullable(),
+  p99_ms: z.number().nullable(),
+  /** The worst of each half hour of the last 24 hours, the oldest first. */
+  half_hours: z.array(z.enum(HALF_HOURS)),
+});
 
 /** Without what is dialled: a URL may hold a credential. */
 const target = z.object({
@@ -11,6 +27,8 @@ const target = z.object({
   duration_ms: count.nullable(),
   last_change: time.nullable(),
   snoozed_until: time.optional(),
+  /** Of one check that is shown by itself. */
+  history: history.optional(),
 });
 
 const check = z.object({
