@@ -64,6 +64,8 @@ function columnsOf({ prefixes, excludes }: PrefixList) {
 
 /** Checks the bounds of all groups after a write, which is undone where they are passed. */
 async function requireRoom(tx: Tx): Promise<void> {
+  // Without it, daemons that add at the same time would each count without the rows of the others.
+  await tx.dialect.lockKey(tx.db, 'netgroups');
   const rows = await tx.db.selectFrom('netgroups').select(['prefixes', 'excludes']).execute();
   const lists = rows.flatMap(({ prefixes, excludes }) => [storedPrefixes(prefixes), storedPrefixes(excludes)]);
   const count = lists.reduce((sum, list) => sum + list.length, 0);

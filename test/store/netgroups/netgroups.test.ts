@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { readPrefixList } from '../../../src/domain/netgroups/prefix-list.ts';
+import { NETGROUP_LIMITS, readPrefixList } from '../../../src/domain/netgroups/prefix-list.ts';
+import { pause, systemClock } from '../../../src/lib/clock.ts';
 import type { Tx } from '../../../src/store/engine/tx.ts';
 import {
   currentNetgroups,
@@ -20,6 +21,8 @@ const set = (store: Store, name: string, list: string): Promise<NetgroupRow> =>
   store.write((tx) => replaceNetgroup(tx, name, readPrefixList(list)));
 const remove = (store: Store, name: string): Promise<NetgroupRow> => store.write((tx) => deleteNetgroup(tx, name));
 
+const ONE = readPrefixList('10.0.0.0/8');
+
 /** A clock without time, so that only commits make the data old. */
 const timeless = { monotonic: () => 0 };
 
@@ -36,6 +39,23 @@ for (const engine of ENGINES) {
         (await listNetgroups(its.store.db)).map((row) => ({ ...row })),
         [eu, lab],
       );
+    });
+
+    test('are not more than the limit when two processes add one at the same time', async () => {
+      const other = await its.database.open();
+      const { groups } = NETGROUP_LIMITS;
+      await its.store.write(async (tx) => {
+        for (let index = 1; index < groups; index += 1) await insertNetgroup(tx, `g${index}`, ONE);
+      });
+      let second: Promise<unknown> = Promise.resolve();
+      await its.store.write(async (tx) => {
+        await insertNetgroup(tx, 'first', ONE);
+        second = add(other, 'second', '10.0.0.0/8').catch((error: unknown) => error);
+        // It has committed by now where it does not wait for this write.
+        await Promise.race([second, pause(systemClock, 300)]);
+      });
+      assert.ok(refusal('conflict')(await second));
+      assert.equal((await listNetgroups(its.store.db)).length, groups);
     });
 
     test('have a name each, and keep their id when their prefixes are replaced', async () => {
