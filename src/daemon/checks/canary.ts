@@ -1,4 +1,5 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import { connectFirst } from '../../dial/connect-first.ts';
 import type { Clock } from '../../lib/clock.ts';
 
 /** Whether the network of this machine works, as far as one address that is always up can tell. */
@@ -41,18 +42,20 @@ export function createCanary(clock: Clock, tries: () => Promise<boolean>): Canar
 }
 
 /** Whether a TCP connection to `ip:port`, which the operator set, opens in time. Never rejects. */
-export function connects(clock: Clock, address: string): Promise<boolean> {
+export async function connects(clock: Clock, address: string): Promise<boolean> {
   const at = address.lastIndexOf(':');
   const host = address.slice(0, at).replace(/^\[(.*)\]$/, '$1');
-  return new Promise((resolve) => {
-    const socket = connect({ host, port: Number(address.slice(at + 1)) });
-    const end = (reached: boolean): void => {
-      cancel();
-      socket.destroy();
-      resolve(reached);
-    };
-    const cancel = clock.after(CANARY_MS, () => end(false));
-    socket.once('connect', () => end(true));
-    socket.once('error', () => end(false));
-  });
+  const late = new AbortController();
+  const cancel = clock.after(CANARY_MS, () => late.abort());
+  const open = (host: string, port: number): Socket => connect({ host, port });
+  try {
+    const destination = { addresses: [host], port: Number(address.slice(at + 1)) };
+    const { socket } = await connectFirst(destination, { open, clock, signal: late.signal });
+    socket.destroy();
+    return true;
+  } catch {
+    return false;
+  } finally {
+    cancel();
+  }
 }
