@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { candidates, readSearchList } from '../../src/dial/search-list.ts';
-import { METRIC_OPS } from '../../src/domain/checks/check.ts';
+import { CHECK_KINDS, METRIC_OPS } from '../../src/domain/checks/check.ts';
+import { CHECK_LIMITS, type Target, TargetReader } from '../../src/domain/checks/target.ts';
+import { Failure } from '../../src/domain/failure.ts';
 import { holds, readMetric } from '../../src/probes/kinds/metric-value.ts';
 import { type FuzzTarget, fuzzTarget } from './target.ts';
 import { pieces, texts } from './texts.ts';
@@ -35,7 +37,46 @@ const CONFIGURATION = [
   ';',
 ];
 
+const TARGETS = [
+  'web1',
+  '=',
+  '10.0.0.5',
+  '[2001:db8::5]',
+  '::ffff:10.0.0.5',
+  'https://',
+  'http://',
+  'user:geheim@',
+  'www.example.org',
+  ':443',
+  ':0',
+  ':65536',
+  '/path?a=b',
+  '#part',
+  '%00',
+  '\\\\',
+  'xn--',
+  'MX',
+  ' ',
+  '\u202e',
+];
+
 export const PROBE_TARGETS: readonly FuzzTarget[] = [
+  fuzzTarget('check-target', fc.tuple(fc.constantFrom(...CHECK_KINDS), texts(TARGETS)), ([kind, text]) => {
+    let read: Target;
+    try {
+      read = new TargetReader(kind).read(`web1=${text}`);
+    } catch (error) {
+      assert.ok(error instanceof Failure && error.code === 'invalid_argument');
+      assert.match(error.message, /^targets\.0: /);
+      assert.doesNotMatch(error.message, /geheim/);
+      return;
+    }
+    // What is stored is the form that reads as itself, and holds no credential.
+    assert.deepEqual(new TargetReader(kind).read(`web1=${read.spec}`), { ...read, credentials: null });
+    const url = URL.parse(read.spec);
+    assert.equal(`${url?.username ?? ''}${url?.password ?? ''}`, '');
+    assert.ok(read.spec.length <= 3 * CHECK_LIMITS.targetCharacters);
+  }),
   fuzzTarget('metric-answer', fc.tuple(texts(ANSWERS), fc.option(pieces(POINTERS))), ([text, pointer]) => {
     const read = readMetric(text, pointer);
     if (read === null) return;
