@@ -4,7 +4,7 @@ import { insertTargets } from '../../../../src/store/checks/targets.ts';
 import { insertNetgroup } from '../../../../src/store/netgroups/netgroups.ts';
 import type { CheckTargetRow } from '../../../../src/store/schema/schema.ts';
 import type { Program } from '../../../support/program.ts';
-import type { Scenario } from '../../../support/scenario.ts';
+import { type Scenario, send } from '../../../support/scenario.ts';
 import { CHECKS, METRIC, noCheck, REFUSED_CHECKS, WEB } from './refused-checks.ts';
 
 const NOW = Date.UTC(2026, 0, 2);
@@ -105,6 +105,25 @@ const ADDS: readonly Scenario[] = [
     /\],"op":">=","value":0\.5,"pointer":"\/a~1b\/0"\}\}\n$/,
   ),
   added('takes the longest interval', { ...WEB, interval: '24h' }, /"interval":"1d"/),
+  {
+    operation: 'check.add',
+    rule: 'answers a repeat with the same key as the first time and adds nothing',
+    async given(program) {
+      const headers = { 'idempotency-key': 'k' };
+      await send(program, 'operator', { method: 'POST', path: CHECKS, headers, body: WEB });
+      return {};
+    },
+    as: 'operator',
+    send: { method: 'POST', path: CHECKS, headers: { 'idempotency-key': 'k' }, body: { ...METRIC, op: '<', value: 1 } },
+    expect: { status: 200, kind: 'check.get', data: { name: 'web', kind: 'tcp' } },
+    async afterwards({ store }) {
+      const rows = await store.db.selectFrom('checks').select('name').execute();
+      assert.deepEqual(
+        rows.map(({ name }) => name),
+        ['web'],
+      );
+    },
+  },
   {
     operation: 'check.add',
     rule: 'refuses a name that is taken, and changes nothing',
