@@ -54,6 +54,17 @@ function finish(): SnapshotFacts {
   }
 }
 
+/** Writes the log into the database, without waiting for a reader or keeping a writer waiting. */
+function checkpoint(): void {
+  const database = new DatabaseSync(file);
+  try {
+    database.exec('pragma wal_checkpoint(passive)');
+  } finally {
+    database.close();
+  }
+}
+
 await copy();
+checkpoint();
 parentPort?.postMessage(finish());
 parentPort?.close();
