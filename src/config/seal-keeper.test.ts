@@ -230,34 +230,30 @@ describe('rotations at once', () => {
     assert.deepEqual(await readdir(join(path, '..')), ['seal.key']);
   });
 
-  test(
-    'F09: killed at any moment of many rotations, the file is whole and holds every key that ever sealed',
-    { timeout: 60_000 },
-    async () => {
-      const path = await freshPath();
-      await createSealKeeper(path, notNeeded).keyring();
-      const seen = new Set<string>();
-      for (let round = 0; round < 8; round += 1) {
-        const child = startOn(
-          path,
-          'for (let n = 0; n < 7; n += 1) process.stdout.write((await createSealKeeper(path, () => ' +
-            "false).rotate()).activeId + '\\n');",
-        );
-        let printed = '';
-        child.stdout.on('data', (chunk) => {
-          printed += String(chunk);
-          if (printed.split('\n').length > 1 + (round % 4)) child.kill('SIGKILL');
-        });
-        child.stdin.end();
-        await once(child, 'exit');
-        // What follows the last line end may be a part.
-        for (const id of printed.replace('.', '').split('\n').slice(0, -1)) seen.add(id);
-        const ring = await createSealKeeper(path, notNeeded).keyring();
-        for (const id of seen) assert.ok(ring.has(id), `key ${id} is lost`);
-      }
-      assert.ok(seen.size >= 8, `${seen.size} rotations were seen`);
-    },
-  );
+  test('F09: killed at any moment of many rotations, the file is whole and holds every key that ever sealed', async () => {
+    const path = await freshPath();
+    await createSealKeeper(path, notNeeded).keyring();
+    const seen = new Set<string>();
+    for (let round = 0; round < 8; round += 1) {
+      const child = startOn(
+        path,
+        'for (let n = 0; n < 7; n += 1) process.stdout.write((await createSealKeeper(path, () => ' +
+          "false).rotate()).activeId + '\\n');",
+      );
+      let printed = '';
+      child.stdout.on('data', (chunk) => {
+        printed += String(chunk);
+        if (printed.split('\n').length > 1 + (round % 4)) child.kill('SIGKILL');
+      });
+      child.stdin.end();
+      await once(child, 'exit');
+      // What follows the last line end may be a part.
+      for (const id of printed.replace('.', '').split('\n').slice(0, -1)) seen.add(id);
+      const ring = await createSealKeeper(path, notNeeded).keyring();
+      for (const id of seen) assert.ok(ring.has(id), `key ${id} is lost`);
+    }
+    assert.ok(seen.size >= 8, `${seen.size} rotations were seen`);
+  });
 
   test('one that hangs makes the others give up after a while, saying which file it is', async () => {
     const path = await freshPath();

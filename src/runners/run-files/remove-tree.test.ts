@@ -128,7 +128,7 @@ for (const account of ACCOUNTS) {
       });
       after(() => attacker.stop());
 
-      test('T61: nothing outside of it is removed or changed', { timeout: 60_000 }, async () => {
+      test('T61: nothing outside of it is removed or changed', async () => {
         const outside = join(dir, 'data');
         mkdirSync(join(outside, 'closed'), { recursive: true });
         const files = ['seal.key', 'gatehouse.db', 'closed/state'];

@@ -63,7 +63,6 @@ test('A state behind a link, and one in a folder that leads out of the run, is n
 test(
   'T62: the state, the errored state and the backend note of another root are never read, also when its folder ' +
     'is exchanged for a link',
-  { timeout: 60_000 },
   async (t) => {
     const dir = folder(t);
     const [runDir, another] = [join(dir, 'run'), join(dir, 'another')];

@@ -33,7 +33,6 @@ for (const postgres of [false, true]) {
   test(
     `On ${on} many alerts are taken, more than 10,000 are refused whole, and ` +
       'the doctor says how many messages of which webhook were refused and why',
-    { timeout: 60_000 },
     async (t) => {
       const fixture = await openHookFixture(t, { postgres });
       const many = await fixture.hook('alertmanager', 'many');

@@ -56,59 +56,51 @@ describe('When PostgreSQL is down', () => {
     await server.stop();
   });
 
-  test(
-    'F24: writes fail as unavailable, no acknowledged write is lost, and the store recovers by itself',
-    { timeout: 120_000 },
-    async () => {
-      const store = await open();
-      const acknowledged: string[] = [];
-      const failures: unknown[] = [];
-      const enough = Promise.withResolvers<void>();
-      const writers = Array.from({ length: IN_FLIGHT }, async () => {
-        while (failures.length < IN_FLIGHT) {
-          try {
-            acknowledged.push(await insertOne(store));
-            if (acknowledged.length === 50) enough.resolve();
-          } catch (error) {
-            failures.push(error);
-          }
+  test('F24: writes fail as unavailable, no acknowledged write is lost, and the store recovers by itself', async () => {
+    const store = await open();
+    const acknowledged: string[] = [];
+    const failures: unknown[] = [];
+    const enough = Promise.withResolvers<void>();
+    const writers = Array.from({ length: IN_FLIGHT }, async () => {
+      while (failures.length < IN_FLIGHT) {
+        try {
+          acknowledged.push(await insertOne(store));
+          if (acknowledged.length === 50) enough.resolve();
+        } catch (error) {
+          failures.push(error);
         }
-      });
-      await enough.promise;
-      await server.kill();
-      await Promise.all(writers);
-      for (const error of failures) assert.ok(isUnavailable(error), String(error));
-      await assert.rejects(listJobs(store.db, {}, 1), isUnavailable);
-      await server.start();
-      acknowledged.push(await whenBack(() => insertOne(store)));
-      const kept = new Set((await listJobs(store.db, {}, 100_000)).map((job) => job.id));
-      assert.deepEqual(
-        acknowledged.filter((id) => !kept.has(id)),
-        [],
-      );
-      const verdict = await verifyLedger(store.db, TEST_RING);
-      assert.deepEqual(verdict.faults, []);
-      assert.equal(verdict.rows, kept.size);
-    },
-  );
+      }
+    });
+    await enough.promise;
+    await server.kill();
+    await Promise.all(writers);
+    for (const error of failures) assert.ok(isUnavailable(error), String(error));
+    await assert.rejects(listJobs(store.db, {}, 1), isUnavailable);
+    await server.start();
+    acknowledged.push(await whenBack(() => insertOne(store)));
+    const kept = new Set((await listJobs(store.db, {}, 100_000)).map((job) => job.id));
+    assert.deepEqual(
+      acknowledged.filter((id) => !kept.has(id)),
+      [],
+    );
+    const verdict = await verifyLedger(store.db, TEST_RING);
+    assert.deepEqual(verdict.faults, []);
+    assert.equal(verdict.rows, kept.size);
+  });
 
-  test(
-    'The connection that listens to other daemons reconnects, and reports that events may have been missed',
-    { timeout: 120_000 },
-    async () => {
-      const [store, other] = [await open(), await open()];
-      const heard: number[] = [];
-      store.onForeignCommit(() => heard.push(1));
-      const hearsAgain = async (): Promise<void> => {
-        heard.length = 0;
-        while (heard.length === 0) await whenBack(() => insertOne(other));
-      };
-      await hearsAgain();
-      await server.kill();
-      await server.start();
-      await hearsAgain();
-    },
-  );
+  test('The connection that listens to other daemons reconnects, and reports that events may have been missed', async () => {
+    const [store, other] = [await open(), await open()];
+    const heard: number[] = [];
+    store.onForeignCommit(() => heard.push(1));
+    const hearsAgain = async (): Promise<void> => {
+      heard.length = 0;
+      while (heard.length === 0) await whenBack(() => insertOne(other));
+    };
+    await hearsAgain();
+    await server.kill();
+    await server.start();
+    await hearsAgain();
+  });
 
   test('A connection that the server ends, idle or within a transaction, costs one write at most', async () => {
     const store = await open();

@@ -10,7 +10,7 @@ action:
   backup: "after-\${event.labels.kind}"
 `;
 
-test('a rule makes a backup, whose name an event fills in', { timeout: 120_000 }, async (t) => {
+test('a rule makes a backup, whose name an event fills in', async (t) => {
   const on = await openBackupFixture(t);
   await on.fixture.call('rule.add', { name: 'keep', text: RULE });
   await on.fixture.start(on.flags);

@@ -137,7 +137,7 @@ describe('A daemon that is killed during a backup', () => {
     copies: (on: BackupFixture, id: string) => `${findRunDir(runsDirFor(on.dataDir), id)}.in/store.copy`,
     seals: (on: BackupFixture, id: string) => join(on.folder, partialFileName(id)),
   }))
-    test(`F32: while it ${moment}, leaves nothing half: the job is interrupted`, { timeout: 120_000 }, async (t) => {
+    test(`F32: while it ${moment}, leaves nothing half: the job is interrupted`, async (t) => {
       const on = await openBackupFixture(t);
       await fill(on.fixture);
       const daemon = await on.fixture.start(on.flags);
@@ -156,7 +156,7 @@ describe('A daemon that is killed during a backup', () => {
 
 test(
   'F32: On a full disk no backup is made or restored, the reason is said, and nothing half is left',
-  { skip: needs('mount namespaces'), timeout: 120_000 },
+  { skip: needs('mount namespaces') },
   async (t) => {
     const story = join(import.meta.dirname, '..', '..', 'support', 'faults', 'disk-full-backup.ts');
     const argv = [...OWN_MOUNTS, process.execPath, '--disable-warning=ExperimentalWarning', story];

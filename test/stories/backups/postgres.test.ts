@@ -94,7 +94,7 @@ describe('A backup of a PostgreSQL store', { skip: needs('pg_dump', 'postgresql 
     },
   );
 
-  test('that was restored in part starts no daemon', { timeout: 120_000 }, async (t) => {
+  test('that was restored in part starts no daemon', async (t) => {
     const databaseUrl = await server.database();
     const on = await openBackupFixture(t, [], { databaseUrl });
     await query(databaseUrl, 'create table restore_unfinished ()');

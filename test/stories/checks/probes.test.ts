@@ -9,7 +9,7 @@ import { needs, OWN_MOUNTS } from '../../support/tools.ts';
 
 const STORY = join(import.meta.dirname, '..', '..', 'support', 'network', 'namespace-story.ts');
 
-describe('In a separate network, probes', { skip: needs('network namespaces'), timeout: 60_000 }, () => {
+describe('In a separate network, probes', { skip: needs('network namespaces') }, () => {
   let found: NamespaceFindings;
   before(async () => {
     const argv = [...OWN_MOUNTS, '-n', process.execPath, '--disable-warning=ExperimentalWarning', STORY];

@@ -111,7 +111,7 @@ async function events(fixture: Fixture): Promise<Seen[]> {
 
 test(
   'A real Alertmanager: each alert that fires, and each end while others of its group fire, is a separate event',
-  { skip: needs('prometheus-alertmanager'), timeout: 60_000 },
+  { skip: needs('prometheus-alertmanager') },
   async (t) => {
     const fixture = await openFixture(t);
     const daemon = await fixture.start();

@@ -15,7 +15,7 @@ interface Result {
   readonly hosts: readonly { readonly stdout: string }[];
 }
 
-test('A command of a rule reads its event, and another command has none', { timeout: 60_000 }, async (t) => {
+test('A command of a rule reads its event, and another command has none', async (t) => {
   const fixture = await openFixture(t);
   await fixture.call('rule.add', { name: 'look', text: RULE });
   const { url } = (await fixture.call('webhook.add', { name: 'in', source: 'generic' })) as { url: string };

@@ -58,42 +58,38 @@ function peakMb(pid: number): number {
   return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1_024;
 }
 
-test(
-  'T64: a message of 1 MiB, for a known or an unknown webhook, keeps the event loop of the daemon for 20 ms at most',
-  { timeout: 120_000 },
-  async (t) => {
-    t.after(() => agent.destroy());
-    const fixture = await openFixture(t);
-    const file = join(fixture.dir, 'span');
-    const daemon = await fixture.start({ nodeArgs: ['--import', SPAN_RECORDER], env: { GATEHOUSE_SPAN_FILE: file } });
-    const hooks = await hooksOf(fixture, daemon);
-    const unknown = `${daemon.ready.ingress_url}/hook/${'A'.repeat(43)}`;
-    const late: string[] = [];
-    let worst = 0;
-    for (const [at, message] of hostileMessages(1_048_576).entries()) {
-      // All of them are measured beside the parsers; here some of those that differ in one character are left out.
-      if (message.name.startsWith('a') && at % 9 !== 0) continue;
-      const whose = at % 10 === 0 ? [hooks[message.source], unknown] : [hooks[message.source]];
-      for (const url of whose) {
-        let best = Number.POSITIVE_INFINITY;
-        for (let n = 0; n < TRIES && best > SPAN_MAX_MS; n += 1) {
-          await longestSpan(daemon.pid, file);
-          const status = await send(url, message).catch(() => 404);
-          assert.ok((url === unknown ? [404] : [202, 400]).includes(status), `${message.name}: ${status}`);
-          best = Math.min(best, await longestSpan(daemon.pid, file));
-        }
-        worst = Math.max(worst, best);
-        if (best > SPAN_MAX_MS)
-          late.push(
-            `${message.source}: ${message.name.slice(0, 60)} ` +
-              `${url === unknown ? 'for an unknown webhook ' : ''}kept it for ${best.toFixed(1)} ms`,
-          );
+test('T64: a message of 1 MiB, for a known or an unknown webhook, keeps the event loop of the daemon for 20 ms at most', async (t) => {
+  t.after(() => agent.destroy());
+  const fixture = await openFixture(t);
+  const file = join(fixture.dir, 'span');
+  const daemon = await fixture.start({ nodeArgs: ['--import', SPAN_RECORDER], env: { GATEHOUSE_SPAN_FILE: file } });
+  const hooks = await hooksOf(fixture, daemon);
+  const unknown = `${daemon.ready.ingress_url}/hook/${'A'.repeat(43)}`;
+  const late: string[] = [];
+  let worst = 0;
+  for (const [at, message] of hostileMessages(1_048_576).entries()) {
+    // All of them are measured beside the parsers; here some of those that differ in one character are left out.
+    if (message.name.startsWith('a') && at % 9 !== 0) continue;
+    const whose = at % 10 === 0 ? [hooks[message.source], unknown] : [hooks[message.source]];
+    for (const url of whose) {
+      let best = Number.POSITIVE_INFINITY;
+      for (let n = 0; n < TRIES && best > SPAN_MAX_MS; n += 1) {
+        await longestSpan(daemon.pid, file);
+        const status = await send(url, message).catch(() => 404);
+        assert.ok((url === unknown ? [404] : [202, 400]).includes(status), `${message.name}: ${status}`);
+        best = Math.min(best, await longestSpan(daemon.pid, file));
       }
+      worst = Math.max(worst, best);
+      if (best > SPAN_MAX_MS)
+        late.push(
+          `${message.source}: ${message.name.slice(0, 60)} ` +
+            `${url === unknown ? 'for an unknown webhook ' : ''}kept it for ${best.toFixed(1)} ms`,
+        );
     }
-    t.diagnostic(`the longest span was ${worst.toFixed(1)} ms`);
-    assert.deepEqual(late, []);
-  },
-);
+  }
+  t.diagnostic(`the longest span was ${worst.toFixed(1)} ms`);
+  assert.deepEqual(late, []);
+});
 
 test('T64: a message for an unknown webhook is refused before its body, and its connection is closed', async (t) => {
   const fixture = await openFixture(t);
@@ -115,31 +111,27 @@ test('T64: a message for an unknown webhook is refused before its body, and its 
   await Promise.all(['Content-Length: 8000000', 'Content-Length: 20', 'Transfer-Encoding: chunked'].map(ask));
 });
 
-test(
-  'T64: 16 messages of 8 MiB at a time take bounded memory: some are accepted, the others get a retry time',
-  { timeout: 60_000 },
-  async (t) => {
-    t.after(() => agent.destroy());
-    const fixture = await openFixture(t);
-    const daemon = await fixture.start();
-    const hooks = await hooksOf(fixture, daemon);
-    const body = `{"name":"big","annotations":{"text":"${'x'.repeat(MESSAGE_BYTES_MAX - 100)}"}}`;
-    await send(hooks.generic, { body, contentType: 'application/json' });
-    const before = peakMb(daemon.pid);
-    const statuses = await Promise.all(
-      Array.from({ length: 16 }, (_, n) =>
-        send(hooks[WEBHOOK_SOURCES[n % 2] ?? 'generic'], { body, contentType: 'application/json' }).catch(() => 503),
-      ),
-    );
-    const growth = peakMb(daemon.pid) - before;
-    const taken = statuses.filter((status) => status === 202).length;
-    t.diagnostic(`${taken} taken; the peak of memory grew by ${growth.toFixed(0)} MiB from ${before.toFixed(0)}`);
-    assert.deepEqual(
-      [...new Set(statuses)].filter((status) => ![202, 503].includes(status)),
-      [],
-    );
-    assert.ok(taken >= 2, statuses.join());
-    assert.ok(growth <= GROWTH_MAX_MB, `${growth} MiB`);
-    assert.equal(await send(hooks.generic, { body, contentType: 'application/json' }), 202);
-  },
-);
+test('T64: 16 messages of 8 MiB at a time take bounded memory: some are accepted, the others get a retry time', async (t) => {
+  t.after(() => agent.destroy());
+  const fixture = await openFixture(t);
+  const daemon = await fixture.start();
+  const hooks = await hooksOf(fixture, daemon);
+  const body = `{"name":"big","annotations":{"text":"${'x'.repeat(MESSAGE_BYTES_MAX - 100)}"}}`;
+  await send(hooks.generic, { body, contentType: 'application/json' });
+  const before = peakMb(daemon.pid);
+  const statuses = await Promise.all(
+    Array.from({ length: 16 }, (_, n) =>
+      send(hooks[WEBHOOK_SOURCES[n % 2] ?? 'generic'], { body, contentType: 'application/json' }).catch(() => 503),
+    ),
+  );
+  const growth = peakMb(daemon.pid) - before;
+  const taken = statuses.filter((status) => status === 202).length;
+  t.diagnostic(`${taken} taken; the peak of memory grew by ${growth.toFixed(0)} MiB from ${before.toFixed(0)}`);
+  assert.deepEqual(
+    [...new Set(statuses)].filter((status) => ![202, 503].includes(status)),
+    [],
+  );
+  assert.ok(taken >= 2, statuses.join());
+  assert.ok(growth <= GROWTH_MAX_MB, `${growth} MiB`);
+  assert.equal(await send(hooks.generic, { body, contentType: 'application/json' }), 202);
+});

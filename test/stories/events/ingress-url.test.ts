@@ -41,7 +41,6 @@ for (const postgres of [false, true]) {
   test(
     `On ${postgres ? 'PostgreSQL' : 'SQLite'} the URL of a new webhook is that of the newest daemon that lives ` +
       `here, and the setting's where none does`,
-    { timeout: 60_000 },
     async (t) => {
       const fixture = await openFixture(t, { postgres });
       assert.equal((await addHook(fixture, 'before')).host, OWN_SETTING);

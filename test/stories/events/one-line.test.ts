@@ -115,54 +115,50 @@ test('T73: no notification has more than one line in its title, its text or its 
   }
 });
 
-test(
-  'T73: an alert of a stranger adds no line to a mail, an ntfy message, a webhook or a push',
-  { timeout: 60_000 },
-  async (t) => {
-    const [ntfy, hook, mail] = await Promise.all([openReceiver(t), openReceiver(t), openMailSink(t)]);
-    const fixture = await openFixture(t);
-    const targets = [`ntfy+${ntfy.url}/ops`, `${hook.url}/pages`, `smtp://127.0.0.1:${mail.port}?to=ops@example.com`];
-    const daemon = await fixture.start({ env: { SVC_NOTIFY: targets.join(' '), SVC_PUSH_DETAIL: 'full' } });
-    await fixture.call('rule.add', {
-      text: 'name: 00-tell\nwhen: event.source == "generic"\naction:\n  notify: "${event.annotations.summary}"\n',
-    });
-    await fixture.call('rule.add', {
-      text:
-        'name: clean\nwhen: event.source == "generic"\napproval: required\naction:\n  command: ["true"]\n  ' +
-        'inventory: localhost\n',
-    });
-    const { url } = await fixture.call<{ url: string }>('webhook.add', { name: 'in', source: 'generic' });
-    const sent = await tell(`${daemon.ready.ingress_url}${new URL(url).pathname}`, {
-      name: hostile('Disk').slice(0, 190),
-      status: 'firing',
-      severity: hostile('s').slice(0, 100),
-      labels: { instance: hostile('web1').slice(0, 150) },
-      annotations: { summary: hostile('full') },
-    });
-    assert.deepEqual([sent.status, sent.events[0]?.outcome], [202, 'gated']);
-    await until('both pages are at all targets', async () =>
-      ntfy.pages.length === 2 && hook.pages.length === 2 && mail.mails.length === 2 ? true : undefined,
+test('T73: an alert of a stranger adds no line to a mail, an ntfy message, a webhook or a push', async (t) => {
+  const [ntfy, hook, mail] = await Promise.all([openReceiver(t), openReceiver(t), openMailSink(t)]);
+  const fixture = await openFixture(t);
+  const targets = [`ntfy+${ntfy.url}/ops`, `${hook.url}/pages`, `smtp://127.0.0.1:${mail.port}?to=ops@example.com`];
+  const daemon = await fixture.start({ env: { SVC_NOTIFY: targets.join(' '), SVC_PUSH_DETAIL: 'full' } });
+  await fixture.call('rule.add', {
+    text: 'name: 00-tell\nwhen: event.source == "generic"\naction:\n  notify: "${event.annotations.summary}"\n',
+  });
+  await fixture.call('rule.add', {
+    text:
+      'name: clean\nwhen: event.source == "generic"\napproval: required\naction:\n  command: ["true"]\n  ' +
+      'inventory: localhost\n',
+  });
+  const { url } = await fixture.call<{ url: string }>('webhook.add', { name: 'in', source: 'generic' });
+  const sent = await tell(`${daemon.ready.ingress_url}${new URL(url).pathname}`, {
+    name: hostile('Disk').slice(0, 190),
+    status: 'firing',
+    severity: hostile('s').slice(0, 100),
+    labels: { instance: hostile('web1').slice(0, 150) },
+    annotations: { summary: hostile('full') },
+  });
+  assert.deepEqual([sent.status, sent.events[0]?.outcome], [202, 'gated']);
+  await until('both pages are at all targets', async () =>
+    ntfy.pages.length === 2 && hook.pages.length === 2 && mail.mails.length === 2 ? true : undefined,
+  );
+  for (const { page } of [...ntfy.pages, ...hook.pages]) {
+    for (const text of [page.title, page.message, ...page.actions.map(({ label }) => label)])
+      assert.doesNotMatch(text, FORBIDDEN);
+    assert.deepEqual(
+      page.actions.filter(
+        ({ url: to }) => !to.startsWith(daemon.ready.web_url) && !to.startsWith(daemon.ready.ingress_url),
+      ),
+      [],
     );
-    for (const { page } of [...ntfy.pages, ...hook.pages]) {
-      for (const text of [page.title, page.message, ...page.actions.map(({ label }) => label)])
-        assert.doesNotMatch(text, FORBIDDEN);
-      assert.deepEqual(
-        page.actions.filter(
-          ({ url: to }) => !to.startsWith(daemon.ready.web_url) && !to.startsWith(daemon.ready.ingress_url),
-        ),
-        [],
-      );
-    }
-    for (const { text } of mail.mails) {
-      assert.doesNotMatch(headerOf(text, 'subject'), FORBIDDEN);
-      const lines = bodyOf(text)
-        .split(/[\r\n\v\f\u0085\p{Zl}\p{Zp}]+/u)
-        .map((line) => line.trim());
-      // Only the buttons of the service begin so, and they lead to it.
-      for (const line of lines.filter((each) => each.startsWith('Approve')))
-        assert.match(line, new RegExp(`^Approve command: ${daemon.ready.ingress_url}/approval/`));
-      assert.ok(lines.length <= 7, JSON.stringify(lines));
-      for (const line of lines) assert.doesNotMatch(line, FORBIDDEN);
-    }
-  },
-);
+  }
+  for (const { text } of mail.mails) {
+    assert.doesNotMatch(headerOf(text, 'subject'), FORBIDDEN);
+    const lines = bodyOf(text)
+      .split(/[\r\n\v\f\u0085\p{Zl}\p{Zp}]+/u)
+      .map((line) => line.trim());
+    // Only the buttons of the service begin so, and they lead to it.
+    for (const line of lines.filter((each) => each.startsWith('Approve')))
+      assert.match(line, new RegExp(`^Approve command: ${daemon.ready.ingress_url}/approval/`));
+    assert.ok(lines.length <= 7, JSON.stringify(lines));
+    for (const line of lines) assert.doesNotMatch(line, FORBIDDEN);
+  }
+});

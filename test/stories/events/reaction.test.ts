@@ -39,28 +39,24 @@ async function counts(fixture: Fixture): Promise<{ jobs: number; events: number;
 
 for (const postgres of [false, true]) {
   describe(`On ${postgres ? 'PostgreSQL' : 'SQLite'}`, () => {
-    test(
-      `a job that a rule answers with a job ends after ${CHAIN_MAX} more of them, and the last end says loop`,
-      { timeout: 60_000 },
-      async (t) => {
-        const fixture = await openFixture(t, { postgres });
-        await fixture.call('rule.add', { name: 'again', text: AGAIN });
-        const daemon = await fixture.start();
-        const api = daemon.api(fixture.token);
-        await api.waitFor(await api.run(['/bin/true']));
-        const all = await until('the chain has ended', async () => {
-          const ends = await recorded(fixture);
-          return ends.length === 1 + CHAIN_MAX ? ends : undefined;
-        });
-        assert.deepEqual(
-          all.map(({ outcome }) => outcome),
-          ['fired', 'fired', 'fired', 'suppressed'],
-        );
-        assert.equal(all.at(-1)?.reason, 'loop');
-        assert.deepEqual(await counts(fixture), { jobs: 1 + CHAIN_MAX, events: 1 + CHAIN_MAX, unrecorded: 0 });
-        assert.equal(await daemon.stop(), 0);
-      },
-    );
+    test(`a job that a rule answers with a job ends after ${CHAIN_MAX} more of them, and the last end says loop`, async (t) => {
+      const fixture = await openFixture(t, { postgres });
+      await fixture.call('rule.add', { name: 'again', text: AGAIN });
+      const daemon = await fixture.start();
+      const api = daemon.api(fixture.token);
+      await api.waitFor(await api.run(['/bin/true']));
+      const all = await until('the chain has ended', async () => {
+        const ends = await recorded(fixture);
+        return ends.length === 1 + CHAIN_MAX ? ends : undefined;
+      });
+      assert.deepEqual(
+        all.map(({ outcome }) => outcome),
+        ['fired', 'fired', 'fired', 'suppressed'],
+      );
+      assert.equal(all.at(-1)?.reason, 'loop');
+      assert.deepEqual(await counts(fixture), { jobs: 1 + CHAIN_MAX, events: 1 + CHAIN_MAX, unrecorded: 0 });
+      assert.equal(await daemon.stop(), 0);
+    });
 
     test('over kills in the middle of 80 ends, each is recorded once', { timeout: 180_000 }, async (t) => {
       const fixture = await openFixture(t, { postgres });

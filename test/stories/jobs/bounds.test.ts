@@ -63,30 +63,26 @@ function report(t: TestContext, times: readonly number[]): void {
 
 describe('the bounds of a job', () => {
   for (const { what, script, says } of BOMBS) {
-    test(
-      `T78: a job that ${what} is stopped, its output says why, and the API answers`,
-      { timeout: 120_000 },
-      async (t) => {
-        const fixture = await openFixture(t);
-        const api = (await fixture.start({ args: FLAGS })).api(fixture.token);
-        const calm = await api.run(['/bin/sh', '-c', 'sleep 2; echo calm']);
-        const bomb = await api.run(['timeout', '--signal=KILL', '60', 'perl', '-e', script]);
-        const { end, times } = await askDuring(api, bomb);
-        report(t, times);
-        assert.deepEqual([end.state, end.exit_code], ['failed', 137]);
-        const lines = (await fixture.events(bomb)).flatMap((event) =>
-          event.type === 'log' && event.stream === 'system' ? [event.text] : [],
-        );
-        assert.ok(
-          lines.some((line) => says.test(line)),
-          lines.join('\n'),
-        );
-        assert.equal((await api.waitFor(calm)).state, 'succeeded');
-      },
-    );
+    test(`T78: a job that ${what} is stopped, its output says why, and the API answers`, async (t) => {
+      const fixture = await openFixture(t);
+      const api = (await fixture.start({ args: FLAGS })).api(fixture.token);
+      const calm = await api.run(['/bin/sh', '-c', 'sleep 2; echo calm']);
+      const bomb = await api.run(['timeout', '--signal=KILL', '60', 'perl', '-e', script]);
+      const { end, times } = await askDuring(api, bomb);
+      report(t, times);
+      assert.deepEqual([end.state, end.exit_code], ['failed', 137]);
+      const lines = (await fixture.events(bomb)).flatMap((event) =>
+        event.type === 'log' && event.stream === 'system' ? [event.text] : [],
+      );
+      assert.ok(
+        lines.some((line) => says.test(line)),
+        lines.join('\n'),
+      );
+      assert.equal((await api.waitFor(calm)).state, 'succeeded');
+    });
   }
 
-  test('the doctor of the daemon says how the bounds hold', { timeout: 60_000 }, async (t) => {
+  test('the doctor of the daemon says how the bounds hold', async (t) => {
     const fixture = await openFixture(t);
     const api = (await fixture.start()).api(fixture.token);
     const { data } = await api.get<{ name: string; detail: string }[]>('/health');

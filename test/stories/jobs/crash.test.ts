@@ -20,105 +20,90 @@ function startsOf(fixture: Fixture, ids: readonly string[]): boolean {
 }
 
 describe('after kill -9', () => {
-  test(
-    'F01: 8 running jobs are interrupted within 2 s of ready, and what was acknowledged is all there',
-    { timeout: 60_000 },
-    async (t) => {
-      const fixture = await openFixture(t);
-      const first = await fixture.start({ args: ['--max-jobs', String(JOBS)] });
-      const keys = Array.from({ length: JOBS }, (_, index) => `k${index}`);
-      const running = await Promise.all(
-        keys.map((key) => fixture.queue({ command: fixture.witness.command(key, 60), key })),
-      );
-      await until('all tools have started', () => startsOf(fixture, running));
-      const waiting = await Promise.all(
-        keys.map((key) => fixture.queue({ command: fixture.witness.command(key, 0), key })),
-      );
-      const enqueued: { jobId: string; requestKey: string }[] = [];
-      for (const requestKey of ['r1', 'r2', 'r3']) {
-        enqueued.push({
-          jobId: await first.api(fixture.token).run(['/bin/echo', `request=${requestKey}`], { key: requestKey }),
-          requestKey,
-        });
-      }
-      await first.kill();
+  test('F01: 8 running jobs are interrupted within 2 s of ready, and what was acknowledged is all there', async (t) => {
+    const fixture = await openFixture(t);
+    const first = await fixture.start({ args: ['--max-jobs', String(JOBS)] });
+    const keys = Array.from({ length: JOBS }, (_, index) => `k${index}`);
+    const running = await Promise.all(
+      keys.map((key) => fixture.queue({ command: fixture.witness.command(key, 60), key })),
+    );
+    await until('all tools have started', () => startsOf(fixture, running));
+    const waiting = await Promise.all(
+      keys.map((key) => fixture.queue({ command: fixture.witness.command(key, 0), key })),
+    );
+    const enqueued: { jobId: string; requestKey: string }[] = [];
+    for (const requestKey of ['r1', 'r2', 'r3']) {
+      enqueued.push({
+        jobId: await first.api(fixture.token).run(['/bin/echo', `request=${requestKey}`], { key: requestKey }),
+        requestKey,
+      });
+    }
+    await first.kill();
 
-      const second = await fixture.start({ args: ['--max-jobs', String(JOBS)] });
-      const ended = await Promise.all(running.map((id) => fixture.waitFor(id, ['interrupted'])));
-      const lateMs = Math.max(...ended.map((job) => (job.finished_at ?? Number.NaN) - second.readyAtMs));
-      t.diagnostic(`interrupted ${lateMs} ms after ready, ready ${second.startMs.toFixed(0)} ms after the spawn`);
-      const limitMs = Math.max(INTERRUPTED_WITHIN_MS, INTERRUPTED_WITHIN_STARTS * second.startMs);
-      assert.ok(lateMs <= limitMs, `interrupted ${lateMs} ms after ready, where at most ${limitMs} ms are allowed`);
-      const api = second.api(fixture.token);
-      for (const id of [...waiting, ...enqueued.map((ack) => ack.jobId)])
-        assert.equal((await api.waitFor(id)).state, 'succeeded');
-      assert.deepEqual(processesOf(new Set(running)), []);
-      await until('the directories of the runs are gone', () => fixture.leftRuns().length === 0);
-      const listed = await api.get<{ id: string }[]>('/maintenance/interrupted');
-      assert.deepEqual(listed.data.map((job) => job.id).toSorted(), running.toSorted());
-      const history = await readHistory(fixture, { enqueued, cancelled: [], observed: [] });
-      assert.deepEqual(check(history), []);
-    },
-  );
+    const second = await fixture.start({ args: ['--max-jobs', String(JOBS)] });
+    const ended = await Promise.all(running.map((id) => fixture.waitFor(id, ['interrupted'])));
+    const lateMs = Math.max(...ended.map((job) => (job.finished_at ?? Number.NaN) - second.readyAtMs));
+    t.diagnostic(`interrupted ${lateMs} ms after ready, ready ${second.startMs.toFixed(0)} ms after the spawn`);
+    const limitMs = Math.max(INTERRUPTED_WITHIN_MS, INTERRUPTED_WITHIN_STARTS * second.startMs);
+    assert.ok(lateMs <= limitMs, `interrupted ${lateMs} ms after ready, where at most ${limitMs} ms are allowed`);
+    const api = second.api(fixture.token);
+    for (const id of [...waiting, ...enqueued.map((ack) => ack.jobId)])
+      assert.equal((await api.waitFor(id)).state, 'succeeded');
+    assert.deepEqual(processesOf(new Set(running)), []);
+    await until('the directories of the runs are gone', () => fixture.leftRuns().length === 0);
+    const listed = await api.get<{ id: string }[]>('/maintenance/interrupted');
+    assert.deepEqual(listed.data.map((job) => job.id).toSorted(), running.toSorted());
+    const history = await readHistory(fixture, { enqueued, cancelled: [], observed: [] });
+    assert.deepEqual(check(history), []);
+  });
 
   for (const withGuard of [true, false]) {
     const who = withGuard ? 'the guard' : 'the next daemon alone';
-    test(
-      `F02: a key is given away only when the deaf survivors of its job have ended (${who} ends them)`,
-      { timeout: 90_000 },
-      async (t) => {
-        const fixture = await openFixture(t);
-        const first = await fixture.start();
-        const quick = await fixture.queue({
-          command: fixture.witness.command('quick', 4, 'quick-stray'),
-          key: 'quick',
-        });
-        const never = await fixture.queue({ command: fixture.witness.command('never', 60, 'stray'), key: 'never' });
-        await until('both tools have started', () => startsOf(fixture, [quick, never]));
-        const [afterQuick, afterNever] = await Promise.all(
-          ['quick', 'never'].map((key) => fixture.queue({ command: fixture.witness.command(key, 0), key })),
-        );
-        const guard = guardOf(first.pid);
-        if (!withGuard) process.kill(guard, 'SIGKILL');
-        await first.kill();
-
-        await fixture.start();
-        for (const id of [quick, never])
-          assert.equal((await fixture.waitFor(id, ['interrupted'], 40_000)).exit_code, null);
-        for (const id of [afterQuick!, afterNever!]) await fixture.waitFor(id, ['succeeded'], 40_000);
-        const lines = fixture.witness.lines();
-        const strayEnd = lines.findIndex((line) => line.what === 'stray-end' && line.jobId === quick);
-        const next = lines.findIndex((line) => line.what === 'start' && line.jobId === afterQuick);
-        assert.ok(
-          strayEnd >= 0 && strayEnd < next,
-          `the survivor ended at line ${strayEnd}, its key was used at line ${next}`,
-        );
-        assert.deepEqual(processesOf(new Set([quick, never])), []);
-        assert.deepEqual(check(await readHistory(fixture, { enqueued: [], cancelled: [], observed: [] })), []);
-      },
-    );
-  }
-
-  test(
-    'F09: torn and foreign files where daemons keep their locks neither stop a start nor hide a dead daemon',
-    { timeout: 60_000 },
-    async (t) => {
+    test(`F02: a key is given away only when the deaf survivors of its job have ended (${who} ends them)`, async (t) => {
       const fixture = await openFixture(t);
       const first = await fixture.start();
-      const id = await fixture.queue({ command: fixture.witness.command('k', 60), key: 'k' });
-      await until('the tool has started', () => startsOf(fixture, [id]));
+      const quick = await fixture.queue({ command: fixture.witness.command('quick', 4, 'quick-stray'), key: 'quick' });
+      const never = await fixture.queue({ command: fixture.witness.command('never', 60, 'stray'), key: 'never' });
+      await until('both tools have started', () => startsOf(fixture, [quick, never]));
+      const [afterQuick, afterNever] = await Promise.all(
+        ['quick', 'never'].map((key) => fixture.queue({ command: fixture.witness.command(key, 0), key })),
+      );
+      const guard = guardOf(first.pid);
+      if (!withGuard) process.kill(guard, 'SIGKILL');
       await first.kill();
-      const instances = join(fixture.dir, 'data', 'instances');
-      for (const name of readdirSync(instances)) writeFileSync(join(instances, name), 'x'.repeat(100));
-      writeFileSync(join(instances, 'notes.txt'), '');
-      writeFileSync(join(instances, 'dmn_01m7yd4zyke00anp2z332d2j5p.lock'), '');
 
       await fixture.start();
-      await fixture.waitFor(id, ['interrupted']);
-    },
-  );
+      for (const id of [quick, never])
+        assert.equal((await fixture.waitFor(id, ['interrupted'], 40_000)).exit_code, null);
+      for (const id of [afterQuick!, afterNever!]) await fixture.waitFor(id, ['succeeded'], 40_000);
+      const lines = fixture.witness.lines();
+      const strayEnd = lines.findIndex((line) => line.what === 'stray-end' && line.jobId === quick);
+      const next = lines.findIndex((line) => line.what === 'start' && line.jobId === afterQuick);
+      assert.ok(
+        strayEnd >= 0 && strayEnd < next,
+        `the survivor ended at line ${strayEnd}, its key was used at line ${next}`,
+      );
+      assert.deepEqual(processesOf(new Set([quick, never])), []);
+      assert.deepEqual(check(await readHistory(fixture, { enqueued: [], cancelled: [], observed: [] })), []);
+    });
+  }
 
-  test('F09: a process that has got the pid of a dead job is left alone', { timeout: 60_000 }, async (t) => {
+  test('F09: torn and foreign files where daemons keep their locks neither stop a start nor hide a dead daemon', async (t) => {
+    const fixture = await openFixture(t);
+    const first = await fixture.start();
+    const id = await fixture.queue({ command: fixture.witness.command('k', 60), key: 'k' });
+    await until('the tool has started', () => startsOf(fixture, [id]));
+    await first.kill();
+    const instances = join(fixture.dir, 'data', 'instances');
+    for (const name of readdirSync(instances)) writeFileSync(join(instances, name), 'x'.repeat(100));
+    writeFileSync(join(instances, 'notes.txt'), '');
+    writeFileSync(join(instances, 'dmn_01m7yd4zyke00anp2z332d2j5p.lock'), '');
+
+    await fixture.start();
+    await fixture.waitFor(id, ['interrupted']);
+  });
+
+  test('F09: a process that has got the pid of a dead job is left alone', async (t) => {
     const fixture = await openFixture(t);
     const first = await fixture.start();
     const id = await fixture.queue({ command: fixture.witness.command('k', 60), key: 'k' });

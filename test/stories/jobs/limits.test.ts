@@ -17,7 +17,7 @@ function openSockets(t: TestContext, url: string, count: number): Socket[] {
 }
 
 describe('scarce resources', () => {
-  test('F17: a job that takes memory without end is ended alone', { timeout: 60_000 }, async (t) => {
+  test('F17: a job that takes memory without end is ended alone', async (t) => {
     const fixture = await openFixture(t);
     const api = (await fixture.start()).api(fixture.token);
     const calm = await api.run(['/bin/sh', '-c', 'sleep 3; echo calm']);
@@ -32,37 +32,29 @@ describe('scarce resources', () => {
     assert.equal((await api.waitFor(calm)).state, 'succeeded');
   });
 
-  test(
-    `F33: with ${DESCRIPTORS} descriptors and ${SOCKETS} clients, running jobs go on and the daemon recovers`,
-    { timeout: 120_000 },
-    async (t) => {
-      const fixture = await openFixture(t);
-      const daemon = await fixture.start({ wrapper: ['prlimit', `--nofile=${DESCRIPTORS}:${DESCRIPTORS}`] });
-      const api = daemon.api(fixture.token);
-      const running = await api.run([
-        '/bin/sh',
-        '-c',
-        'i=0; while [ $i -lt 50 ]; do echo $i; i=$((i+1)); sleep 0.1; done',
-      ]);
-      await until('the job prints', async () => (await api.events(running)).some((event) => event.type === 'log'));
-      const sockets = openSockets(t, daemon.ready.web_url, SOCKETS);
-      await until('every client was accepted or turned away', () => sockets.every((socket) => !socket.connecting));
-      // Jobs that are claimed while nothing can be opened fail with a reason or wait; they are never lost.
-      const queued = await Promise.all(
-        [1, 2, 3].map(() => fixture.queue({ command: ['/bin/true'], privileged: false })),
-      );
+  test(`F33: with ${DESCRIPTORS} descriptors and ${SOCKETS} clients, running jobs go on and the daemon recovers`, async (t) => {
+    const fixture = await openFixture(t);
+    const daemon = await fixture.start({ wrapper: ['prlimit', `--nofile=${DESCRIPTORS}:${DESCRIPTORS}`] });
+    const api = daemon.api(fixture.token);
+    const running = await api.run([
+      '/bin/sh',
+      '-c',
+      'i=0; while [ $i -lt 50 ]; do echo $i; i=$((i+1)); sleep 0.1; done',
+    ]);
+    await until('the job prints', async () => (await api.events(running)).some((event) => event.type === 'log'));
+    const sockets = openSockets(t, daemon.ready.web_url, SOCKETS);
+    await until('every client was accepted or turned away', () => sockets.every((socket) => !socket.connecting));
+    // Jobs that are claimed while nothing can be opened fail with a reason or wait; they are never lost.
+    const queued = await Promise.all([1, 2, 3].map(() => fixture.queue({ command: ['/bin/true'], privileged: false })));
 
-      const ended = await fixture.waitFor(running, ['succeeded', 'failed', 'interrupted']);
-      assert.equal(ended.state, 'succeeded');
-      const lines = (await fixture.events(running)).filter((event) => event.type === 'log');
-      assert.equal(lines.length, 50);
-      for (const socket of sockets) socket.destroy();
-      for (const id of queued) await fixture.waitFor(id, ['succeeded', 'failed']);
-      const after = await until('the daemon answers again', () =>
-        api.run(['/bin/echo', 'again']).catch(() => undefined),
-      );
-      assert.equal((await api.waitFor(after)).state, 'succeeded');
-      assert.equal(await daemon.stop(), 0);
-    },
-  );
+    const ended = await fixture.waitFor(running, ['succeeded', 'failed', 'interrupted']);
+    assert.equal(ended.state, 'succeeded');
+    const lines = (await fixture.events(running)).filter((event) => event.type === 'log');
+    assert.equal(lines.length, 50);
+    for (const socket of sockets) socket.destroy();
+    for (const id of queued) await fixture.waitFor(id, ['succeeded', 'failed']);
+    const after = await until('the daemon answers again', () => api.run(['/bin/echo', 'again']).catch(() => undefined));
+    assert.equal((await api.waitFor(after)).state, 'succeeded');
+    assert.equal(await daemon.stop(), 0);
+  });
 });

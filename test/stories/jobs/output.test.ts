@@ -40,64 +40,56 @@ function assertGapless(events: readonly EventJson[]): void {
 }
 
 describe('output', () => {
-  test(
-    'F13: hostile bytes on both streams arrive whole, numbered without a gap, and the same by stream',
-    { timeout: 60_000 },
-    async (t) => {
-      const fixture = await openFixture(t);
-      const api = (await fixture.start()).api(fixture.token);
-      const bytes = HOSTILE.map(
-        (line) => `"${[...line, 0x0a].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('')}"`,
-      ).join(',');
-      const id = await api.run(
-        perl(`binmode STDOUT; binmode STDERR; for (${bytes}) { print STDOUT $_; print STDERR $_ } print "no end"`),
-      );
-      assert.equal((await api.waitFor(id)).state, 'succeeded');
-      const events = await api.events(id);
-      assertGapless(events);
-      const expected = HOSTILE.map((line) => Buffer.from(line).toString('utf8'));
-      assert.deepEqual(printed(events, 'stdout'), [...expected, 'no end']);
-      assert.deepEqual(printed(events, 'stderr'), expected);
+  test('F13: hostile bytes on both streams arrive whole, numbered without a gap, and the same by stream', async (t) => {
+    const fixture = await openFixture(t);
+    const api = (await fixture.start()).api(fixture.token);
+    const bytes = HOSTILE.map(
+      (line) => `"${[...line, 0x0a].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('')}"`,
+    ).join(',');
+    const id = await api.run(
+      perl(`binmode STDOUT; binmode STDERR; for (${bytes}) { print STDOUT $_; print STDERR $_ } print "no end"`),
+    );
+    assert.equal((await api.waitFor(id)).state, 'succeeded');
+    const events = await api.events(id);
+    assertGapless(events);
+    const expected = HOSTILE.map((line) => Buffer.from(line).toString('utf8'));
+    assert.deepEqual(printed(events, 'stdout'), [...expected, 'no end']);
+    assert.deepEqual(printed(events, 'stderr'), expected);
 
-      const answer = await fetch(`${api.baseUrl}/jobs/${id}/stream`, {
-        headers: { authorization: `Bearer ${fixture.token}` },
-      });
-      const blocks = (await answer.text()).split('\n\n').filter((block) => block.startsWith('id: '));
-      const streamed = blocks.map(
-        (block) =>
-          JSON.parse(
-            block
-              .split('\n')
-              .find((line) => line.startsWith('data: '))
-              ?.slice(6) ?? '',
-          ) as EventJson,
-      );
-      assert.deepEqual(streamed, events);
-    },
-  );
+    const answer = await fetch(`${api.baseUrl}/jobs/${id}/stream`, {
+      headers: { authorization: `Bearer ${fixture.token}` },
+    });
+    const blocks = (await answer.text()).split('\n\n').filter((block) => block.startsWith('id: '));
+    const streamed = blocks.map(
+      (block) =>
+        JSON.parse(
+          block
+            .split('\n')
+            .find((line) => line.startsWith('data: '))
+            ?.slice(6) ?? '',
+        ) as EventJson,
+    );
+    assert.deepEqual(streamed, events);
+  });
 
-  test(
-    'No path of the data directory is in the output of a job, whatever a tool prints of where it runs',
-    { timeout: 60_000 },
-    async (t) => {
-      const fixture = await openFixture(t);
-      const api = (await fixture.start()).api(fixture.token);
-      const program =
-        'use Cwd; $| = 1; print getcwd(), "\\n$ENV{HOME} $ENV{TMPDIR}/x\\n"; print STDERR "cannot open ' +
-        '$ENV{PWD}/a/../b\\n"; print "{\\"dir\\":\\"$ENV{PWD}\\"}\\n"; print "$ARGV[0]/seal.key\\n"; ' +
-        'system("ls", "-d", "$ENV{HOME}/none")';
-      const id = await api.run([...perl(program), join(fixture.dir, 'data')]);
-      assert.equal((await api.waitFor(id)).state, 'succeeded');
-      const events = await api.events(id);
-      assert.deepEqual(printed(events, 'stdout'), ['[run]', '[run] [run]/x', '{"dir":"[run]"}', '[data]/seal.key']);
-      const errors = printed(events, 'stderr');
-      assert.equal(errors[0], 'cannot open [run]/a/../b');
-      assert.match(errors[1] ?? '', /\[run\]\/none/);
-      assert.ok(!JSON.stringify(events).includes(fixture.dir));
-    },
-  );
+  test('No path of the data directory is in the output of a job, whatever a tool prints of where it runs', async (t) => {
+    const fixture = await openFixture(t);
+    const api = (await fixture.start()).api(fixture.token);
+    const program =
+      'use Cwd; $| = 1; print getcwd(), "\\n$ENV{HOME} $ENV{TMPDIR}/x\\n"; print STDERR "cannot open ' +
+      '$ENV{PWD}/a/../b\\n"; print "{\\"dir\\":\\"$ENV{PWD}\\"}\\n"; print "$ARGV[0]/seal.key\\n"; ' +
+      'system("ls", "-d", "$ENV{HOME}/none")';
+    const id = await api.run([...perl(program), join(fixture.dir, 'data')]);
+    assert.equal((await api.waitFor(id)).state, 'succeeded');
+    const events = await api.events(id);
+    assert.deepEqual(printed(events, 'stdout'), ['[run]', '[run] [run]/x', '{"dir":"[run]"}', '[data]/seal.key']);
+    const errors = printed(events, 'stderr');
+    assert.equal(errors[0], 'cannot open [run]/a/../b');
+    assert.match(errors[1] ?? '', /\[run\]\/none/);
+    assert.ok(!JSON.stringify(events).includes(fixture.dir));
+  });
 
-  test('F13: a line without an end is split at 64 KiB and loses no byte', { timeout: 60_000 }, async (t) => {
+  test('F13: a line without an end is split at 64 KiB and loses no byte', async (t) => {
     const fixture = await openFixture(t);
     const api = (await fixture.start()).api(fixture.token);
     // 16 bytes at a time with a character of three bytes, so that pieces would end inside it.
@@ -110,57 +102,53 @@ describe('output', () => {
     assert.equal(pieces.join(''), '0123456789abc€'.repeat(LONG_LINE_BYTES / 16));
   });
 
-  test(
-    'F14: output of 300 MiB is kept up to its cap and marked as cut; the job runs to its end and costs no memory',
-    { timeout: 120_000 },
-    async (t) => {
-      const fixture = await openFixture(t);
-      const daemon = await fixture.start();
-      const api = daemon.api(fixture.token);
-      await api.waitFor(await api.run(['/bin/true']));
-      const before = residentMib(daemon.pid);
-      const line = 'x'.repeat(1_000);
-      const id = await api.run(['/bin/sh', '-c', `yes ${line} | head -c 300M; echo after >&2; exit 3`]);
-      let most = before;
-      const answers: number[] = [];
-      for (let state = 'running'; state === 'running' || state === 'queued';) {
-        const askedAt = performance.now();
-        state = (await api.job(id)).state;
-        answers.push(performance.now() - askedAt);
-        most = Math.max(most, residentMib(daemon.pid));
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-      const end = await api.job(id);
-      assert.deepEqual({ state: end.state, exit_code: end.exit_code }, { state: 'failed', exit_code: 3 });
-      const { kept } = await fixture.store.db
-        .selectFrom('job_chunks')
-        .select((eb) => eb.fn.sum<number>('raw_bytes').as('kept'))
-        .where('job_id', '=', id)
-        .executeTakeFirstOrThrow();
-      assert.ok(kept <= 257 * MIB && kept > 250 * MIB, `${kept} bytes were kept`);
-      const last = await fixture.store.db
-        .selectFrom('job_chunks')
-        .selectAll()
-        .where('job_id', '=', id)
-        .orderBy('first_seq', 'desc')
-        .limit(3)
-        .execute();
-      const texts = last.flatMap((chunk) =>
-        decodeChunk(Buffer.from(chunk.data), { after: 0, limit: Number.POSITIVE_INFINITY }).map((event) =>
-          JSON.stringify(event),
-        ),
-      );
-      assert.equal(texts.filter((text) => text.includes('Output limit of 256 MiB reached')).length, 1);
-      assert.ok(most - before <= MEMORY_MARGIN_MIB, `${before} MiB became ${most} MiB`);
-      const slowest = answers.toSorted((a, b) => b - a);
-      t.diagnostic(
-        `resident ${before} -> ${most} MiB; slowest answers ${slowest
-          .slice(0, 3)
-          .map((ms) => ms.toFixed(0))
-          .join(', ')} ms of ${answers.length}`,
-      );
-    },
-  );
+  test('F14: output of 300 MiB is kept up to its cap and marked as cut; the job runs to its end and costs no memory', async (t) => {
+    const fixture = await openFixture(t);
+    const daemon = await fixture.start();
+    const api = daemon.api(fixture.token);
+    await api.waitFor(await api.run(['/bin/true']));
+    const before = residentMib(daemon.pid);
+    const line = 'x'.repeat(1_000);
+    const id = await api.run(['/bin/sh', '-c', `yes ${line} | head -c 300M; echo after >&2; exit 3`]);
+    let most = before;
+    const answers: number[] = [];
+    for (let state = 'running'; state === 'running' || state === 'queued';) {
+      const askedAt = performance.now();
+      state = (await api.job(id)).state;
+      answers.push(performance.now() - askedAt);
+      most = Math.max(most, residentMib(daemon.pid));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    const end = await api.job(id);
+    assert.deepEqual({ state: end.state, exit_code: end.exit_code }, { state: 'failed', exit_code: 3 });
+    const { kept } = await fixture.store.db
+      .selectFrom('job_chunks')
+      .select((eb) => eb.fn.sum<number>('raw_bytes').as('kept'))
+      .where('job_id', '=', id)
+      .executeTakeFirstOrThrow();
+    assert.ok(kept <= 257 * MIB && kept > 250 * MIB, `${kept} bytes were kept`);
+    const last = await fixture.store.db
+      .selectFrom('job_chunks')
+      .selectAll()
+      .where('job_id', '=', id)
+      .orderBy('first_seq', 'desc')
+      .limit(3)
+      .execute();
+    const texts = last.flatMap((chunk) =>
+      decodeChunk(Buffer.from(chunk.data), { after: 0, limit: Number.POSITIVE_INFINITY }).map((event) =>
+        JSON.stringify(event),
+      ),
+    );
+    assert.equal(texts.filter((text) => text.includes('Output limit of 256 MiB reached')).length, 1);
+    assert.ok(most - before <= MEMORY_MARGIN_MIB, `${before} MiB became ${most} MiB`);
+    const slowest = answers.toSorted((a, b) => b - a);
+    t.diagnostic(
+      `resident ${before} -> ${most} MiB; slowest answers ${slowest
+        .slice(0, 3)
+        .map((ms) => ms.toFixed(0))
+        .join(', ')} ms of ${answers.length}`,
+    );
+  });
 });
 
 /** Resident memory of a process, in MiB. */

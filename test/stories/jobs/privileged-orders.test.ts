@@ -33,76 +33,59 @@ async function assertRefused(fixture: Fixture, id: string, why: RegExp): Promise
 
 for (const postgres of [false, true]) {
   describe(`T65: privileged orders on ${postgres ? 'PostgreSQL' : 'SQLite'}`, () => {
-    test(
-      'T65: an order that was made or changed in the database never runs, and one from the machine does',
-      { timeout: 120_000 },
-      async (t) => {
-        const fixture = await openFixture(t, { postgres });
-        const honest = await fixture.queue({ command: ['/bin/echo', 'honest'], privileged: true });
-        const changed = await fixture.queue({ command: ['/bin/echo', 'before'], privileged: true });
-        const raised = await fixture.queue({ command: ['/bin/echo', 'before'], privileged: false });
-        const moved = await fixture.queue({ command: ['/bin/echo', 'before'], privileged: false });
-        const { order_tag, order_key_id } = await fixture.row(honest);
-        await change(fixture, changed, { spec: SPEC('forged') });
-        await change(fixture, raised, { privileged: 1, spec: SPEC('forged') });
-        await change(fixture, moved, {
-          privileged: 1,
-          spec: (await fixture.row(honest)).spec,
-          order_tag,
-          order_key_id,
-        });
-        await fixture.start();
-        assert.equal((await fixture.waitFor(honest, ENDED)).state, 'succeeded');
-        await assertRefused(fixture, changed, /job .* was changed after it was ordered/);
-        await assertRefused(fixture, raised, /job .* has no tag/);
-        await assertRefused(fixture, moved, /job .* was changed after it was ordered/);
-      },
-    );
+    test('T65: an order that was made or changed in the database never runs, and one from the machine does', async (t) => {
+      const fixture = await openFixture(t, { postgres });
+      const honest = await fixture.queue({ command: ['/bin/echo', 'honest'], privileged: true });
+      const changed = await fixture.queue({ command: ['/bin/echo', 'before'], privileged: true });
+      const raised = await fixture.queue({ command: ['/bin/echo', 'before'], privileged: false });
+      const moved = await fixture.queue({ command: ['/bin/echo', 'before'], privileged: false });
+      const { order_tag, order_key_id } = await fixture.row(honest);
+      await change(fixture, changed, { spec: SPEC('forged') });
+      await change(fixture, raised, { privileged: 1, spec: SPEC('forged') });
+      await change(fixture, moved, { privileged: 1, spec: (await fixture.row(honest)).spec, order_tag, order_key_id });
+      await fixture.start();
+      assert.equal((await fixture.waitFor(honest, ENDED)).state, 'succeeded');
+      await assertRefused(fixture, changed, /job .* was changed after it was ordered/);
+      await assertRefused(fixture, raised, /job .* has no tag/);
+      await assertRefused(fixture, moved, /job .* was changed after it was ordered/);
+    });
   });
 }
 
-test(
-  'T65: a redrive makes no privileged order out of one that has no tag, and keeps one that has',
-  { timeout: 60_000 },
-  async (t) => {
-    const fixture = await openFixture(t);
-    const honest = await fixture.queue({ command: ['/bin/echo', 'honest'], privileged: true });
-    const forged = await fixture.queue({ command: ['/bin/echo', 'before'], privileged: false });
-    await change(fixture, honest, { state: 'interrupted' });
-    await change(fixture, forged, { state: 'interrupted', privileged: 1 });
-    const pairs = await fixture.call<{ old_job_id: string; new_job_id: string }[]>('job.redrive', {});
-    assert.deepEqual(
-      pairs.map((pair) => pair.old_job_id),
-      [honest],
-    );
-    await fixture.start();
-    assert.equal((await fixture.waitFor(pairs[0]!.new_job_id, ENDED)).state, 'succeeded');
-  },
-);
+test('T65: a redrive makes no privileged order out of one that has no tag, and keeps one that has', async (t) => {
+  const fixture = await openFixture(t);
+  const honest = await fixture.queue({ command: ['/bin/echo', 'honest'], privileged: true });
+  const forged = await fixture.queue({ command: ['/bin/echo', 'before'], privileged: false });
+  await change(fixture, honest, { state: 'interrupted' });
+  await change(fixture, forged, { state: 'interrupted', privileged: 1 });
+  const pairs = await fixture.call<{ old_job_id: string; new_job_id: string }[]>('job.redrive', {});
+  assert.deepEqual(
+    pairs.map((pair) => pair.old_job_id),
+    [honest],
+  );
+  await fixture.start();
+  assert.equal((await fixture.waitFor(pairs[0]!.new_job_id, ENDED)).state, 'succeeded');
+});
 
-test(
-  'T65: waiting orders of an earlier build are tagged once, by the first start, and the ledger says so',
-  { timeout: 60_000 },
-  async (t) => {
-    const fixture = await openFixture(t);
-    const waiting = await fixture.queue({ command: ['/bin/echo', 'earlier'], privileged: true });
-    await change(fixture, waiting, { order_tag: null, order_key_id: null });
-    await fixture.store.write(async ({ db }) => void (await db.deleteFrom('ledger_keying').execute()));
-    const first = await fixture.start();
-    assert.equal((await fixture.waitFor(waiting, ENDED)).state, 'succeeded');
-    const row = await fixture.store.db
-      .selectFrom('ledger')
-      .select('detail')
-      .where('operation', '=', 'ledger.key')
-      .executeTakeFirstOrThrow();
-    assert.equal((JSON.parse(row.detail) as { tagged_jobs: number }).tagged_jobs, 1);
-    await first.stop();
-    const late = await fixture.queue({ command: ['/bin/echo', 'before'], privileged: true });
-    await change(fixture, late, { order_tag: null, order_key_id: null, spec: SPEC('forged') });
-    await fixture.start();
-    await assertRefused(fixture, late, /has no tag/);
-  },
-);
+test('T65: waiting orders of an earlier build are tagged once, by the first start, and the ledger says so', async (t) => {
+  const fixture = await openFixture(t);
+  const waiting = await fixture.queue({ command: ['/bin/echo', 'earlier'], privileged: true });
+  await change(fixture, waiting, { order_tag: null, order_key_id: null });
+  await fixture.store.write(async ({ db }) => void (await db.deleteFrom('ledger_keying').execute()));
+  const first = await fixture.start();
+  assert.equal((await fixture.waitFor(waiting, ENDED)).state, 'succeeded');
+  const row = await fixture.store.db
+    .selectFrom('ledger')
+    .select('detail')
+    .where('operation', '=', 'ledger.key')
+    .executeTakeFirstOrThrow();
+  assert.equal((JSON.parse(row.detail) as { tagged_jobs: number }).tagged_jobs, 1);
+  await first.stop();
+  const late = await fixture.queue({ command: ['/bin/echo', 'before'], privileged: true });
+  await change(fixture, late, { order_tag: null, order_key_id: null, spec: SPEC('forged') });
+  await fixture.start();
+  await assertRefused(fixture, late, /has no tag/);
+});
 
 test('T65: a privileged or writable action of a rule or schedule needs the tag of the machine', () => {
   const rule = {

@@ -42,52 +42,44 @@ function splitAt(args: readonly string[], mark: string): string[][] {
 }
 
 describe('the queue', () => {
-  test(
-    'jobs of one slot start in the order in which they were queued, one right after the other',
-    { timeout: 60_000 },
-    async (t) => {
-      const fixture = await openFixture(t);
-      const ids: string[] = [];
-      for (let n = 0; n < JOBS; n += 1) ids.push(await fixture.queue({ command: fixture.witness.command(`k${n}`, 0) }));
-      await fixture.start({ args: ['--max-jobs', '1'] });
-      await fixture.waitFor(ids.at(-1)!, ['succeeded']);
-      const starts = fixture.witness.lines().filter((line) => line.what === 'start');
-      assert.deepEqual(
-        starts.map((line) => line.jobId),
-        ids,
-      );
-      const pauses = starts.slice(1).map((line, n) => line.atMs - starts[n]!.atMs);
-      const answer = pauses.map((ms) => ms.toFixed(0)).join(', ');
-      const quick = pauses.filter((ms) => ms < WITHOUT_PASS_MS).length;
-      assert.ok(quick >= pauses.length / 4, `milliseconds from one start to the next: ${answer}`);
-      t.diagnostic(`milliseconds from one start to the next: ${answer}`);
-    },
-  );
+  test('jobs of one slot start in the order in which they were queued, one right after the other', async (t) => {
+    const fixture = await openFixture(t);
+    const ids: string[] = [];
+    for (let n = 0; n < JOBS; n += 1) ids.push(await fixture.queue({ command: fixture.witness.command(`k${n}`, 0) }));
+    await fixture.start({ args: ['--max-jobs', '1'] });
+    await fixture.waitFor(ids.at(-1)!, ['succeeded']);
+    const starts = fixture.witness.lines().filter((line) => line.what === 'start');
+    assert.deepEqual(
+      starts.map((line) => line.jobId),
+      ids,
+    );
+    const pauses = starts.slice(1).map((line, n) => line.atMs - starts[n]!.atMs);
+    const answer = pauses.map((ms) => ms.toFixed(0)).join(', ');
+    const quick = pauses.filter((ms) => ms < WITHOUT_PASS_MS).length;
+    assert.ok(quick >= pauses.length / 4, `milliseconds from one start to the next: ${answer}`);
+    t.diagnostic(`milliseconds from one start to the next: ${answer}`);
+  });
 
-  test(
-    'jobs of one key run one at a time and in order, and those of other keys pass them',
-    { timeout: 60_000 },
-    async (t) => {
-      const fixture = await openFixture(t);
-      const queue = (key: string, seconds: number): Promise<string> =>
-        fixture.queue({ command: fixture.witness.command(key, seconds), key });
-      const first = await queue('a', 2);
-      const second = await queue('a', 0);
-      const third = await queue('a', 0);
-      const other = await queue('b', 0);
-      await fixture.start();
-      await fixture.waitFor(third, ['succeeded']);
-      const lines = fixture.witness.lines();
-      assert.deepEqual(lines.filter((line) => line.key === 'a').map((line) => [line.what, line.jobId]), [
+  test('jobs of one key run one at a time and in order, and those of other keys pass them', async (t) => {
+    const fixture = await openFixture(t);
+    const queue = (key: string, seconds: number): Promise<string> =>
+      fixture.queue({ command: fixture.witness.command(key, seconds), key });
+    const first = await queue('a', 2);
+    const second = await queue('a', 0);
+    const third = await queue('a', 0);
+    const other = await queue('b', 0);
+    await fixture.start();
+    await fixture.waitFor(third, ['succeeded']);
+    const lines = fixture.witness.lines();
+    assert.deepEqual(lines.filter((line) => line.key === 'a').map((line) => [line.what, line.jobId]), [
       ['start', first], ['end', first], ['start', second], ['end', second], ['start', third], ['end', third],
     ]); // prettier-ignore
-      const position = (what: string, id: string): number =>
-        lines.findIndex((line) => line.what === what && line.jobId === id);
-      assert.ok(position('end', other) < position('end', first), 'another key did not wait');
-    },
-  );
+    const position = (what: string, id: string): number =>
+      lines.findIndex((line) => line.what === what && line.jobId === id);
+    assert.ok(position('end', other) < position('end', first), 'another key did not wait');
+  });
 
-  test('a cordoned queue starts nothing, and continues when the cordon is lifted', { timeout: 60_000 }, async (t) => {
+  test('a cordoned queue starts nothing, and continues when the cordon is lifted', async (t) => {
     const fixture = await openFixture(t);
     const api = (await fixture.start()).api(fixture.token);
     assert.equal((await api.post('/maintenance/cordon')).status, 200);
@@ -100,71 +92,63 @@ describe('the queue', () => {
     assert.equal((await api.waitFor(id)).state, 'succeeded');
   });
 
-  test(
-    'the command line that waits ends with the exit code of the job, in both forms',
-    { timeout: 60_000 },
-    async (t) => {
-      const fixture = await openFixture(t);
-      const daemon = await fixture.start();
-      for (const [command, code] of [
-        [['/bin/true'], 0],
-        [['/bin/sh', '-c', 'echo out; exit 7'], 7],
-        [['/no/such/command'], 1],
-      ] as const) {
-        const text = await svc(fixture, 'command', 'run', '--inventory', 'localhost', '--wait', '--', ...command);
-        assert.equal(text.code, code, text.stderr);
-        const json = await svc(
-          fixture,
-          'command',
-          'run',
-          '--inventory',
-          'localhost',
-          '--wait',
-          '--output',
-          'json',
-          '--',
-          ...command,
-        );
-        assert.equal(json.code, code, json.stderr);
-        const result = JSON.parse(json.stdout) as { kind: string; data: { hosts: { rc: number | null }[] } };
-        assert.equal(result.kind, 'command.result');
-        assert.equal(result.data.hosts[0]?.rc, command[0] === '/no/such/command' ? null : code);
-      }
-      const api = daemon.api(fixture.token);
-      const id = await api.run(['/bin/sh', '-c', 'sleep 1; exit 9']);
-      const wait = await svc(fixture, 'job', 'wait', id, '--output', 'json');
-      assert.equal(wait.code, 9, wait.stderr);
-      assert.equal(wait.stdout, (await api.get(`/jobs/${id}`)).text, 'the bytes are those of the API');
-    },
-  );
-
-  test(
-    'the command line is woken at once where another process enqueues, cancels and finishes',
-    { timeout: 60_000 },
-    async (t) => {
-      const fixture = await openFixture(t);
-      const api = (await fixture.start()).api(fixture.token);
-      const waiting = svc(
+  test('the command line that waits ends with the exit code of the job, in both forms', async (t) => {
+    const fixture = await openFixture(t);
+    const daemon = await fixture.start();
+    for (const [command, code] of [
+      [['/bin/true'], 0],
+      [['/bin/sh', '-c', 'echo out; exit 7'], 7],
+      [['/no/such/command'], 1],
+    ] as const) {
+      const text = await svc(fixture, 'command', 'run', '--inventory', 'localhost', '--wait', '--', ...command);
+      assert.equal(text.code, code, text.stderr);
+      const json = await svc(
         fixture,
         'command',
         'run',
         '--inventory',
         'localhost',
         '--wait',
+        '--output',
+        'json',
         '--',
-        '/bin/sh',
-        '-c',
-        'echo up; exec sleep 300',
+        ...command,
       );
-      const id = await until('the job prints', async () => {
-        const [job] = (await api.get<{ id: string }[]>('/jobs?state=running')).data;
-        const printed = job === undefined ? [] : (await api.events(job.id)).filter((event) => event.text === 'up');
-        return printed.length > 0 ? job?.id : undefined;
-      });
-      assert.equal((await svc(fixture, 'job', 'cancel', id)).code, 0);
-      const end = await waiting;
-      assert.equal(end.code, 143, end.stderr);
-      assert.match(end.stdout, /up/);
-    },
-  );
+      assert.equal(json.code, code, json.stderr);
+      const result = JSON.parse(json.stdout) as { kind: string; data: { hosts: { rc: number | null }[] } };
+      assert.equal(result.kind, 'command.result');
+      assert.equal(result.data.hosts[0]?.rc, command[0] === '/no/such/command' ? null : code);
+    }
+    const api = daemon.api(fixture.token);
+    const id = await api.run(['/bin/sh', '-c', 'sleep 1; exit 9']);
+    const wait = await svc(fixture, 'job', 'wait', id, '--output', 'json');
+    assert.equal(wait.code, 9, wait.stderr);
+    assert.equal(wait.stdout, (await api.get(`/jobs/${id}`)).text, 'the bytes are those of the API');
+  });
+
+  test('the command line is woken at once where another process enqueues, cancels and finishes', async (t) => {
+    const fixture = await openFixture(t);
+    const api = (await fixture.start()).api(fixture.token);
+    const waiting = svc(
+      fixture,
+      'command',
+      'run',
+      '--inventory',
+      'localhost',
+      '--wait',
+      '--',
+      '/bin/sh',
+      '-c',
+      'echo up; exec sleep 300',
+    );
+    const id = await until('the job prints', async () => {
+      const [job] = (await api.get<{ id: string }[]>('/jobs?state=running')).data;
+      const printed = job === undefined ? [] : (await api.events(job.id)).filter((event) => event.text === 'up');
+      return printed.length > 0 ? job?.id : undefined;
+    });
+    assert.equal((await svc(fixture, 'job', 'cancel', id)).code, 0);
+    const end = await waiting;
+    assert.equal(end.code, 143, end.stderr);
+    assert.match(end.stdout, /up/);
+  });
 });

@@ -60,30 +60,26 @@ const BROKEN: readonly Damage[] = [
 
 describe('the sandbox', () => {
   for (const { what, damage, healthy } of BROKEN) {
-    test(
-      `T34: a job whose process ${what} fails with a reason, and its tool never starts`,
-      { timeout: 60_000 },
-      async (t) => {
-        const fixture = await openFixture(t);
-        const copy = copyOfTheProgram(t);
-        damage(copy);
-        const daemon = await fixture.start({ program: join(copy, 'src', 'main.ts') });
-        const api = daemon.api(fixture.token);
-        const proof = join(fixture.dir, 'it-ran');
-        // Bare, this would succeed: nothing but the sandbox keeps it from writing there.
-        const id = await api.run(['/usr/bin/touch', proof]);
-        const end = await api.waitFor(id);
-        assert.deepEqual({ state: end.state, exit_code: end.exit_code }, { state: 'failed', exit_code: null });
-        assert.equal(existsSync(proof), false);
-        assert.ok((await linesOf(fixture, id, 'system')).length > 0, 'the output says why');
-        const health = await api.get<{ name: string; status: string }[]>('/health');
-        const status = health.data.find((entry) => entry.name === 'sandbox')?.status;
-        assert.equal(status, healthy ? 'ok' : 'fail');
-      },
-    );
+    test(`T34: a job whose process ${what} fails with a reason, and its tool never starts`, async (t) => {
+      const fixture = await openFixture(t);
+      const copy = copyOfTheProgram(t);
+      damage(copy);
+      const daemon = await fixture.start({ program: join(copy, 'src', 'main.ts') });
+      const api = daemon.api(fixture.token);
+      const proof = join(fixture.dir, 'it-ran');
+      // Bare, this would succeed: nothing but the sandbox keeps it from writing there.
+      const id = await api.run(['/usr/bin/touch', proof]);
+      const end = await api.waitFor(id);
+      assert.deepEqual({ state: end.state, exit_code: end.exit_code }, { state: 'failed', exit_code: null });
+      assert.equal(existsSync(proof), false);
+      assert.ok((await linesOf(fixture, id, 'system')).length > 0, 'the output says why');
+      const health = await api.get<{ name: string; status: string }[]>('/health');
+      const status = health.data.find((entry) => entry.name === 'sandbox')?.status;
+      assert.equal(status, healthy ? 'ok' : 'fail');
+    });
   }
 
-  test('T34: the API grants no privilege, and a privileged job is marked', { timeout: 60_000 }, async (t) => {
+  test('T34: the API grants no privilege, and a privileged job is marked', async (t) => {
     const fixture = await openFixture(t);
     const api = (await fixture.start()).api(fixture.token);
     const refused = await api.post('/commands/run', {
@@ -99,58 +95,48 @@ describe('the sandbox', () => {
     assert.equal('privileged' in plain, false);
   });
 
-  test(
-    `T18: of ${HOSTILE_NAMES.length} variables that the daemon was started with, none reaches a job`,
-    { timeout: 60_000 },
-    async (t) => {
-      const fixture = await openFixture(t);
-      const env = Object.fromEntries(
-        HOSTILE_NAMES.filter((name) => name !== 'SVC_OUTPUT').map((name) => [name, CANARY]),
+  test(`T18: of ${HOSTILE_NAMES.length} variables that the daemon was started with, none reaches a job`, async (t) => {
+    const fixture = await openFixture(t);
+    const env = Object.fromEntries(HOSTILE_NAMES.filter((name) => name !== 'SVC_OUTPUT').map((name) => [name, CANARY]));
+    const daemon = await fixture.start({
+      env: { ...env, SVC_OUTPUT: 'text', LD_LIBRARY_PATH: `/${CANARY}`, NODE_EXTRA_CA_CERTS: `/${CANARY}` },
+    });
+    const api = daemon.api(fixture.token);
+    for (const privileged of [false, true]) {
+      const id = privileged
+        ? await fixture.queue({ command: ['/usr/bin/env', '-0'] })
+        : await api.run(['/usr/bin/env', '-0']);
+      assert.equal((await api.waitFor(id)).state, 'succeeded');
+      const variables = (await linesOf(fixture, id, 'stdout'))
+        .join('\n')
+        .split('\0')
+        .filter((text) => text !== '');
+      const names = variables.map((text) => text.slice(0, text.indexOf('=')));
+      assert.deepEqual(
+        names.filter((name) => ![...ALLOWED, ...ADDED_BY_A_SHELL].includes(name)),
+        [],
       );
-      const daemon = await fixture.start({
-        env: { ...env, SVC_OUTPUT: 'text', LD_LIBRARY_PATH: `/${CANARY}`, NODE_EXTRA_CA_CERTS: `/${CANARY}` },
-      });
-      const api = daemon.api(fixture.token);
-      for (const privileged of [false, true]) {
-        const id = privileged
-          ? await fixture.queue({ command: ['/usr/bin/env', '-0'] })
-          : await api.run(['/usr/bin/env', '-0']);
-        assert.equal((await api.waitFor(id)).state, 'succeeded');
-        const variables = (await linesOf(fixture, id, 'stdout'))
-          .join('\n')
-          .split('\0')
-          .filter((text) => text !== '');
-        const names = variables.map((text) => text.slice(0, text.indexOf('=')));
-        assert.deepEqual(
-          names.filter((name) => ![...ALLOWED, ...ADDED_BY_A_SHELL].includes(name)),
-          [],
-        );
-        assert.ok(variables.every((text) => !text.includes(CANARY)));
-        assert.ok(variables.includes(`SVC_JOB_ID=${id}`));
-      }
-    },
-  );
+      assert.ok(variables.every((text) => !text.includes(CANARY)));
+      assert.ok(variables.includes(`SVC_JOB_ID=${id}`));
+    }
+  });
 
-  test(
-    'T33: a job can neither change the program that it was started by nor read the data directory',
-    { timeout: 60_000 },
-    async (t) => {
-      const fixture = await openFixture(t);
-      const copy = copyOfTheProgram(t);
-      const main = join(copy, 'src', 'main.ts');
-      const before = readFileSync(main, 'utf8');
-      const dataDir = join(fixture.dir, 'data');
-      appendFileSync(join(dataDir, 'private.txt'), CANARY);
-      const api = (await fixture.start({ program: main })).api(fixture.token);
-      const script = `echo x >> ${main}; cp /bin/true ${join(copy, 'src', 'new.ts')}; rm -f ${main}; chmod 0777 ${main};
+  test('T33: a job can neither change the program that it was started by nor read the data directory', async (t) => {
+    const fixture = await openFixture(t);
+    const copy = copyOfTheProgram(t);
+    const main = join(copy, 'src', 'main.ts');
+    const before = readFileSync(main, 'utf8');
+    const dataDir = join(fixture.dir, 'data');
+    appendFileSync(join(dataDir, 'private.txt'), CANARY);
+    const api = (await fixture.start({ program: main })).api(fixture.token);
+    const script = `echo x >> ${main}; cp /bin/true ${join(copy, 'src', 'new.ts')}; rm -f ${main}; chmod 0777 ${main};
       cat ${join(dataDir, 'private.txt')} ${join(fixture.dir, 'seal.key')}; ls ${dataDir}; cat /proc/$PPID/environ
       echo end`;
-      const id = await api.run(['/bin/sh', '-c', script]);
-      assert.equal((await api.waitFor(id)).state, 'succeeded');
-      assert.deepEqual(await linesOf(fixture, id, 'stdout'), ['end']);
-      assert.ok((await linesOf(fixture, id, 'stderr')).length >= 7);
-      assert.equal(readFileSync(main, 'utf8'), before);
-      assert.equal(existsSync(join(copy, 'src', 'new.ts')), false);
-    },
-  );
+    const id = await api.run(['/bin/sh', '-c', script]);
+    assert.equal((await api.waitFor(id)).state, 'succeeded');
+    assert.deepEqual(await linesOf(fixture, id, 'stdout'), ['end']);
+    assert.ok((await linesOf(fixture, id, 'stderr')).length >= 7);
+    assert.equal(readFileSync(main, 'utf8'), before);
+    assert.equal(existsSync(join(copy, 'src', 'new.ts')), false);
+  });
 });

@@ -26,7 +26,7 @@ async function jobIds(fixture: Fixture): Promise<string[]> {
 
 test(
   'F10: over two kills, two hours ahead and two back, each hour that came runs once and at its time',
-  { skip: needs('faketime'), timeout: 90_000 },
+  { skip: needs('faketime') },
   async (t) => {
     const fixture = await openFixture(t);
     const clock = movedClock(fixture.dir);

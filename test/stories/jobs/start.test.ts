@@ -80,56 +80,43 @@ async function takenPort(t: TestContext): Promise<number> {
 }
 
 describe('F33: a daemon that cannot start whole does not start', () => {
-  test(
-    'F33: settings that make no sense are refused by name, and no job is claimed',
-    { timeout: 60_000 },
-    async (t) => {
-      const fixture = await openFixture(t);
-      const id = await fixture.queue({ command: ['/bin/true'] });
-      for (const { what, args, names } of REFUSED) {
-        await assert.doesNotReject(assertRefused(fixture, { args }, names), what);
-      }
-      await assertNothingBegan(fixture, id);
-    },
-  );
+  test('F33: settings that make no sense are refused by name, and no job is claimed', async (t) => {
+    const fixture = await openFixture(t);
+    const id = await fixture.queue({ command: ['/bin/true'] });
+    for (const { what, args, names } of REFUSED) {
+      await assert.doesNotReject(assertRefused(fixture, { args }, names), what);
+    }
+    await assertNothingBegan(fixture, id);
+  });
 
-  test(
-    'F33: a port that is taken is named, on either listener, and no job is claimed',
-    { timeout: 60_000 },
-    async (t) => {
-      const fixture = await openFixture(t);
-      const id = await fixture.queue({ command: ['/bin/true'] });
-      const port = await takenPort(t);
-      for (const flag of ['--web-addr', '--ingress-addr']) {
-        await assertRefused(fixture, { args: [flag, `127.0.0.1:${port}`] }, flag);
-      }
-      await assertNothingBegan(fixture, id);
-    },
-  );
+  test('F33: a port that is taken is named, on either listener, and no job is claimed', async (t) => {
+    const fixture = await openFixture(t);
+    const id = await fixture.queue({ command: ['/bin/true'] });
+    const port = await takenPort(t);
+    for (const flag of ['--web-addr', '--ingress-addr']) {
+      await assertRefused(fixture, { args: [flag, `127.0.0.1:${port}`] }, flag);
+    }
+    await assertNothingBegan(fixture, id);
+  });
 
-  test(
-    'F33: without an active token no address that others can reach is listened on, however it is written',
-    { timeout: 60_000 },
-    async (t) => {
-      const fixture = await openFixture(t);
-      await fixture.store.write(
-        async (tx) => void (await tx.db.updateTable('tokens').set({ revoked_at: tx.now }).execute()),
-      );
-      const id = await fixture.queue({ command: ['/bin/true'] });
-      for (const address of OPEN_ADDRESSES)
-        await assertRefused(fixture, { args: ['--web-addr', address] }, '--web-addr');
-      await assertNothingBegan(fixture, id);
-    },
-  );
+  test('F33: without an active token no address that others can reach is listened on, however it is written', async (t) => {
+    const fixture = await openFixture(t);
+    await fixture.store.write(
+      async (tx) => void (await tx.db.updateTable('tokens').set({ revoked_at: tx.now }).execute()),
+    );
+    const id = await fixture.queue({ command: ['/bin/true'] });
+    for (const address of OPEN_ADDRESSES) await assertRefused(fixture, { args: ['--web-addr', address] }, '--web-addr');
+    await assertNothingBegan(fixture, id);
+  });
 
-  test('F33: with an active token an open address is listened on', { timeout: 60_000 }, async (t) => {
+  test('F33: with an active token an open address is listened on', async (t) => {
     const fixture = await openFixture(t);
     const daemon = await fixture.start({ args: ['--web-addr', '0.0.0.0:0'] });
     const port = new URL(daemon.ready.web_url).port;
     assert.equal((await fetch(`http://127.0.0.1:${port}/api/v1/jobs`)).status, 401);
   });
 
-  test('F33: a data directory that cannot be used is named', { timeout: 60_000 }, async (t) => {
+  test('F33: a data directory that cannot be used is named', async (t) => {
     const fixture = await openFixture(t);
     const file = join(fixture.dir, 'file');
     writeFileSync(file, '');
@@ -144,7 +131,7 @@ describe('F33: a daemon that cannot start whole does not start', () => {
     assert.deepEqual(readdirSync(open), ['notes']);
   });
 
-  test('F33: a base path serves below itself and nowhere else', { timeout: 60_000 }, async (t) => {
+  test('F33: a base path serves below itself and nowhere else', async (t) => {
     const fixture = await openFixture(t);
     const daemon = await fixture.start({ args: ['--base-path', '/ops/'] });
     const headers = { authorization: `Bearer ${fixture.token}` };

@@ -31,47 +31,43 @@ async function isUp(api: Api, id: string): Promise<boolean> {
 }
 
 describe('stopping', () => {
-  test(
-    'F12: cancel and time-out end deaf, detached, orphaned and stopped processes, and the exit code is true',
-    { timeout: 60_000 },
-    async (t) => {
-      const fixture = await openFixture(t);
-      const daemon = await fixture.start();
-      const api = daemon.api(fixture.token);
-      const stubborn = await api.run(STUBBORN);
-      const late = await api.run(STUBBORN, { timeout: `${TIMEOUT_MS}ms` });
-      const obedient = await api.run(['/bin/sh', '-c', 'echo up; exec sleep 300']);
-      const orderly = await api.run(['/bin/sh', '-c', 'trap "exit 7" TERM; echo up; while :; do sleep 0.1; done']);
-      const all = [stubborn, late, obedient, orderly];
-      for (const id of all) await until(`${id} is up`, () => isUp(api, id));
-      const askedAt = Date.now();
-      for (const id of [stubborn, obedient, orderly]) assert.equal((await api.post(`/jobs/${id}/cancel`)).status, 200);
+  test('F12: cancel and time-out end deaf, detached, orphaned and stopped processes, and the exit code is true', async (t) => {
+    const fixture = await openFixture(t);
+    const daemon = await fixture.start();
+    const api = daemon.api(fixture.token);
+    const stubborn = await api.run(STUBBORN);
+    const late = await api.run(STUBBORN, { timeout: `${TIMEOUT_MS}ms` });
+    const obedient = await api.run(['/bin/sh', '-c', 'echo up; exec sleep 300']);
+    const orderly = await api.run(['/bin/sh', '-c', 'trap "exit 7" TERM; echo up; while :; do sleep 0.1; done']);
+    const all = [stubborn, late, obedient, orderly];
+    for (const id of all) await until(`${id} is up`, () => isUp(api, id));
+    const askedAt = Date.now();
+    for (const id of [stubborn, obedient, orderly]) assert.equal((await api.post(`/jobs/${id}/cancel`)).status, 200);
 
-      const ends = await Promise.all(all.map((id) => api.waitFor(id)));
-      for (const { id, started_at: startedAt, finished_at: finishedAt } of ends) {
-        const from = id === late ? Date.parse(startedAt ?? '') + TIMEOUT_MS : askedAt;
-        const tookMs = Date.parse(finishedAt ?? '') - from;
-        assert.ok(tookMs <= TREE_LIMIT_MS, `${id} ended after ${tookMs} ms`);
-      }
-      assert.deepEqual(processesOf(new Set(all)), []);
-      assert.deepEqual(
-        ends.map(({ state, exit_code }) => ({ state, exit_code })),
-        [
-          { state: 'cancelled', exit_code: SIGKILL_EXIT },
-          { state: 'failed', exit_code: SIGKILL_EXIT },
-          { state: 'cancelled', exit_code: SIGTERM_EXIT },
-          { state: 'cancelled', exit_code: 7 },
-        ],
-      );
-      assert.match((await api.events(late)).map((event) => event.text).join('\n'), /time-out/);
-      assert.deepEqual(
-        check(await readHistory(fixture, { enqueued: [], cancelled: [stubborn, obedient, orderly], observed: [] })),
-        [],
-      );
-    },
-  );
+    const ends = await Promise.all(all.map((id) => api.waitFor(id)));
+    for (const { id, started_at: startedAt, finished_at: finishedAt } of ends) {
+      const from = id === late ? Date.parse(startedAt ?? '') + TIMEOUT_MS : askedAt;
+      const tookMs = Date.parse(finishedAt ?? '') - from;
+      assert.ok(tookMs <= TREE_LIMIT_MS, `${id} ended after ${tookMs} ms`);
+    }
+    assert.deepEqual(processesOf(new Set(all)), []);
+    assert.deepEqual(
+      ends.map(({ state, exit_code }) => ({ state, exit_code })),
+      [
+        { state: 'cancelled', exit_code: SIGKILL_EXIT },
+        { state: 'failed', exit_code: SIGKILL_EXIT },
+        { state: 'cancelled', exit_code: SIGTERM_EXIT },
+        { state: 'cancelled', exit_code: 7 },
+      ],
+    );
+    assert.match((await api.events(late)).map((event) => event.text).join('\n'), /time-out/);
+    assert.deepEqual(
+      check(await readHistory(fixture, { enqueued: [], cancelled: [stubborn, obedient, orderly], observed: [] })),
+      [],
+    );
+  });
 
-  test('F12: what a job leaves in the background does not outlive it', { timeout: 60_000 }, async (t) => {
+  test('F12: what a job leaves in the background does not outlive it', async (t) => {
     const fixture = await openFixture(t);
     const daemon = await fixture.start();
     const api = daemon.api(fixture.token);
@@ -81,70 +77,58 @@ describe('stopping', () => {
     assert.deepEqual(processesOf(new Set([id])), []);
   });
 
-  test(
-    'a queued job that is cancelled never starts, holds up no other job, and cannot be cancelled twice',
-    { timeout: 60_000 },
-    async (t) => {
-      const fixture = await openFixture(t);
-      const daemon = await fixture.start({ args: ['--max-jobs', '1'] });
-      const api = daemon.api(fixture.token);
-      const first = await fixture.queue({ command: fixture.witness.command('a', 1), key: 'a' });
-      await until('the first has started', () => fixture.witness.starts(first) === 1);
-      const dropped = await fixture.queue({ command: fixture.witness.command('a', 0), key: 'a' });
-      const next = await fixture.queue({ command: fixture.witness.command('a', 0), key: 'a' });
-      assert.equal((await api.post<{ state: string }>(`/jobs/${dropped}/cancel`)).data.state, 'cancelled');
-      const again = await api.post(`/jobs/${dropped}/cancel`);
-      assert.deepEqual([again.status, again.error?.code], [409, 'conflict']);
-      assert.equal((await api.waitFor(next)).state, 'succeeded');
-      const { state, exit_code: exitCode, started_at: startedAt } = await api.job(dropped);
-      assert.deepEqual({ state, exitCode, startedAt }, { state: 'cancelled', exitCode: null, startedAt: null });
-      assert.equal(fixture.witness.starts(dropped), 0);
-    },
-  );
+  test('a queued job that is cancelled never starts, holds up no other job, and cannot be cancelled twice', async (t) => {
+    const fixture = await openFixture(t);
+    const daemon = await fixture.start({ args: ['--max-jobs', '1'] });
+    const api = daemon.api(fixture.token);
+    const first = await fixture.queue({ command: fixture.witness.command('a', 1), key: 'a' });
+    await until('the first has started', () => fixture.witness.starts(first) === 1);
+    const dropped = await fixture.queue({ command: fixture.witness.command('a', 0), key: 'a' });
+    const next = await fixture.queue({ command: fixture.witness.command('a', 0), key: 'a' });
+    assert.equal((await api.post<{ state: string }>(`/jobs/${dropped}/cancel`)).data.state, 'cancelled');
+    const again = await api.post(`/jobs/${dropped}/cancel`);
+    assert.deepEqual([again.status, again.error?.code], [409, 'conflict']);
+    assert.equal((await api.waitFor(next)).state, 'succeeded');
+    const { state, exit_code: exitCode, started_at: startedAt } = await api.job(dropped);
+    assert.deepEqual({ state, exitCode, startedAt }, { state: 'cancelled', exitCode: null, startedAt: null });
+    assert.equal(fixture.witness.starts(dropped), 0);
+  });
 
-  test(
-    'SIGTERM ends running jobs as interrupted, leaves waiting ones queued and nothing behind, and exits 0',
-    { timeout: 60_000 },
-    async (t) => {
-      const fixture = await openFixture(t);
-      const daemon = await fixture.start({ args: ['--max-jobs', '2'] });
-      const api = daemon.api(fixture.token);
-      const running = [await api.run(['/bin/sh', '-c', 'echo up; exec sleep 300']), await api.run(STUBBORN)];
-      for (const id of running) await until(`${id} is up`, () => isUp(api, id));
-      const waiting = await api.run(['/bin/true']);
-      const stream = await fetch(`${api.baseUrl}/jobs/${running[0]}/stream`, {
-        headers: { authorization: `Bearer ${fixture.token}` },
-      });
-      const answer = stream.text();
+  test('SIGTERM ends running jobs as interrupted, leaves waiting ones queued and nothing behind, and exits 0', async (t) => {
+    const fixture = await openFixture(t);
+    const daemon = await fixture.start({ args: ['--max-jobs', '2'] });
+    const api = daemon.api(fixture.token);
+    const running = [await api.run(['/bin/sh', '-c', 'echo up; exec sleep 300']), await api.run(STUBBORN)];
+    for (const id of running) await until(`${id} is up`, () => isUp(api, id));
+    const waiting = await api.run(['/bin/true']);
+    const stream = await fetch(`${api.baseUrl}/jobs/${running[0]}/stream`, {
+      headers: { authorization: `Bearer ${fixture.token}` },
+    });
+    const answer = stream.text();
 
-      assert.equal(await daemon.stop(), 0);
-      for (const id of running) assert.equal((await fixture.row(id)).state, 'interrupted');
-      assert.equal((await fixture.row(waiting)).state, 'queued');
-      assert.deepEqual(processesOf(new Set(running)), []);
-      assert.match(await answer, /event: end\ndata: \{"state":"interrupted"/);
-      const daemons = await fixture.store.db.selectFrom('daemons').select('stopped_at').execute();
-      assert.ok(daemons.every((row) => row.stopped_at !== null));
+    assert.equal(await daemon.stop(), 0);
+    for (const id of running) assert.equal((await fixture.row(id)).state, 'interrupted');
+    assert.equal((await fixture.row(waiting)).state, 'queued');
+    assert.deepEqual(processesOf(new Set(running)), []);
+    assert.match(await answer, /event: end\ndata: \{"state":"interrupted"/);
+    const daemons = await fixture.store.db.selectFrom('daemons').select('stopped_at').execute();
+    assert.ok(daemons.every((row) => row.stopped_at !== null));
 
-      const second = await fixture.start();
-      assert.equal((await second.api(fixture.token).waitFor(waiting)).state, 'succeeded');
-      assert.equal(await second.stop(), 0);
-      assert.deepEqual(check(await readHistory(fixture, { enqueued: [], cancelled: [], observed: [] })), []);
-    },
-  );
+    const second = await fixture.start();
+    assert.equal((await second.api(fixture.token).waitFor(waiting)).state, 'succeeded');
+    assert.equal(await second.stop(), 0);
+    assert.deepEqual(check(await readHistory(fixture, { enqueued: [], cancelled: [], observed: [] })), []);
+  });
 
-  test(
-    'a daemon that is stopped while it starts either never claims a job or ends the jobs that it claimed',
-    { timeout: 60_000 },
-    async (t) => {
-      const fixture = await openFixture(t);
-      const id = await fixture.queue({ command: fixture.witness.command('k', 60), key: 'k' });
-      const starting = fixture.spawn();
-      await until('the job is claimed', async () => (await fixture.row(id)).state === 'running');
-      // The ready line is being written at about this moment.
-      starting.signal('SIGTERM');
-      assert.equal(await starting.exited, 0);
-      assert.equal((await fixture.row(id)).state, 'interrupted');
-      assert.deepEqual(processesOf(new Set([id])), []);
-    },
-  );
+  test('a daemon that is stopped while it starts either never claims a job or ends the jobs that it claimed', async (t) => {
+    const fixture = await openFixture(t);
+    const id = await fixture.queue({ command: fixture.witness.command('k', 60), key: 'k' });
+    const starting = fixture.spawn();
+    await until('the job is claimed', async () => (await fixture.row(id)).state === 'running');
+    // The ready line is being written at about this moment.
+    starting.signal('SIGTERM');
+    assert.equal(await starting.exited, 0);
+    assert.equal((await fixture.row(id)).state, 'interrupted');
+    assert.deepEqual(processesOf(new Set([id])), []);
+  });
 });

@@ -53,64 +53,59 @@ function lastSeq(text: string): number {
 }
 
 describe('streams and load', () => {
-  test(
-    'F15: stopped readers cost little memory, are cut off, give their places back, and can resume without a gap',
-    { timeout: 120_000 },
-    async (t) => {
-      const fixture = await openFixture(t);
-      const daemon = await fixture.start();
-      const api = daemon.api(fixture.token);
-      const id = await api.run(['/bin/sh', '-c', `yes ${'x'.repeat(100)} | head -n 200000; exec sleep 60`]);
-      await until(
-        'the output is stored',
-        async () => (await api.get<EventJson[]>(`/jobs/${id}/events?since=199990`)).data.length >= 10,
-      );
-      // What a reader costs that reads is not what is measured.
-      await readUpTo(await stream(api, id), 200_000);
-      const before = residentMib(daemon.pid);
-      const sockets: Socket[] = [];
-      for (let n = 0; n < STREAMS_PER_OWNER; n += 1) sockets.push(await stoppedStream(t, daemon, fixture.token, id));
-      const refused = await until(
-        'all places are taken',
-        async () => {
-          const answer = await stream(api, id);
-          if (answer.status === 503) return answer;
-          await answer.body?.cancel();
-          return undefined;
-        },
-        10_000,
-      );
-      assert.equal(((await refused.json()) as { error: { code: string } }).error.code, 'streams_over_cap');
+  test('F15: stopped readers cost little memory, are cut off, give their places back, and can resume without a gap', async (t) => {
+    const fixture = await openFixture(t);
+    const daemon = await fixture.start();
+    const api = daemon.api(fixture.token);
+    const id = await api.run(['/bin/sh', '-c', `yes ${'x'.repeat(100)} | head -n 200000; exec sleep 60`]);
+    await until(
+      'the output is stored',
+      async () => (await api.get<EventJson[]>(`/jobs/${id}/events?since=199990`)).data.length >= 10,
+    );
+    // What a reader costs that reads is not what is measured.
+    await readUpTo(await stream(api, id), 200_000);
+    const before = residentMib(daemon.pid);
+    const sockets: Socket[] = [];
+    for (let n = 0; n < STREAMS_PER_OWNER; n += 1) sockets.push(await stoppedStream(t, daemon, fixture.token, id));
+    const refused = await until(
+      'all places are taken',
+      async () => {
+        const answer = await stream(api, id);
+        if (answer.status === 503) return answer;
+        await answer.body?.cancel();
+        return undefined;
+      },
+      10_000,
+    );
+    assert.equal(((await refused.json()) as { error: { code: string } }).error.code, 'streams_over_cap');
 
-      // All of them: one that is not cut off yet would be read on to the end of the job.
-      const again: Response[] = [];
-      await until(
-        'all places are free again',
-        async () => {
-          const answer = await stream(api, id, 200_000);
-          if (answer.status === 200) again.push(answer);
-          return again.length === STREAMS_PER_OWNER;
-        },
-        PLACE_LIMIT_MS,
-      );
-      for (const answer of again) await answer.body?.cancel();
-      const grown = residentMib(daemon.pid) - before;
-      assert.ok(grown <= MEMORY_MARGIN_MIB, `${grown} MiB more for ${STREAMS_PER_OWNER} stopped readers`);
-      t.diagnostic(`resident memory +${grown} MiB`);
+    // All of them: one that is not cut off yet would be read on to the end of the job.
+    const again: Response[] = [];
+    await until(
+      'all places are free again',
+      async () => {
+        const answer = await stream(api, id, 200_000);
+        if (answer.status === 200) again.push(answer);
+        return again.length === STREAMS_PER_OWNER;
+      },
+      PLACE_LIMIT_MS,
+    );
+    for (const answer of again) await answer.body?.cancel();
+    const grown = residentMib(daemon.pid) - before;
+    assert.ok(grown <= MEMORY_MARGIN_MIB, `${grown} MiB more for ${STREAMS_PER_OWNER} stopped readers`);
+    t.diagnostic(`resident memory +${grown} MiB`);
 
-      const late = await readAll(sockets[0]!);
-      const seq = lastSeq(late);
-      assert.ok(seq > 0 && seq < 200_000, `what was cut off ends with ${seq}`);
-      const next = await api.get<EventJson[]>(`/jobs/${id}/events?since=${seq}`);
-      assert.equal(next.data[0]?.seq, seq + 1);
-      assert.equal((await api.post(`/jobs/${id}/cancel`)).status, 200);
-    },
-  );
+    const late = await readAll(sockets[0]!);
+    const seq = lastSeq(late);
+    assert.ok(seq > 0 && seq < 200_000, `what was cut off ends with ${seq}`);
+    const next = await api.get<EventJson[]>(`/jobs/${id}/events?since=${seq}`);
+    assert.equal(next.data[0]?.seq, seq + 1);
+    assert.equal((await api.post(`/jobs/${id}/cancel`)).status, 200);
+  });
 
   test(
     `F16: under load from ${CLIENTS} clients and a job that floods its output, the event loop is late by at ` +
       `most ${LAG_MAX_LIMIT_MS} ms`,
-    { timeout: 60_000 },
     async (t) => {
       const fixture = await openFixture(t);
       const files = ['daemon', 'machine'].map((name) => join(fixture.dir, `${name}.json`)) as [string, string];

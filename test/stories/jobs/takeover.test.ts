@@ -27,136 +27,112 @@ function limitMs({ startMs }: RunningDaemon): number {
 }
 
 describe('on a shared PostgreSQL', () => {
-  test(
-    'F03: a frozen daemon loses its jobs only when their trees are dead, and changes nothing when it wakes',
-    { timeout: 60_000 },
-    async (t) => {
-      const fixture = await openFixture(t, { postgres: true });
-      const a = await start(fixture, 'a');
-      const held = await fixture.queue({ command: fixture.witness.command('k', 60), key: 'k' });
-      await until('the tool has started', () => fixture.witness.starts(held) === 1);
-      const b = await start(fixture, 'b');
-      const next = await fixture.queue({ command: fixture.witness.command('k', 0), key: 'k' });
-      const frozenAtMs = Date.now();
-      a.freeze();
-      await fixture.waitFor(next, ['succeeded']);
-      const tookOver = fixture.witness.lines().find((line) => line.what === 'start' && line.jobId === next);
-      const tookMs = (tookOver?.atMs ?? Number.NaN) - frozenAtMs;
-      assert.ok(tookMs <= limitMs(b), `the key was used again after ${tookMs} ms, not ${limitMs(b)} ms`);
-      const interrupted = await fixture.row(held);
-      assert.equal(interrupted.state, 'interrupted');
+  test('F03: a frozen daemon loses its jobs only when their trees are dead, and changes nothing when it wakes', async (t) => {
+    const fixture = await openFixture(t, { postgres: true });
+    const a = await start(fixture, 'a');
+    const held = await fixture.queue({ command: fixture.witness.command('k', 60), key: 'k' });
+    await until('the tool has started', () => fixture.witness.starts(held) === 1);
+    const b = await start(fixture, 'b');
+    const next = await fixture.queue({ command: fixture.witness.command('k', 0), key: 'k' });
+    const frozenAtMs = Date.now();
+    a.freeze();
+    await fixture.waitFor(next, ['succeeded']);
+    const tookOver = fixture.witness.lines().find((line) => line.what === 'start' && line.jobId === next);
+    const tookMs = (tookOver?.atMs ?? Number.NaN) - frozenAtMs;
+    assert.ok(tookMs <= limitMs(b), `the key was used again after ${tookMs} ms, not ${limitMs(b)} ms`);
+    const interrupted = await fixture.row(held);
+    assert.equal(interrupted.state, 'interrupted');
 
-      a.thaw();
-      await until('a has seen that it lost its lease', () => a.log().includes('lost lease'));
-      await b.stop();
-      const last = await fixture.queue({ command: fixture.witness.command('k', 0), key: 'k' });
-      assert.equal((await a.api(fixture.token).waitFor(last)).state, 'succeeded');
-      // The first daemon that sees the end records it as an event: that is not a change of the job.
-      const anyEvent = { outcome_event_id: null };
-      assert.deepEqual({ ...(await fixture.row(held)), ...anyEvent }, { ...interrupted, ...anyEvent });
-      assert.deepEqual(check(await readHistory(fixture, { enqueued: [], cancelled: [], observed: [] })), []);
-    },
-  );
+    a.thaw();
+    await until('a has seen that it lost its lease', () => a.log().includes('lost lease'));
+    await b.stop();
+    const last = await fixture.queue({ command: fixture.witness.command('k', 0), key: 'k' });
+    assert.equal((await a.api(fixture.token).waitFor(last)).state, 'succeeded');
+    // The first daemon that sees the end records it as an event: that is not a change of the job.
+    const anyEvent = { outcome_event_id: null };
+    assert.deepEqual({ ...(await fixture.row(held)), ...anyEvent }, { ...interrupted, ...anyEvent });
+    assert.deepEqual(check(await readHistory(fixture, { enqueued: [], cancelled: [], observed: [] })), []);
+  });
 
-  test(
-    'F03: a daemon that alone outsleeps its lease ends its own jobs and works on',
-    { timeout: 60_000 },
-    async (t) => {
-      const fixture = await openFixture(t, { postgres: true });
-      const a = await start(fixture, 'a');
-      const held = await fixture.queue({ command: fixture.witness.command('k', 60), key: 'k' });
-      await until('the tool has started', () => fixture.witness.starts(held) === 1);
-      const next = await fixture.queue({ command: fixture.witness.command('k', 0.5), key: 'k' });
-      a.freeze();
-      await sleep(LEASE_MS * 1.5);
-      a.thaw();
-      await fixture.waitFor(held, ['interrupted']);
-      // Claimed under the new name at once: the guard must not judge it by the limits of the old one.
-      assert.equal((await a.api(fixture.token).waitFor(next)).state, 'succeeded');
-      assert.deepEqual(check(await readHistory(fixture, { enqueued: [], cancelled: [], observed: [] })), []);
-    },
-  );
+  test('F03: a daemon that alone outsleeps its lease ends its own jobs and works on', async (t) => {
+    const fixture = await openFixture(t, { postgres: true });
+    const a = await start(fixture, 'a');
+    const held = await fixture.queue({ command: fixture.witness.command('k', 60), key: 'k' });
+    await until('the tool has started', () => fixture.witness.starts(held) === 1);
+    const next = await fixture.queue({ command: fixture.witness.command('k', 0.5), key: 'k' });
+    a.freeze();
+    await sleep(LEASE_MS * 1.5);
+    a.thaw();
+    await fixture.waitFor(held, ['interrupted']);
+    // Claimed under the new name at once: the guard must not judge it by the limits of the old one.
+    assert.equal((await a.api(fixture.token).waitFor(next)).state, 'succeeded');
+    assert.deepEqual(check(await readHistory(fixture, { enqueued: [], cancelled: [], observed: [] })), []);
+  });
 
-  test(
-    'F03: a job that the guard ended while the lease was late is interrupted, never failed',
-    { timeout: 60_000 },
-    async (t) => {
-      const fixture = await openFixture(t, { postgres: true });
-      const a = await start(fixture, 'a', 4_000);
-      const held = await fixture.queue({ command: fixture.witness.command('k', 60), key: 'k' });
-      await until('the tool has started', () => fixture.witness.starts(held) === 1);
-      a.freeze();
-      // TERM comes at 60 % of the lease; the lease itself is not over yet.
-      await until('the guard has ended the tool', () => processesOf(new Set([held])).length === 0);
-      a.thaw();
-      const ended = await fixture.waitFor(held, ['interrupted', 'failed', 'cancelled']);
-      assert.equal(ended.state, 'interrupted');
-      const next = await fixture.queue({ command: fixture.witness.command('k', 0), key: 'k' });
-      assert.equal((await a.api(fixture.token).waitFor(next)).state, 'succeeded');
-    },
-  );
+  test('F03: a job that the guard ended while the lease was late is interrupted, never failed', async (t) => {
+    const fixture = await openFixture(t, { postgres: true });
+    const a = await start(fixture, 'a', 4_000);
+    const held = await fixture.queue({ command: fixture.witness.command('k', 60), key: 'k' });
+    await until('the tool has started', () => fixture.witness.starts(held) === 1);
+    a.freeze();
+    // TERM comes at 60 % of the lease; the lease itself is not over yet.
+    await until('the guard has ended the tool', () => processesOf(new Set([held])).length === 0);
+    a.thaw();
+    const ended = await fixture.waitFor(held, ['interrupted', 'failed', 'cancelled']);
+    assert.equal(ended.state, 'interrupted');
+    const next = await fixture.queue({ command: fixture.witness.command('k', 0), key: 'k' });
+    assert.equal((await a.api(fixture.token).waitFor(next)).state, 'succeeded');
+  });
 
-  test(
-    'F01: the jobs of a killed daemon are interrupted by the other one after the lease, and the key is free again',
-    { timeout: 60_000 },
-    async (t) => {
-      const fixture = await openFixture(t, { postgres: true });
-      const a = await start(fixture, 'a');
-      const held = await fixture.queue({ command: fixture.witness.command('k', 60), key: 'k' });
-      await until('the tool has started', () => fixture.witness.starts(held) === 1);
-      const b = await start(fixture, 'b');
-      const next = await fixture.queue({ command: fixture.witness.command('k', 0), key: 'k' });
-      const killedAtMs = Date.now();
-      await a.kill();
-      const ended = await fixture.waitFor(held, ['interrupted']);
-      const tookMs = (ended.finished_at ?? Number.NaN) - killedAtMs;
-      assert.ok(tookMs <= limitMs(b), `the job was interrupted after ${tookMs} ms, not ${limitMs(b)} ms`);
-      await fixture.waitFor(next, ['succeeded']);
-      assert.deepEqual(check(await readHistory(fixture, { enqueued: [], cancelled: [], observed: [] })), []);
-    },
-  );
+  test('F01: the jobs of a killed daemon are interrupted by the other one after the lease, and the key is free again', async (t) => {
+    const fixture = await openFixture(t, { postgres: true });
+    const a = await start(fixture, 'a');
+    const held = await fixture.queue({ command: fixture.witness.command('k', 60), key: 'k' });
+    await until('the tool has started', () => fixture.witness.starts(held) === 1);
+    const b = await start(fixture, 'b');
+    const next = await fixture.queue({ command: fixture.witness.command('k', 0), key: 'k' });
+    const killedAtMs = Date.now();
+    await a.kill();
+    const ended = await fixture.waitFor(held, ['interrupted']);
+    const tookMs = (ended.finished_at ?? Number.NaN) - killedAtMs;
+    assert.ok(tookMs <= limitMs(b), `the job was interrupted after ${tookMs} ms, not ${limitMs(b)} ms`);
+    await fixture.waitFor(next, ['succeeded']);
+    assert.deepEqual(check(await readHistory(fixture, { enqueued: [], cancelled: [], observed: [] })), []);
+  });
 
-  test(
-    `F18: ${PARALLEL} equal requests with one Idempotency-Key to two daemons make one job and get the same bytes`,
-    { timeout: 120_000 },
-    async (t) => {
-      const fixture = await openFixture(t, { postgres: true });
-      const daemons = await Promise.all(['a', 'b'].map((name) => start(fixture, name)));
-      const [a, b] = daemons.map((daemon) => daemon.api(fixture.token)) as [Api, Api];
-      for (let round = 0; round < ROUNDS; round += 1) {
-        const answers = await Promise.all(
-          Array.from({ length: PARALLEL }, (_, index) => enqueue(index % 2 === 0 ? a : b, `race-${round}`)),
-        );
-        assert.deepEqual([...new Set(answers.map((answer) => answer.status))], [202]);
-        assert.equal(new Set(answers.map((answer) => answer.text)).size, 1);
-      }
-      const rows = await fixture.store.db.selectFrom('jobs').select('id').execute();
-      assert.equal(rows.length, ROUNDS);
-    },
-  );
-
-  test(
-    'F18: a request that is sent again after its answer was lost with its daemon gets the same job',
-    { timeout: 60_000 },
-    async (t) => {
-      const fixture = await openFixture(t, { postgres: true });
-      const [a, b] = await Promise.all(['a', 'b'].map((name) => start(fixture, name)));
-      const lost = await Promise.all(
-        Array.from({ length: 20 }, async (_, index) => {
-          const answer = enqueue(a!.api(fixture.token), `lost-${index}`).catch(() => null);
-          if (index === 10) await a!.kill();
-          return answer;
-        }),
+  test(`F18: ${PARALLEL} equal requests with one Idempotency-Key to two daemons make one job and get the same bytes`, async (t) => {
+    const fixture = await openFixture(t, { postgres: true });
+    const daemons = await Promise.all(['a', 'b'].map((name) => start(fixture, name)));
+    const [a, b] = daemons.map((daemon) => daemon.api(fixture.token)) as [Api, Api];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const answers = await Promise.all(
+        Array.from({ length: PARALLEL }, (_, index) => enqueue(index % 2 === 0 ? a : b, `race-${round}`)),
       );
-      const again = await Promise.all(lost.map((_, index) => enqueue(b!.api(fixture.token), `lost-${index}`)));
-      for (const [index, answer] of again.entries()) {
-        assert.equal(answer.status, 202);
-        if (lost[index]) assert.equal(answer.text, lost[index].text);
-      }
-      const rows = await fixture.store.db.selectFrom('jobs').select('id').execute();
-      assert.equal(rows.length, 20);
-    },
-  );
+      assert.deepEqual([...new Set(answers.map((answer) => answer.status))], [202]);
+      assert.equal(new Set(answers.map((answer) => answer.text)).size, 1);
+    }
+    const rows = await fixture.store.db.selectFrom('jobs').select('id').execute();
+    assert.equal(rows.length, ROUNDS);
+  });
+
+  test('F18: a request that is sent again after its answer was lost with its daemon gets the same job', async (t) => {
+    const fixture = await openFixture(t, { postgres: true });
+    const [a, b] = await Promise.all(['a', 'b'].map((name) => start(fixture, name)));
+    const lost = await Promise.all(
+      Array.from({ length: 20 }, async (_, index) => {
+        const answer = enqueue(a!.api(fixture.token), `lost-${index}`).catch(() => null);
+        if (index === 10) await a!.kill();
+        return answer;
+      }),
+    );
+    const again = await Promise.all(lost.map((_, index) => enqueue(b!.api(fixture.token), `lost-${index}`)));
+    for (const [index, answer] of again.entries()) {
+      assert.equal(answer.status, 202);
+      if (lost[index]) assert.equal(answer.text, lost[index].text);
+    }
+    const rows = await fixture.store.db.selectFrom('jobs').select('id').execute();
+    assert.equal(rows.length, 20);
+  });
 });
 
 function enqueue(api: Api, key: string): Promise<ApiAnswer<{ job_id: string }>> {

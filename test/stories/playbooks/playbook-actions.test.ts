@@ -93,42 +93,38 @@ test(
   },
 );
 
-test(
-  'A rule refuses a playbook of a source, an inventory or a host that does not exist',
-  { timeout: 60_000 },
-  async (t) => {
-    const fixture = await openFixture(t);
-    await prepare(fixture);
-    const refusals: readonly (readonly [string, string, RegExp])[] = [
-      ['source: ops', 'source: other', /source other/],
-      ['inventory: localhost', 'inventory: prod', /inventory prod/],
-      ['${event.labels.instance}', 'db9', /limit: host "db9" is not in inventory/],
-    ];
-    for (const [from, to, message] of refusals)
-      await assert.rejects(fixture.call('rule.add', { text: RULE.replace(from, to) }), message);
-    await assert.rejects(
-      fixture.call('schedule.add', { name: 's', cron: '0 3 * * *', playbook: 'clean.yml', inventory: 'localhost' }),
-      /source: required with a playbook/,
-    );
-    const { action } = await fixture.call<{ action: object }>('schedule.add', {
-      name: 'nightly',
-      cron: '0 3 * * *',
-      playbook: 'clean.yml',
-      source: 'ops',
-      inventory: 'localhost',
-      tags: 'clean',
-      extra_vars: { canary: 'x' },
-    });
-    assert.deepEqual(action, {
-      kind: 'playbook',
-      source: 'ops',
-      playbook: 'clean.yml',
-      inventory: 'localhost',
-      limit: null,
-      tags: ['clean'],
-      check: false,
-      diff: false,
-      timeout: null,
-    });
-  },
-);
+test('A rule refuses a playbook of a source, an inventory or a host that does not exist', async (t) => {
+  const fixture = await openFixture(t);
+  await prepare(fixture);
+  const refusals: readonly (readonly [string, string, RegExp])[] = [
+    ['source: ops', 'source: other', /source other/],
+    ['inventory: localhost', 'inventory: prod', /inventory prod/],
+    ['${event.labels.instance}', 'db9', /limit: host "db9" is not in inventory/],
+  ];
+  for (const [from, to, message] of refusals)
+    await assert.rejects(fixture.call('rule.add', { text: RULE.replace(from, to) }), message);
+  await assert.rejects(
+    fixture.call('schedule.add', { name: 's', cron: '0 3 * * *', playbook: 'clean.yml', inventory: 'localhost' }),
+    /source: required with a playbook/,
+  );
+  const { action } = await fixture.call<{ action: object }>('schedule.add', {
+    name: 'nightly',
+    cron: '0 3 * * *',
+    playbook: 'clean.yml',
+    source: 'ops',
+    inventory: 'localhost',
+    tags: 'clean',
+    extra_vars: { canary: 'x' },
+  });
+  assert.deepEqual(action, {
+    kind: 'playbook',
+    source: 'ops',
+    playbook: 'clean.yml',
+    inventory: 'localhost',
+    limit: null,
+    tags: ['clean'],
+    check: false,
+    diff: false,
+    timeout: null,
+  });
+});

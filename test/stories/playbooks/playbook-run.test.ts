@@ -123,35 +123,31 @@ test(
   },
 );
 
-test(
-  'T25, T24: a source with hooks and a playbook that is not there are refused before anything is queued',
-  { timeout: 60_000 },
-  async (t) => {
-    const fixture = await openFixture(t);
-    const dir = await addSource(fixture, { 'site.yml': SITE });
-    const order = { playbook: 'site.yml', source: 'ops', inventory: 'localhost' };
-    const code = (raw: object): Promise<string> =>
-      fixture.call('playbook.run', { ...order, ...raw }).then(
-        () => 'queued',
-        (error: { code?: string; message: string }) => `${error.code}: ${error.message}`,
-      );
-    assert.match(
-      await code({ playbook: 'other.yml' }),
-      /^invalid_argument: playbook: there is no file "other.yml" in ops/,
+test('T25, T24: a source with hooks and a playbook that is not there are refused before anything is queued', async (t) => {
+  const fixture = await openFixture(t);
+  const dir = await addSource(fixture, { 'site.yml': SITE });
+  const order = { playbook: 'site.yml', source: 'ops', inventory: 'localhost' };
+  const code = (raw: object): Promise<string> =>
+    fixture.call('playbook.run', { ...order, ...raw }).then(
+      () => 'queued',
+      (error: { code?: string; message: string }) => `${error.code}: ${error.message}`,
     );
-    assert.match(await code({ source: 'nothing' }), /^not_found/);
-    assert.match(await code({ inventory: 'nothing' }), /^not_found/);
-    assert.match(await code({ limit: 'db9' }), /^invalid_argument: limit: host "db9" is not in inventory/);
-    assert.match(
-      await code({ vault_project: 'nothing' }),
-      /^invalid_argument: vault_project: project nothing has no secrets/,
-    );
-    assert.match(await code({ run_secrets: { A: 'no/secret' } }), /^not_found/);
-    writeFileSync(join(dir, 'gatehouse.hooks.yaml'), 'before: [true]\n');
-    assert.match(await code({}), /^not_implemented: Source ops declares lifecycle hooks/);
-    assert.deepEqual(await fixture.store.db.selectFrom('jobs').select('id').execute(), []);
-  },
-);
+  assert.match(
+    await code({ playbook: 'other.yml' }),
+    /^invalid_argument: playbook: there is no file "other.yml" in ops/,
+  );
+  assert.match(await code({ source: 'nothing' }), /^not_found/);
+  assert.match(await code({ inventory: 'nothing' }), /^not_found/);
+  assert.match(await code({ limit: 'db9' }), /^invalid_argument: limit: host "db9" is not in inventory/);
+  assert.match(
+    await code({ vault_project: 'nothing' }),
+    /^invalid_argument: vault_project: project nothing has no secrets/,
+  );
+  assert.match(await code({ run_secrets: { A: 'no/secret' } }), /^not_found/);
+  writeFileSync(join(dir, 'gatehouse.hooks.yaml'), 'before: [true]\n');
+  assert.match(await code({}), /^not_implemented: Source ops declares lifecycle hooks/);
+  assert.deepEqual(await fixture.store.db.selectFrom('jobs').select('id').execute(), []);
+});
 
 test('T20: after a kill of the daemon no secret of a run is left on the disk', NEEDS, async (t) => {
   const fixture = await openFixture(t);

@@ -16,7 +16,7 @@ async function logOf(fixture: Fixture, id: string): Promise<string> {
 
 test(
   'A playbook reaches hosts with the key that is stored for the inventory; an offline host makes it degraded',
-  { skip: needs('ansible-playbook', 'ssh', 'sshd'), timeout: 120_000 },
+  { skip: needs('ansible-playbook', 'ssh', 'sshd') },
   async (t) => {
     const server = await startSshServer();
     t.after(() => server.stop());

@@ -27,13 +27,9 @@ describe('On a full disk', { skip: needs('mount namespaces', 'terraform or tofu'
   test(
     'F07: the store full: writes are 503, reads, health and streams go on, an apply waits for room with its ' +
       'state, and 5 s after it all works',
-    { timeout: 60_000 },
     (t) => tell(t, 'store'),
   );
 
-  test(
-    'F07: everything full, also where terraform works: what it made is known, though it could write its state nowhere',
-    { timeout: 60_000 },
-    (t) => tell(t, 'everything'),
-  );
+  test('F07: everything full, also where terraform works: what it made is known, though it could write its state nowhere', (t) =>
+    tell(t, 'everything'));
 });

@@ -86,7 +86,6 @@ describe('An I/O error of the disk', { skip: needs('strace') }, () => {
   test(
     `F06: at ${POINTS.length} points a call fails cleanly, the store stays whole, nothing acknowledged is lost ` +
       'and nothing is settled twice',
-    { timeout: 120_000 },
     async (t) => {
       const left = [...POINTS.entries()];
       let [refused, facts] = [0, 0];

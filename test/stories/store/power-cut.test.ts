@@ -82,29 +82,24 @@ describe('A power cut', { skip: needs('strace') }, () => {
     return cuts;
   }
 
-  test(
-    `F08: ${CUTS} cuts lose nothing that was acknowledged and corrupt nothing (seed ${SEED})`,
-    { timeout: 120_000 },
-    async (t) => {
-      assert.equal(
-        statSync(join(template, WAL), { throwIfNoEntry: false }),
-        undefined,
-        'the beginning is one whole file',
-      );
-      const calls = await record('full');
-      const cuts = await cutAll(calls, CUTS);
-      t.diagnostic(`${calls.length} calls`);
-      assert.deepEqual(
-        cuts.filter(({ lost, corrupt }) => lost.length + corrupt.length > 0),
-        [],
-      );
-    },
-  );
+  test(`F08: ${CUTS} cuts lose nothing that was acknowledged and corrupt nothing (seed ${SEED})`, async (t) => {
+    assert.equal(
+      statSync(join(template, WAL), { throwIfNoEntry: false }),
+      undefined,
+      'the beginning is one whole file',
+    );
+    const calls = await record('full');
+    const cuts = await cutAll(calls, CUTS);
+    t.diagnostic(`${calls.length} calls`);
+    assert.deepEqual(
+      cuts.filter(({ lost, corrupt }) => lost.length + corrupt.length > 0),
+      [],
+    );
+  });
 
   test(
     'F08: with synchronous=NORMAL, which SQLite is often built with, the same cuts lose acknowledged things: ' +
       'the test bites',
-    { timeout: 120_000 },
     async (t) => {
       const cuts = await cutAll(await record('normal'), CUTS_WITHOUT_SYNC);
       const losing = cuts.filter(({ lost }) => lost.length > 0);

@@ -91,81 +91,69 @@ async function valueOf(data: string, ref: string): Promise<string> {
   }
 }
 
-test(
-  'T55: a secret is set from standard input and from a file, and its value is in no output, no file and no argv',
-  { timeout: 60_000 },
-  async (t) => {
-    const { dir, data, svc } = openPlace(t);
-    const piped = await svc(['secret', 'set', 'net/token', '--output', 'json'], `${CANARY}\n`);
+test('T55: a secret is set from standard input and from a file, and its value is in no output, no file and no argv', async (t) => {
+  const { dir, data, svc } = openPlace(t);
+  const piped = await svc(['secret', 'set', 'net/token', '--output', 'json'], `${CANARY}\n`);
+  assert.deepEqual([piped.code, (JSON.parse(piped.stdout) as { kind: string }).kind], [0, 'secret.get'], piped.stderr);
+  assert.equal(statSync(join(data, 'seal.key')).mode & 0o777, 0o600);
+  assert.ok(assertInNoFile(dir) > 2, 'there are files to look through');
+  assert.equal(await valueOf(data, 'net/token'), CANARY, 'one line end is no part of it');
+
+  const file = join(dir, 'value');
+  writeFileSync(file, `${CANARY}\nand a second line\n\n`);
+  assert.equal((await svc(['secret', 'set', 'net/key', '--file', file])).code, 0);
+  rmSync(file);
+  assert.equal(await valueOf(data, 'net/key'), `${CANARY}\nand a second line\n`);
+  assert.equal((await svc(['secret', 'set', 'net/token', '--file', '-'], CANARY)).code, 0);
+
+  const listed = await svc(['secret', 'list', '--output', 'json']);
+  const { data: rows } = JSON.parse(listed.stdout) as { data: { name: string; version: number }[] };
+  assert.deepEqual(
+    rows.map(({ name, version }) => [name, version]),
+    [
+      ['key', 1],
+      ['token', 2],
+    ],
+  );
+  const text = await svc(['secret', 'list']);
+  assert.match(text.stdout, /token/);
+
+  for (const verb of ['rotate', 'status']) {
+    const ran = await svc(['seal', verb, '--output', 'json']);
     assert.deepEqual(
-      [piped.code, (JSON.parse(piped.stdout) as { kind: string }).kind],
-      [0, 'secret.get'],
-      piped.stderr,
+      [ran.code, (JSON.parse(ran.stdout) as { data: { state: string } }).data.state],
+      [0, 'ok'],
+      ran.stderr,
     );
-    assert.equal(statSync(join(data, 'seal.key')).mode & 0o777, 0o600);
-    assert.ok(assertInNoFile(dir) > 2, 'there are files to look through');
-    assert.equal(await valueOf(data, 'net/token'), CANARY, 'one line end is no part of it');
+  }
+  assert.equal(await valueOf(data, 'net/token'), CANARY);
+  assert.equal((await svc(['secret', 'remove', 'net/token'])).code, 0);
+  assert.equal((await svc(['secret', 'remove', 'net/token'])).code, 3);
+  assertInNoFile(dir);
+});
 
-    const file = join(dir, 'value');
-    writeFileSync(file, `${CANARY}\nand a second line\n\n`);
-    assert.equal((await svc(['secret', 'set', 'net/key', '--file', file])).code, 0);
-    rmSync(file);
-    assert.equal(await valueOf(data, 'net/key'), `${CANARY}\nand a second line\n`);
-    assert.equal((await svc(['secret', 'set', 'net/token', '--file', '-'], CANARY)).code, 0);
-
-    const listed = await svc(['secret', 'list', '--output', 'json']);
-    const { data: rows } = JSON.parse(listed.stdout) as { data: { name: string; version: number }[] };
-    assert.deepEqual(
-      rows.map(({ name, version }) => [name, version]),
-      [
-        ['key', 1],
-        ['token', 2],
-      ],
-    );
-    const text = await svc(['secret', 'list']);
-    assert.match(text.stdout, /token/);
-
-    for (const verb of ['rotate', 'status']) {
-      const ran = await svc(['seal', verb, '--output', 'json']);
-      assert.deepEqual(
-        [ran.code, (JSON.parse(ran.stdout) as { data: { state: string } }).data.state],
-        [0, 'ok'],
-        ran.stderr,
-      );
-    }
-    assert.equal(await valueOf(data, 'net/token'), CANARY);
-    assert.equal((await svc(['secret', 'remove', 'net/token'])).code, 0);
-    assert.equal((await svc(['secret', 'remove', 'net/token'])).code, 3);
-    assertInNoFile(dir);
-  },
-);
-
-test(
-  'what is no value is refused in words that do not repeat it, and leaves nothing behind',
-  { timeout: 60_000 },
-  async (t) => {
-    const { dir, data, svc } = openPlace(t);
-    const refused: readonly (readonly [why: RegExp, args: readonly string[], input: string | Buffer])[] = [
-      [/^Error: --file or standard input: expected a value; found none\./, ['net/token'], ''],
-      [/^Error: --file or standard input: expected a value; found none\./, ['net/token'], '\n'],
-      [/^Error: --file or standard input: a NUL character is not allowed\./, ['net/token'], `${CANARY}\0`],
-      [/^Error: --file or standard input: expected at most 65536 bytes\./, ['net/token'], CANARY.repeat(10_000)],
-      [/^Error: --file or standard input: expected at most 65536 bytes\./, ['net/token'], 'ü'.repeat(40_000)],
-      [/^Error: standard input: the value is not UTF-8 text/, ['net/token'], Buffer.from([0x63, 0xff, 0xfe])],
-      [/^Error: SECRET: expected PROJECT\/NAME/, ['token'], CANARY],
-      [/^Error: --file: the file does not exist/, ['net/token', '--file', join(dir, 'nowhere')], CANARY],
-      [/^Error: --file: expected a file, found a directory/, ['net/token', '--file', dir], CANARY],
-      [/^Error: Unknown flag "--value"/, ['net/token', '--value', 'x'], CANARY],
-      [/^Error: svc secret set: unexpected argument/, ['net/token', 'x'], CANARY],
-    ];
-    for (const [why, args, input] of refused) {
-      const ran = await svc(['secret', 'set', ...args], input);
-      assert.match(ran.stderr, why);
-      assert.deepEqual([ran.code, ran.stdout], [1, '']);
-    }
-    assert.throws(() => statSync(data), { code: 'ENOENT' });
-    const remote = await svc(['secret', 'set', 'net/token', '--remote', 'http://127.0.0.1:1'], CANARY);
-    assert.equal(remote.code, 1);
-    assert.match(remote.stderr, /secret set/);
-  },
-);
+test('what is no value is refused in words that do not repeat it, and leaves nothing behind', async (t) => {
+  const { dir, data, svc } = openPlace(t);
+  const refused: readonly (readonly [why: RegExp, args: readonly string[], input: string | Buffer])[] = [
+    [/^Error: --file or standard input: expected a value; found none\./, ['net/token'], ''],
+    [/^Error: --file or standard input: expected a value; found none\./, ['net/token'], '\n'],
+    [/^Error: --file or standard input: a NUL character is not allowed\./, ['net/token'], `${CANARY}\0`],
+    [/^Error: --file or standard input: expected at most 65536 bytes\./, ['net/token'], CANARY.repeat(10_000)],
+    [/^Error: --file or standard input: expected at most 65536 bytes\./, ['net/token'], 'ü'.repeat(40_000)],
+    [/^Error: standard input: the value is not UTF-8 text/, ['net/token'], Buffer.from([0x63, 0xff, 0xfe])],
+    [/^Error: SECRET: expected PROJECT\/NAME/, ['token'], CANARY],
+    [/^Error: --file: the file does not exist/, ['net/token', '--file', join(dir, 'nowhere')], CANARY],
+    [/^Error: --file: expected a file, found a directory/, ['net/token', '--file', dir], CANARY],
+    [/^Error: Unknown flag "--value"/, ['net/token', '--value', 'x'], CANARY],
+    [/^Error: svc secret set: unexpected argument/, ['net/token', 'x'], CANARY],
+  ];
+  for (const [why, args, input] of refused) {
+    const ran = await svc(['secret', 'set', ...args], input);
+    assert.match(ran.stderr, why);
+    assert.deepEqual([ran.code, ran.stdout], [1, '']);
+  }
+  assert.throws(() => statSync(data), { code: 'ENOENT' });
+  const remote = await svc(['secret', 'set', 'net/token', '--remote', 'http://127.0.0.1:1'], CANARY);
+  assert.equal(remote.code, 1);
+  assert.match(remote.stderr, /secret set/);
+});

@@ -11,7 +11,7 @@ const JOBS = 100;
 
 describe('daemons that share a data directory', () => {
   for (const daemons of [2, 4]) {
-    test(`F04: ${daemons} daemons started at once start each of ${JOBS} jobs once`, { timeout: 120_000 }, async (t) => {
+    test(`F04: ${daemons} daemons started at once start each of ${JOBS} jobs once`, async (t) => {
       const fixture = await openFixture(t);
       const ids = await Promise.all(
         Array.from({ length: JOBS }, (_, index) =>
@@ -38,7 +38,7 @@ describe('daemons that share a data directory', () => {
     });
   }
 
-  test('F04: 4 daemons started at once on an empty data directory all become ready', { timeout: 60_000 }, async (t) => {
+  test('F04: 4 daemons started at once on an empty data directory all become ready', async (t) => {
     const fixture = await openFixture(t);
     const dataDir = join(fixture.dir, 'empty');
     const daemons = await Promise.all(Array.from({ length: 4 }, () => fixture.start({ dataDir })));
@@ -46,20 +46,16 @@ describe('daemons that share a data directory', () => {
     assert.deepEqual(codes, [0, 0, 0, 0]);
   });
 
-  test(
-    'F01: a daemon that dies leaves its jobs to its living neighbour, which has no need to be started again',
-    { timeout: 60_000 },
-    async (t) => {
-      const fixture = await openFixture(t);
-      const first = await fixture.start();
-      const id = await fixture.queue({ command: fixture.witness.command('k', 60), key: 'k' });
-      await until('the tool has started', () => fixture.witness.starts(id) === 1);
-      await fixture.start();
-      const next = await fixture.queue({ command: fixture.witness.command('k', 0), key: 'k' });
-      await first.kill();
-      await fixture.waitFor(id, ['interrupted']);
-      await fixture.waitFor(next, ['succeeded']);
-      assert.deepEqual(check(await readHistory(fixture, { enqueued: [], cancelled: [], observed: [] })), []);
-    },
-  );
+  test('F01: a daemon that dies leaves its jobs to its living neighbour, which has no need to be started again', async (t) => {
+    const fixture = await openFixture(t);
+    const first = await fixture.start();
+    const id = await fixture.queue({ command: fixture.witness.command('k', 60), key: 'k' });
+    await until('the tool has started', () => fixture.witness.starts(id) === 1);
+    await fixture.start();
+    const next = await fixture.queue({ command: fixture.witness.command('k', 0), key: 'k' });
+    await first.kill();
+    await fixture.waitFor(id, ['interrupted']);
+    await fixture.waitFor(next, ['succeeded']);
+    assert.deepEqual(check(await readHistory(fixture, { enqueued: [], cancelled: [], observed: [] })), []);
+  });
 });

@@ -69,7 +69,7 @@ describe('An upgrade', () => {
     assert.deepEqual(await app.runMigrate(settingsOf(dir)), { from: NEWEST, to: NEWEST });
   });
 
-  test('is made by serve', { timeout: 60_000 }, async (t) => {
+  test('is made by serve', async (t) => {
     const dir = await olderDataDir(t);
     const fixture = await openFixture(t);
     const daemon = await fixture.start({ dataDir: dir });

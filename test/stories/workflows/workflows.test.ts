@@ -51,7 +51,7 @@ async function runsAsNeedsSay(fixture: Fixture): Promise<void> {
   await requireOneJobEach(fixture);
 }
 
-test('A workflow on PostgreSQL runs its steps as their needs and conditions say', { timeout: 120_000 }, async (t) => {
+test('A workflow on PostgreSQL runs its steps as their needs and conditions say', async (t) => {
   const fixture = await openFixture(t, { postgres: true });
   await fixture.start();
   await runsAsNeedsSay(fixture);

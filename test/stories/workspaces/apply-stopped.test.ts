@@ -53,51 +53,47 @@ async function applyUntilUp(fixture: Fixture, name: string, raw: object): Promis
 }
 
 describe('An apply with helpers that do not end', { skip: needs('terraform or tofu') }, () => {
-  test(
-    'F12: after a cancel and after a time-out no process of it is left within 15 s, and the state has what was made',
-    { timeout: 120_000 },
-    async (t) => {
-      const fixture = await openFixture(t);
-      await fixture.start();
-      const [late, cancelled] = await Promise.all([
-        applyUntilUp(fixture, 'late', { timeout: TIMEOUT }),
-        applyUntilUp(fixture, 'cancelled', {}),
-      ]);
-      const ids = [late, cancelled];
-      for (const id of ids)
-        assert.ok(processesOf(new Set([id])).length >= 4, 'terraform, its provisioner and both helpers are to be seen');
-      const lateFrom = ((await fixture.row(late)).started_at ?? Number.NaN) + TIMEOUT_MS;
-      const askedAt = Date.now();
-      await fixture.call('job.cancel', { id: cancelled });
+  test('F12: after a cancel and after a time-out no process of it is left within 15 s, and the state has what was made', async (t) => {
+    const fixture = await openFixture(t);
+    await fixture.start();
+    const [late, cancelled] = await Promise.all([
+      applyUntilUp(fixture, 'late', { timeout: TIMEOUT }),
+      applyUntilUp(fixture, 'cancelled', {}),
+    ]);
+    const ids = [late, cancelled];
+    for (const id of ids)
+      assert.ok(processesOf(new Set([id])).length >= 4, 'terraform, its provisioner and both helpers are to be seen');
+    const lateFrom = ((await fixture.row(late)).started_at ?? Number.NaN) + TIMEOUT_MS;
+    const askedAt = Date.now();
+    await fixture.call('job.cancel', { id: cancelled });
 
-      const ended = async (id: string, sinceMs: number): Promise<void> => {
-        await until(`no process of ${id} is left`, () => processesOf(new Set([id])).length === 0, 60_000);
-        const tookMs = Date.now() - sinceMs;
-        assert.ok(tookMs <= TREE_LIMIT_MS, `the last process of ${id} was there for ${Math.round(tookMs)} ms`);
-        t.diagnostic(`${id}: ${Math.round(tookMs)} of at most ${TREE_LIMIT_MS} ms`);
-      };
-      await Promise.all([ended(cancelled, askedAt), ended(late, lateFrom)]);
-      const [lateRow, cancelledRow] = await Promise.all(
-        ids.map((id) => fixture.waitFor(id, ['failed', 'cancelled', 'succeeded'])),
+    const ended = async (id: string, sinceMs: number): Promise<void> => {
+      await until(`no process of ${id} is left`, () => processesOf(new Set([id])).length === 0, 60_000);
+      const tookMs = Date.now() - sinceMs;
+      assert.ok(tookMs <= TREE_LIMIT_MS, `the last process of ${id} was there for ${Math.round(tookMs)} ms`);
+      t.diagnostic(`${id}: ${Math.round(tookMs)} of at most ${TREE_LIMIT_MS} ms`);
+    };
+    await Promise.all([ended(cancelled, askedAt), ended(late, lateFrom)]);
+    const [lateRow, cancelledRow] = await Promise.all(
+      ids.map((id) => fixture.waitFor(id, ['failed', 'cancelled', 'succeeded'])),
+    );
+    assert.deepEqual([lateRow?.state, cancelledRow?.state], ['failed', 'cancelled']);
+    assert.match((await linesOf(fixture, late)).join('\n'), /reached its time-out/);
+    for (const [name, id] of [
+      ['late', late],
+      ['cancelled', cancelled],
+    ] as const) {
+      const state = await keptState(fixture, name);
+      assert.equal(state?.jobId, id);
+      // Terraform heard how its provisioner ended, so it could still say that the second one is half made.
+      assert.deepEqual(
+        [...(state?.resources ?? [])],
+        [
+          ['made', { tainted: false }],
+          ['stuck', { tainted: true }],
+        ],
       );
-      assert.deepEqual([lateRow?.state, cancelledRow?.state], ['failed', 'cancelled']);
-      assert.match((await linesOf(fixture, late)).join('\n'), /reached its time-out/);
-      for (const [name, id] of [
-        ['late', late],
-        ['cancelled', cancelled],
-      ] as const) {
-        const state = await keptState(fixture, name);
-        assert.equal(state?.jobId, id);
-        // Terraform heard how its provisioner ended, so it could still say that the second one is half made.
-        assert.deepEqual(
-          [...(state?.resources ?? [])],
-          [
-            ['made', { tainted: false }],
-            ['stuck', { tainted: true }],
-          ],
-        );
-      }
-      assert.deepEqual(processesOf(new Set(ids)), []);
-    },
-  );
+    }
+    assert.deepEqual(processesOf(new Set(ids)), []);
+  });
 });

@@ -54,7 +54,7 @@ function leftovers(): string[] {
 
 test(
   'T69: a job is cancelled while its files are fetched from a server that never answers',
-  { skip: needs('git'), timeout: 60_000 },
+  { skip: needs('git') },
   async () => {
     const daemon = await fixture.start();
     const { job, closed } = await fetching();
@@ -66,7 +66,7 @@ test(
   },
 );
 
-test('T69: a daemon that is stopped ends a fetch for a run', { skip: needs('git'), timeout: 60_000 }, async () => {
+test('T69: a daemon that is stopped ends a fetch for a run', { skip: needs('git') }, async () => {
   const daemon = await fixture.start();
   const { job, closed } = await fetching();
   await daemon.stop();
@@ -77,7 +77,7 @@ test('T69: a daemon that is stopped ends a fetch for a run', { skip: needs('git'
 
 test(
   'T70: git of a daemon that is killed ends too, because nothing else bounds its time and its disk',
-  { skip: needs('git'), timeout: 60_000 },
+  { skip: needs('git') },
   async () => {
     const daemon = await fixture.start();
     const { closed } = await fetching();

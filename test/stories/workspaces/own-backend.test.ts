@@ -57,7 +57,7 @@ async function planOf(fixture: Fixture): Promise<string> {
 }
 
 describe('A root with its own backend', { skip: needs('terraform or tofu') }, () => {
-  test('is applied through it, and its serial is read from it', { timeout: 120_000 }, async (t) => {
+  test('is applied through it, and its serial is read from it', async (t) => {
     const fixture = await openFixture(t);
     const server = await startStateServer();
     t.after(() => server.close());
@@ -91,7 +91,7 @@ describe('A root with its own backend', { skip: needs('terraform or tofu') }, ()
     });
   });
 
-  test('can be planned and applied again after its state is gone', { timeout: 60_000 }, async (t) => {
+  test('can be planned and applied again after its state is gone', async (t) => {
     const fixture = await openFixture(t);
     const server = await startStateServer();
     t.after(() => server.close());
@@ -102,29 +102,25 @@ describe('A root with its own backend', { skip: needs('terraform or tofu') }, ()
     assert.equal((await runToEnd(fixture, 'apply', 'own', { plan: await planOf(fixture) })).state, 'succeeded');
   });
 
-  test(
-    'has the state that it could not write set aside, for a person to bring there',
-    { timeout: 120_000 },
-    async (t) => {
-      const fixture = await openFixture(t);
-      const server = await startStateServer();
-      t.after(() => server.close());
-      await fixture.start();
-      await addWorkspace(fixture, 'own', rootOf(server.url, 1));
-      server.refuse = true;
-      const job = await runToEnd(fixture, 'apply', 'own');
-      assert.equal(job.state, 'failed');
-      assert.match((await linesOf(fixture, job.id)).join('\n'), /set aside/);
-      const [aside] = await fixture.call<{ version: number; resources: number }[]>('workspace.state', { name: 'own' });
-      assert.ok(aside !== undefined && aside.version < 0);
-      assert.equal(aside.resources, 1);
-      server.refuse = false;
-      const next = await runToEnd(fixture, 'plan', 'own');
-      assert.match((await linesOf(fixture, next.id)).join('\n'), /set aside \(version -1\)/);
-    },
-  );
+  test('has the state that it could not write set aside, for a person to bring there', async (t) => {
+    const fixture = await openFixture(t);
+    const server = await startStateServer();
+    t.after(() => server.close());
+    await fixture.start();
+    await addWorkspace(fixture, 'own', rootOf(server.url, 1));
+    server.refuse = true;
+    const job = await runToEnd(fixture, 'apply', 'own');
+    assert.equal(job.state, 'failed');
+    assert.match((await linesOf(fixture, job.id)).join('\n'), /set aside/);
+    const [aside] = await fixture.call<{ version: number; resources: number }[]>('workspace.state', { name: 'own' });
+    assert.ok(aside !== undefined && aside.version < 0);
+    assert.equal(aside.resources, 1);
+    server.refuse = false;
+    const next = await runToEnd(fixture, 'plan', 'own');
+    assert.match((await linesOf(fixture, next.id)).join('\n'), /set aside \(version -1\)/);
+  });
 
-  test('in local files is refused, because they would be lost with the copy', { timeout: 60_000 }, async (t) => {
+  test('in local files is refused, because they would be lost with the copy', async (t) => {
     const fixture = await openFixture(t);
     await fixture.start();
     await addWorkspace(

@@ -98,28 +98,24 @@ describe('A hostile program of a run', { skip: needs('terraform or tofu') }, () 
     for (const step of endings.toReversed()) await step();
   });
 
-  test(
-    'T63: renames another plan over the plan file: what was shown is sealed, and is what is applied',
-    { timeout: 90_000 },
-    async () => {
-      const [job] = await Promise.all([runToEnd(fixture, 'plan', 'swap'), swapPlans(fixture)]);
-      const lines = await linesOf(fixture, job.id);
-      assert.equal(job.state, 'succeeded', lines.join('\n'));
-      assert.deepEqual(
-        lines.filter((line) => ['overwritten', 'replaced'].includes(line)),
-        [],
-      );
-      const id = job.plan_artifact_id ?? assert.fail();
-      assert.deepEqual(
-        (await planViewOf(fixture, id)).creates.map(({ address }) => address),
-        ['terraform_data.item["good"]'],
-      );
-      const applied = await runToEnd(fixture, 'apply', 'swap', { plan: id });
-      assert.equal(applied.state, 'succeeded', (await linesOf(fixture, applied.id)).join('\n'));
-      assert.equal((await linesOf(fixture, applied.id)).includes('removed'), false);
-      assert.deepEqual([...((await keptState(fixture, 'swap'))?.resources.keys() ?? [])], ['item[good]']);
-    },
-  );
+  test('T63: renames another plan over the plan file: what was shown is sealed, and is what is applied', async () => {
+    const [job] = await Promise.all([runToEnd(fixture, 'plan', 'swap'), swapPlans(fixture)]);
+    const lines = await linesOf(fixture, job.id);
+    assert.equal(job.state, 'succeeded', lines.join('\n'));
+    assert.deepEqual(
+      lines.filter((line) => ['overwritten', 'replaced'].includes(line)),
+      [],
+    );
+    const id = job.plan_artifact_id ?? assert.fail();
+    assert.deepEqual(
+      (await planViewOf(fixture, id)).creates.map(({ address }) => address),
+      ['terraform_data.item["good"]'],
+    );
+    const applied = await runToEnd(fixture, 'apply', 'swap', { plan: id });
+    assert.equal(applied.state, 'succeeded', (await linesOf(fixture, applied.id)).join('\n'));
+    assert.equal((await linesOf(fixture, applied.id)).includes('removed'), false);
+    assert.deepEqual([...((await keptState(fixture, 'swap'))?.resources.keys() ?? [])], ['item[good]']);
+  });
 
   const refusals: Readonly<Record<string, readonly [what: string, why: RegExp]>> = {
     lie: [
@@ -131,7 +127,7 @@ describe('A hostile program of a run', { skip: needs('terraform or tofu') }, () 
     link: ['leaves a link in place of the plan', /The tool left no plan file/],
   };
   for (const [attack, [what, why]] of Object.entries(refusals)) {
-    test(`T63: ${what}: the run fails and says so`, { timeout: 60_000 }, async () => {
+    test(`T63: ${what}: the run fails and says so`, async () => {
       const job = await runToEnd(fixture, 'plan', attack);
       const lines = (await linesOf(fixture, job.id)).join('\n');
       assert.deepEqual([job.state, job.plan_artifact_id], ['failed', null], lines);

@@ -55,51 +55,47 @@ describe('A saved plan', { skip: needs('terraform or tofu') }, () => {
     for (const step of endings.toReversed()) await step();
   });
 
-  test(
-    'T19: flipped, cut, exchanged and replayed plans fail before terraform starts, and the ledger says so',
-    { timeout: 120_000 },
-    async () => {
-      const [first, second] = [await planOf(fixture, 'one'), await planOf(fixture, 'two')];
-      const sealed = await sealedOf(fixture, first);
-      const flipped = Buffer.from(sealed);
-      flipped[sealed.length >> 1]! ^= 1;
-      await alter(fixture, first, { sealed: flipped });
-      const job = await refused(fixture, 'one', first, /Integrity: plan .* altered\. Nothing was run/);
-      const { rows } = {
-        rows: await fixture.store.db.selectFrom('ledger').selectAll().where('target', '=', job.id).execute(),
-      };
-      assert.ok(rows.some((row) => row.operation === 'job.refuse'));
-      const { hash } = await import('node:crypto');
-      // Also where the digest was written again: the seal itself does not open.
-      const cut = sealed.subarray(0, -1);
-      const other = await planOf(fixture, 'one');
-      await alter(fixture, other, { sealed: cut, digest: hash('sha256', cut) });
-      await refused(fixture, 'one', other, /Integrity/);
-      // The plan of another workspace, and an older plan of this one, under the new name.
-      const third = await planOf(fixture, 'one');
-      const foreign = await sealedOf(fixture, second);
-      await alter(fixture, third, { sealed: foreign, digest: hash('sha256', foreign) });
-      await refused(fixture, 'one', third, /Integrity/);
-      const fourth = await planOf(fixture, 'one');
-      await alter(fixture, fourth, { sealed, digest: hash('sha256', sealed) });
-      await refused(fixture, 'one', fourth, /Integrity/);
-      // Nor does one whose verdict somebody made milder.
-      await fixture.call('workspace.update', { name: 'one', deny_when: 'true' });
-      const denied = await planOf(fixture, 'one');
-      await assert.rejects(
-        fixture.call('workspace.apply', { name: 'one', plan: denied }),
-        (error) => error instanceof Failure && error.code === 'conflict',
-      );
-      await alter(fixture, denied, { verdict: 'clean' });
-      await refused(fixture, 'one', denied, /Integrity/);
-      await assert.rejects(
-        fixture.call('workspace.apply', { name: 'one', plan: fourth }),
-        (error) => error instanceof Failure && error.code === 'conflict' && /once/.test(error.message),
-      );
-    },
-  );
+  test('T19: flipped, cut, exchanged and replayed plans fail before terraform starts, and the ledger says so', async () => {
+    const [first, second] = [await planOf(fixture, 'one'), await planOf(fixture, 'two')];
+    const sealed = await sealedOf(fixture, first);
+    const flipped = Buffer.from(sealed);
+    flipped[sealed.length >> 1]! ^= 1;
+    await alter(fixture, first, { sealed: flipped });
+    const job = await refused(fixture, 'one', first, /Integrity: plan .* altered\. Nothing was run/);
+    const { rows } = {
+      rows: await fixture.store.db.selectFrom('ledger').selectAll().where('target', '=', job.id).execute(),
+    };
+    assert.ok(rows.some((row) => row.operation === 'job.refuse'));
+    const { hash } = await import('node:crypto');
+    // Also where the digest was written again: the seal itself does not open.
+    const cut = sealed.subarray(0, -1);
+    const other = await planOf(fixture, 'one');
+    await alter(fixture, other, { sealed: cut, digest: hash('sha256', cut) });
+    await refused(fixture, 'one', other, /Integrity/);
+    // The plan of another workspace, and an older plan of this one, under the new name.
+    const third = await planOf(fixture, 'one');
+    const foreign = await sealedOf(fixture, second);
+    await alter(fixture, third, { sealed: foreign, digest: hash('sha256', foreign) });
+    await refused(fixture, 'one', third, /Integrity/);
+    const fourth = await planOf(fixture, 'one');
+    await alter(fixture, fourth, { sealed, digest: hash('sha256', sealed) });
+    await refused(fixture, 'one', fourth, /Integrity/);
+    // Nor does one whose verdict somebody made milder.
+    await fixture.call('workspace.update', { name: 'one', deny_when: 'true' });
+    const denied = await planOf(fixture, 'one');
+    await assert.rejects(
+      fixture.call('workspace.apply', { name: 'one', plan: denied }),
+      (error) => error instanceof Failure && error.code === 'conflict',
+    );
+    await alter(fixture, denied, { verdict: 'clean' });
+    await refused(fixture, 'one', denied, /Integrity/);
+    await assert.rejects(
+      fixture.call('workspace.apply', { name: 'one', plan: fourth }),
+      (error) => error instanceof Failure && error.code === 'conflict' && /once/.test(error.message),
+    );
+  });
 
-  test('A clean plan applies straight through, once, and the serial moves', { timeout: 60_000 }, async () => {
+  test('A clean plan applies straight through, once, and the serial moves', async () => {
     const plan = await planOf(fixture, 'two');
     const job = await runToEnd(fixture, 'apply', 'two', { plan });
     assert.equal(job.state, 'succeeded', (await linesOf(fixture, job.id)).join('\n'));
@@ -126,47 +122,43 @@ describe('A saved plan', { skip: needs('terraform or tofu') }, () => {
     );
   });
 
-  test(
-    'T21: a plan that the state has moved past is refused when asked for, with who moved it, and when claimed',
-    { timeout: 60_000 },
-    async () => {
-      const stale = await planOf(fixture, 'two');
-      writeFileSync(join(dirs['two']!, 'main.tf'), items(3));
-      const mover = await runToEnd(fixture, 'apply', 'two');
-      assert.equal(mover.state, 'succeeded');
-      await assert.rejects(fixture.call('workspace.apply', { name: 'two', plan: stale }), (error) => {
-        assert.ok(error instanceof Failure);
-        assert.equal(error.code, 'stale_plan');
-        const block = error.extra['stale'] as { moved_by_job: string; plan_serial: number; current_serial: number };
-        assert.equal(block.moved_by_job, mover.id);
-        assert.ok(block.current_serial > block.plan_serial);
-        return true;
-      });
-      const late = await planOf(fixture, 'two');
-      const { cordon, uncordon } = { cordon: 'maintenance.cordon', uncordon: 'maintenance.uncordon' };
-      await fixture.call(cordon, {});
-      const { job_id: id } = await fixture.call<{ job_id: string }>('workspace.apply', { name: 'two', plan: late });
-      await fixture.store.write((tx) =>
-        tx.db
-          .updateTable('workspaces')
-          .set((eb) => ({ serial: eb('serial', '+', 1), own_backend: null }))
-          .where('name', '=', 'two')
-          .execute(),
-      );
-      await fixture.call(uncordon, {});
-      const job = await fixture.waitFor(id, ['failed']);
-      assert.equal(job.leader_pid, null);
-      // Somebody takes a state out of the database: the run does not go on from an older one, or from none.
-      await fixture.store.write((tx) =>
-        tx.db.updateTable('workspaces').set({ own_backend: 0 }).where('name', '=', 'two').execute(),
-      );
-      const without = await runToEnd(fixture, 'plan', 'two');
-      assert.match((await linesOf(fixture, without.id)).join('\n'), /Integrity: the newest state of two.*is not there/);
-      assert.match((await linesOf(fixture, id)).join('\n'), /stale/);
-    },
-  );
+  test('T21: a plan that the state has moved past is refused when asked for, with who moved it, and when claimed', async () => {
+    const stale = await planOf(fixture, 'two');
+    writeFileSync(join(dirs['two']!, 'main.tf'), items(3));
+    const mover = await runToEnd(fixture, 'apply', 'two');
+    assert.equal(mover.state, 'succeeded');
+    await assert.rejects(fixture.call('workspace.apply', { name: 'two', plan: stale }), (error) => {
+      assert.ok(error instanceof Failure);
+      assert.equal(error.code, 'stale_plan');
+      const block = error.extra['stale'] as { moved_by_job: string; plan_serial: number; current_serial: number };
+      assert.equal(block.moved_by_job, mover.id);
+      assert.ok(block.current_serial > block.plan_serial);
+      return true;
+    });
+    const late = await planOf(fixture, 'two');
+    const { cordon, uncordon } = { cordon: 'maintenance.cordon', uncordon: 'maintenance.uncordon' };
+    await fixture.call(cordon, {});
+    const { job_id: id } = await fixture.call<{ job_id: string }>('workspace.apply', { name: 'two', plan: late });
+    await fixture.store.write((tx) =>
+      tx.db
+        .updateTable('workspaces')
+        .set((eb) => ({ serial: eb('serial', '+', 1), own_backend: null }))
+        .where('name', '=', 'two')
+        .execute(),
+    );
+    await fixture.call(uncordon, {});
+    const job = await fixture.waitFor(id, ['failed']);
+    assert.equal(job.leader_pid, null);
+    // Somebody takes a state out of the database: the run does not go on from an older one, or from none.
+    await fixture.store.write((tx) =>
+      tx.db.updateTable('workspaces').set({ own_backend: 0 }).where('name', '=', 'two').execute(),
+    );
+    const without = await runToEnd(fixture, 'plan', 'two');
+    assert.match((await linesOf(fixture, without.id)).join('\n'), /Integrity: the newest state of two.*is not there/);
+    assert.match((await linesOf(fixture, id)).join('\n'), /stale/);
+  });
 
-  test('T21: other files than those that were planned are not applied', { timeout: 60_000 }, async () => {
+  test('T21: other files than those that were planned are not applied', async () => {
     const dir = await addWorkspace(fixture, 'files', items(1));
     const plan = await planOf(fixture, 'files');
     writeFileSync(join(dir, 'script.sh'), 'echo something else\n');
@@ -178,7 +170,7 @@ describe('A saved plan', { skip: needs('terraform or tofu') }, () => {
     assert.equal((await runToEnd(fixture, 'apply', 'files', { plan })).state, 'succeeded');
   });
 
-  test('A broken root fails with the words of terraform, and an unknown one is 404', { timeout: 60_000 }, async () => {
+  test('A broken root fails with the words of terraform, and an unknown one is 404', async () => {
     await addWorkspace(fixture, 'broken', 'resource "terraform_data" {\n');
     const job = await runToEnd(fixture, 'plan', 'broken');
     assert.equal(job.state, 'failed');
@@ -190,37 +182,33 @@ describe('A saved plan', { skip: needs('terraform or tofu') }, () => {
     );
   });
 
-  test(
-    'T20 T55: a secret of the run, a value of the plan and the plan itself are nowhere in the data directory',
-    { timeout: 120_000 },
-    async () => {
-      const text =
-        'variable "word" {\n  sensitive = true\n}\n' +
-        items(1, '"${nonsensitive(var.word)} planned-9b1c"') +
-        'output "shown" {\n  value = nonsensitive(var.word)\n}\n';
-      await addWorkspace(fixture, 'secret', text);
-      await fixture.call('secret.set', { secret: 'demo/word', value: CANARY });
-      const plan = await planOf(fixture, 'secret', { run_secrets: { word: 'demo/word' } });
-      // Without naming the secret: the plan has its value in it.
-      const job = await runToEnd(fixture, 'apply', 'secret', { plan });
-      assert.equal(job.state, 'succeeded', (await linesOf(fixture, job.id)).join('\n'));
-      assert.ok((await linesOf(fixture, job.id)).some((line) => line.includes('[redacted · secret]')));
-      // The state has it too: a later run that is given something else shows what is there.
-      await fixture.call('secret.set', { secret: 'demo/other', value: 'another-word-5f1e2d' });
-      const later = await planOf(fixture, 'secret', { run_secrets: { word: 'demo/other' } });
-      const shown = JSON.stringify(await planViewOf(fixture, later));
-      assert.ok(shown.includes('[redacted · secret]') && !shown.includes(CANARY), shown);
-      // A plan that was made with a value that is not kept any more could not hide it.
-      await fixture.call('secret.set', { secret: 'demo/other', value: 'set-again-0b7c9a' });
-      await refused(fixture, 'secret', later, /demo\/other was set again or removed/);
-      const forms = [CANARY, Buffer.from(CANARY).toString('base64').slice(0, 24), Buffer.from(CANARY).toString('hex')];
-      for (const file of filesBelow(join(fixture.dir, 'data'))) {
-        const bytes = readFileSync(file);
-        for (const form of forms) assert.ok(!bytes.includes(form), `${file} has ${form}`);
-      }
-      assert.deepEqual(fixture.leftRuns(), []);
-    },
-  );
+  test('T20 T55: a secret of the run, a value of the plan and the plan itself are nowhere in the data directory', async () => {
+    const text =
+      'variable "word" {\n  sensitive = true\n}\n' +
+      items(1, '"${nonsensitive(var.word)} planned-9b1c"') +
+      'output "shown" {\n  value = nonsensitive(var.word)\n}\n';
+    await addWorkspace(fixture, 'secret', text);
+    await fixture.call('secret.set', { secret: 'demo/word', value: CANARY });
+    const plan = await planOf(fixture, 'secret', { run_secrets: { word: 'demo/word' } });
+    // Without naming the secret: the plan has its value in it.
+    const job = await runToEnd(fixture, 'apply', 'secret', { plan });
+    assert.equal(job.state, 'succeeded', (await linesOf(fixture, job.id)).join('\n'));
+    assert.ok((await linesOf(fixture, job.id)).some((line) => line.includes('[redacted · secret]')));
+    // The state has it too: a later run that is given something else shows what is there.
+    await fixture.call('secret.set', { secret: 'demo/other', value: 'another-word-5f1e2d' });
+    const later = await planOf(fixture, 'secret', { run_secrets: { word: 'demo/other' } });
+    const shown = JSON.stringify(await planViewOf(fixture, later));
+    assert.ok(shown.includes('[redacted · secret]') && !shown.includes(CANARY), shown);
+    // A plan that was made with a value that is not kept any more could not hide it.
+    await fixture.call('secret.set', { secret: 'demo/other', value: 'set-again-0b7c9a' });
+    await refused(fixture, 'secret', later, /demo\/other was set again or removed/);
+    const forms = [CANARY, Buffer.from(CANARY).toString('base64').slice(0, 24), Buffer.from(CANARY).toString('hex')];
+    for (const file of filesBelow(join(fixture.dir, 'data'))) {
+      const bytes = readFileSync(file);
+      for (const form of forms) assert.ok(!bytes.includes(form), `${file} has ${form}`);
+    }
+    assert.deepEqual(fixture.leftRuns(), []);
+  });
 });
 
 function filesBelow(dir: string): string[] {

@@ -213,7 +213,7 @@ function traced(): string[] {
 describe('T22: a URL that was not refused when it was written', () => {
   it(
     'T22: gets nowhere with git as it is started in production: nothing runs, no file is read',
-    { skip: needs('git', 'ssh'), timeout: 120_000 },
+    { skip: needs('git', 'ssh') },
     async () => {
       const home = empty();
       const gitDir = join(home, 'git');
