@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { CHECK_KINDS, HALF_HOURS, HTTP_METHODS, METRIC_OPS, PROBE_DETAILS, TARGET_STATUSES } from '../../../domain/checks/check.ts';
+import {
+  CHECK_KINDS,
+  HALF_HOURS,
+  HTTP_METHODS,
+  METRIC_OPS,
+  PROBE_DETAILS,
+  TARGET_STATUSES,
+} from '../../../domain/checks/check.ts';
 import { count, time } from '../shared.ts';
 
 /** A share of observations, from 0 to 1; null without one. */
