@@ -41,13 +41,14 @@ export function createCanary(clock: Clock, tries: () => Promise<boolean>): Canar
   };
 }
 
+const open = (host: string, port: number): Socket => connect({ host, port });
+
 /** Whether a TCP connection to `ip:port`, which the operator set, opens in time. Never rejects. */
 export async function connects(clock: Clock, address: string): Promise<boolean> {
   const at = address.lastIndexOf(':');
   const host = address.slice(0, at).replace(/^\[(.*)\]$/, '$1');
   const late = new AbortController();
   const cancel = clock.after(CANARY_MS, () => late.abort());
-  const open = (host: string, port: number): Socket => connect({ host, port });
   try {
     const destination = { addresses: [host], port: Number(address.slice(at + 1)) };
     const { socket } = await connectFirst(destination, { open, clock, signal: late.signal });
