@@ -230,7 +230,7 @@ describe('rotations at once', () => {
     assert.deepEqual(await readdir(join(path, '..')), ['seal.key']);
   });
 
-  test('F09: killed at any moment of many rotations, the file is whole and holds every key that ever sealed', async () => {
+  test('F09: killed at any moment of a rotation, the file is whole and has each key that ever sealed', async () => {
     const path = await freshPath();
     await createSealKeeper(path, notNeeded).keyring();
     const seen = new Set<string>();

@@ -59,7 +59,7 @@ describe('after kill -9', () => {
 
   for (const withGuard of [true, false]) {
     const who = withGuard ? 'the guard' : 'the next daemon alone';
-    test(`F02: a key is given away only when the deaf survivors of its job have ended (${who} ends them)`, async (t) => {
+    test(`F02: a key is given away only when the survivors of its job have ended (${who} ends them)`, async (t) => {
       const fixture = await openFixture(t);
       const first = await fixture.start();
       const quick = await fixture.queue({ command: fixture.witness.command('quick', 4, 'quick-stray'), key: 'quick' });
@@ -88,7 +88,7 @@ describe('after kill -9', () => {
     });
   }
 
-  test('F09: torn and foreign files where daemons keep their locks neither stop a start nor hide a dead daemon', async (t) => {
+  test('F09: torn and foreign files among the locks neither stop a start nor hide a dead daemon', async (t) => {
     const fixture = await openFixture(t);
     const first = await fixture.start();
     const id = await fixture.queue({ command: fixture.witness.command('k', 60), key: 'k' });

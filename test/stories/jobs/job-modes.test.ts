@@ -22,7 +22,7 @@ async function changesOf(fixture: Fixture): Promise<{ changes: { entry: string; 
   );
 }
 
-test('T71: a job opens and closes the data directory and the seal key; the next run works, and the ledger names the job', async (t) => {
+test('T71: a job opens and closes the data directory and the seal key; the next run works', async (t) => {
   const fixture = await openFixture(t);
   const data = join(fixture.dir, 'data');
   const paths = [data, join(data, 'gatehouse.db'), join(fixture.dir, 'seal.key')];

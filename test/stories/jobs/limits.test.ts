@@ -32,7 +32,7 @@ describe('scarce resources', () => {
     assert.equal((await api.waitFor(calm)).state, 'succeeded');
   });
 
-  test(`F33: with ${DESCRIPTORS} descriptors and ${SOCKETS} clients, running jobs go on and the daemon recovers`, async (t) => {
+  test(`F33: with ${DESCRIPTORS} descriptors and ${SOCKETS} clients jobs go on, and it recovers`, async (t) => {
     const fixture = await openFixture(t);
     const daemon = await fixture.start({ wrapper: ['prlimit', `--nofile=${DESCRIPTORS}:${DESCRIPTORS}`] });
     const api = daemon.api(fixture.token);

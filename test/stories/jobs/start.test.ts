@@ -99,7 +99,7 @@ describe('F33: a daemon that cannot start whole does not start', () => {
     await assertNothingBegan(fixture, id);
   });
 
-  test('F33: without an active token no address that others can reach is listened on, however it is written', async (t) => {
+  test('F33: without an active token no address that others can reach is listened on', async (t) => {
     const fixture = await openFixture(t);
     await fixture.store.write(
       async (tx) => void (await tx.db.updateTable('tokens').set({ revoked_at: tx.now }).execute()),

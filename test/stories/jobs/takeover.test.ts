@@ -27,7 +27,7 @@ function limitMs({ startMs }: RunningDaemon): number {
 }
 
 describe('on a shared PostgreSQL', () => {
-  test('F03: a frozen daemon loses its jobs only when their trees are dead, and changes nothing when it wakes', async (t) => {
+  test('F03: a frozen daemon loses its jobs only when their trees are dead', async (t) => {
     const fixture = await openFixture(t, { postgres: true });
     const a = await start(fixture, 'a');
     const held = await fixture.queue({ command: fixture.witness.command('k', 60), key: 'k' });
@@ -84,7 +84,7 @@ describe('on a shared PostgreSQL', () => {
     assert.equal((await a.api(fixture.token).waitFor(next)).state, 'succeeded');
   });
 
-  test('F01: the jobs of a killed daemon are interrupted by the other one after the lease, and the key is free again', async (t) => {
+  test('F01: the jobs of a killed daemon are interrupted by the other one after the lease', async (t) => {
     const fixture = await openFixture(t, { postgres: true });
     const a = await start(fixture, 'a');
     const held = await fixture.queue({ command: fixture.witness.command('k', 60), key: 'k' });
@@ -100,7 +100,7 @@ describe('on a shared PostgreSQL', () => {
     assert.deepEqual(check(await readHistory(fixture, { enqueued: [], cancelled: [], observed: [] })), []);
   });
 
-  test(`F18: ${PARALLEL} equal requests with one Idempotency-Key to two daemons make one job and get the same bytes`, async (t) => {
+  test(`F18: ${PARALLEL} equal requests with one Idempotency-Key to two daemons get the same bytes`, async (t) => {
     const fixture = await openFixture(t, { postgres: true });
     const daemons = await Promise.all(['a', 'b'].map((name) => start(fixture, name)));
     const [a, b] = daemons.map((daemon) => daemon.api(fixture.token)) as [Api, Api];

@@ -123,7 +123,7 @@ test(
   },
 );
 
-test('T25, T24: a source with hooks and a playbook that is not there are refused before anything is queued', async (t) => {
+test('T25, T24: a source with hooks and a missing playbook are refused before anything is queued', async (t) => {
   const fixture = await openFixture(t);
   const dir = await addSource(fixture, { 'site.yml': SITE });
   const order = { playbook: 'site.yml', source: 'ops', inventory: 'localhost' };

@@ -46,7 +46,7 @@ describe('daemons that share a data directory', () => {
     assert.deepEqual(codes, [0, 0, 0, 0]);
   });
 
-  test('F01: a daemon that dies leaves its jobs to its living neighbour, which has no need to be started again', async (t) => {
+  test('F01: a daemon that dies leaves its jobs to its living neighbour', async (t) => {
     const fixture = await openFixture(t);
     const first = await fixture.start();
     const id = await fixture.queue({ command: fixture.witness.command('k', 60), key: 'k' });

@@ -55,7 +55,7 @@ describe('A saved plan', { skip: needs('terraform or tofu') }, () => {
     for (const step of endings.toReversed()) await step();
   });
 
-  test('T19: flipped, cut, exchanged and replayed plans fail before terraform starts, and the ledger says so', async () => {
+  test('T19: flipped, cut, exchanged and replayed plans fail before terraform starts', async () => {
     const [first, second] = [await planOf(fixture, 'one'), await planOf(fixture, 'two')];
     const sealed = await sealedOf(fixture, first);
     const flipped = Buffer.from(sealed);
@@ -122,7 +122,7 @@ describe('A saved plan', { skip: needs('terraform or tofu') }, () => {
     );
   });
 
-  test('T21: a plan that the state has moved past is refused when asked for, with who moved it, and when claimed', async () => {
+  test('T21: a plan that the state has moved past is refused when asked for, with who moved it', async () => {
     const stale = await planOf(fixture, 'two');
     writeFileSync(join(dirs['two']!, 'main.tf'), items(3));
     const mover = await runToEnd(fixture, 'apply', 'two');
@@ -182,7 +182,7 @@ describe('A saved plan', { skip: needs('terraform or tofu') }, () => {
     );
   });
 
-  test('T20 T55: a secret of the run, a value of the plan and the plan itself are nowhere in the data directory', async () => {
+  test('T20 T55: neither a secret of the run nor the plan is anywhere in the data directory', async () => {
     const text =
       'variable "word" {\n  sensitive = true\n}\n' +
       items(1, '"${nonsensitive(var.word)} planned-9b1c"') +

@@ -66,6 +66,7 @@ export function check(data: Check, display: Display): string {
 }
 
 const MARKS: Readonly<Record<HalfHour, string>> = { up: '|', down: '!', missed: '?', none: '.' };
+const LEGEND = 'A mark is half an hour: | up, ! down at least once, ? unclear, . no observation.\n';
 
 /** Of the targets that have one. */
 function historyOf({ targets }: Check, display: Display): string {
@@ -85,7 +86,7 @@ function historyOf({ targets }: Check, display: Display): string {
     { title: 'TARGET', cell: (each) => each.name, mayCut: true },
     { title: 'LAST 24 HOURS', cell: (each) => each.half_hours.map((worst) => MARKS[worst]).join('') },
   ]);
-  return `\n${shares}\n${days}A mark is half an hour: | up, ! down at least once, ? nothing could be concluded, . no observation.\n`;
+  return `\n${shares}\n${days}${LEGEND}`;
 }
 
 /** Down, so that 100 % means never down. */
