@@ -30,6 +30,5 @@ describe('On a full disk', { skip: needs('mount namespaces', 'terraform or tofu'
     (t) => tell(t, 'store'),
   );
 
-  test('F07: everything full, also where terraform works: what it made is known', (t) =>
-    tell(t, 'everything'));
+  test('F07: everything full, also where terraform works: what it made is known', (t) => tell(t, 'everything'));
 });
