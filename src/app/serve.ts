@@ -161,8 +161,10 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
   return { webUrl, ingressUrl, runtime, daemon, signals, stop: () => teardown.run() };
 }
 
-function ofDaemon({ forks, sshAgent, maxJobs, leaseMs, nodeName }: Settings) {
-  return { forks, sshAgent, maxJobs, leaseMs, nodeName };
+function ofDaemon(settings: Settings) {
+  const { forks, sshAgent, maxJobs, leaseMs, nodeName, keepJobsMs, keepEventsMs, keepNotificationsMs } = settings;
+  const keep = { jobsMs: keepJobsMs, eventsMs: keepEventsMs, notificationsMs: keepNotificationsMs };
+  return { forks, sshAgent, maxJobs, leaseMs, nodeName, keep };
 }
 
 /** What tools get of the daemon's environment. */

@@ -11,6 +11,7 @@ import {
   canary,
   databaseUrl,
   isOn,
+  keptFor,
   nodeName,
   optional,
   optionalPath,
@@ -77,6 +78,9 @@ export const SETTINGS = {
     help: `Backups of each name to keep; default ${KEEP_BACKUPS_DEFAULT}; 0 keeps all`,
     read: (text) => wholeNumber('keep-backups', text, KEEP_BACKUPS_DEFAULT, 0, 10_000),
   }),
+  keepJobsMs: keptFor('keep-jobs', 'ended jobs and their output'),
+  keepEventsMs: keptFor('keep-events', 'events'),
+  keepNotificationsMs: keptFor('keep-notifications', 'notifications that were sent or given up'),
   jobUser: setting({
     flag: 'job-user',
     placeholder: 'NAME',

@@ -16,6 +16,7 @@ import type { Signals } from './core/signals.ts';
 import { RUN_SUPPORT } from './jobs/kinds.ts';
 import type { RunDeps } from './jobs/run-support.ts';
 import { Work } from './jobs/work.ts';
+import type { KeptFor } from './maintenance/retention.ts';
 import { Notifier, type NotifierOptions } from './notify/send.ts';
 import { Scheduler } from './schedules/schedule.ts';
 import { prepareNextSteps } from './workflows/next-steps.ts';
@@ -36,6 +37,7 @@ interface DaemonOptions extends RunDeps {
   readonly ingressUrl: string;
   readonly maxJobs: number;
   readonly leaseMs: number;
+  readonly keep: KeptFor;
   readonly endTree: typeof endTree;
   readonly announceJob: (jobId: string) => void;
   readonly signals: Signals;

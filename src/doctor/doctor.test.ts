@@ -28,6 +28,7 @@ const ORDER = [
   'ingress',
   'rules',
   'audit_ledger',
+  'retention',
   'listeners',
 ];
 
@@ -92,6 +93,7 @@ describe('the doctor', () => {
         ingress: 'unknown',
         rules: 'unknown',
         audit_ledger: 'unknown',
+        retention: 'unknown',
         backups: 'unknown',
       },
     );
@@ -117,6 +119,7 @@ describe('the doctor', () => {
         ingress: 'unknown',
         rules: 'unknown',
         audit_ledger: 'unknown',
+        retention: 'unknown',
         backups: 'unknown',
       },
     );
@@ -140,6 +143,7 @@ describe('the doctor', () => {
         ingress: 'fail',
         rules: 'fail',
         audit_ledger: 'fail',
+        retention: 'fail',
         backups: 'fail',
       },
     );

@@ -11,6 +11,7 @@ import { examineListeners } from './entries/listeners.ts';
 import { examineNotifications } from './entries/notifications.ts';
 import { examineOptionalTools } from './entries/optional-tools.ts';
 import { examinePrivilegePosture } from './entries/privilege-posture.ts';
+import { examineRetention } from './maintenance/retention.ts';
 import { plainReason } from './reason.ts';
 import { examineRules } from './entries/rules.ts';
 import { examineSandbox } from './entries/sandbox.ts';
@@ -57,6 +58,7 @@ const CHECKS: readonly Check[] = [
   { name: 'ingress', limitMs: LIMIT_MS, examine: examineIngress },
   { name: 'rules', limitMs: RULES_LIMIT_MS, examine: examineRules },
   { name: 'audit_ledger', limitMs: LEDGER_LIMIT_MS, examine: examineAuditLedger },
+  { name: 'retention', limitMs: LIMIT_MS, examine: examineRetention },
   { name: 'listeners', limitMs: LIMIT_MS, examine: examineListeners },
 ];
 

@@ -196,7 +196,7 @@ describe('seal', () => {
     const elsewhere = join(home.paths.dir, 'runs', 'other.key');
     await rename(home.paths.sealKey, elsewhere);
     await demand('seal', 'ok', /^Present at --seal-key-file/, {
-      settings: { sealKeyFile: elsewhere, toolchainManifest: null, jobUser: null },
+      settings: { ...home.parts().settings, sealKeyFile: elsewhere },
     });
   });
 });

@@ -26,6 +26,11 @@ export function newId<P extends string>(prefix: P, nowMs: number): `${P}_${strin
   return `${prefix}_${encode(high, low)}`;
 }
 
+/** Sorts before every id of this prefix that was made at `ms` or later, and after those made before. */
+export function idFloor(prefix: string, ms: number): string {
+  return `${prefix}_${encode(BigInt(Math.max(0, Math.floor(ms))) << 16n, 0n)}`;
+}
+
 /** True when `text` is `<prefix>_` and 26 characters of the alphabet; version bits are not looked at. */
 export function isId(prefix: string, text: string): boolean {
   return text.startsWith(`${prefix}_`) && BODY.test(text.slice(prefix.length + 1));

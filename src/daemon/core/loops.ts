@@ -7,7 +7,7 @@ import { endingsLoop } from '../events/endings.ts';
 import { outcomesLoop, type OutcomeDeps } from '../events/job-outcome-events.ts';
 import { rescueLoop, type RescueDeps } from '../jobs/rescue.ts';
 import { cancelLoop, claimLoop, type WorkLoopDeps } from '../jobs/work.ts';
-import { retentionLoop } from '../maintenance/retention.ts';
+import { type RetentionDeps, retentionLoop } from '../maintenance/retention.ts';
 import { notificationLoop, type NotificationLoopDeps } from '../notify/send.ts';
 import { scheduleLoop, type ScheduleLoopDeps } from '../schedules/schedule.ts';
 import { workflowsLoop, type NextStepsDeps } from '../workflows/next-steps.ts';
@@ -25,6 +25,7 @@ type LoopDeps = ExpireDeps &
   ModesLoopDeps &
   ScheduleLoopDeps &
   NextStepsDeps &
+  RetentionDeps &
   LeaseDeps & {
     readonly sweep: Sweep;
     readonly clock: Clock;

@@ -1,7 +1,9 @@
 import type { LoopRow, Pass } from '../core/loop.ts';
 import { DAY_MS } from '../../domain/checks/sweep/day.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { pause } from '../../lib/clock.ts';
 import { deleteDays, dropSlots, goneTargets, removeHistory } from '../../store/checks/history.ts';
+import { AGED } from '../../store/maintenance/old-rows.ts';
+import { graceUntil, noteShortened, takeTurn } from '../../store/maintenance/retention-turn.ts';
 import {
   deleteFires,
   deleteNotifications,
@@ -10,17 +12,22 @@ import {
   oldFires,
   oldNotifications,
 } from '../../store/maintenance/retention.ts';
-import type { Store } from '../../store/store.ts';
+import { forgetOld, type ForgetDeps, giveBack, PAUSE_MS } from './forget.ts';
 
-interface RetentionDeps {
-  readonly store: Store;
-  readonly clock: Clock;
+export interface RetentionDeps extends ForgetDeps {
+  /** How long rows are kept, in milliseconds. */
+  readonly keep: KeptFor;
+}
+
+/** In milliseconds; 0 for ever. */
+export interface KeptFor {
+  readonly jobsMs: number;
+  readonly eventsMs: number;
+  readonly notificationsMs: number;
 }
 
 /** Interval of the retention pass, in milliseconds; the exact time does not matter. */
 const RETENTION_EVERY_MS = 3_600_000;
-/** How long the reason of a notification is kept, in milliseconds: 30 days. */
-export const NOTIFICATIONS_KEPT_MS = 30 * 86_400_000;
 /**
  * Longer than the longest cooldown of a rule, which is 366 days, in milliseconds: until then a fire may hold the next
  * one.
@@ -34,23 +41,50 @@ export const CHECK_DAYS = 91;
  * The rows of one write and of one read, so that neither blocks others: 500 take some milliseconds on either database.
  */
 const BATCH = 500;
+/** Notifications of one write: each has a delivery to every target, and an entry in five indexes. */
+const NOTIFICATIONS_BATCH = 100;
 
 /** Deletes old, finished rows in small writes. After a crash the next pass continues; concurrent passes are safe. */
 export async function retainOnce(deps: RetentionDeps, signal?: AbortSignal): Promise<Pass> {
-  const notifications = await forgetNotifications(deps, signal);
+  const { store, clock, keep } = deps;
+  const did = { notifications: 0, jobs: 0, events: 0 };
+  if (clock.now() >= (await graceUntil(store.db))) {
+    did.notifications = await forgetNotifications(deps, keep.notificationsMs, signal);
+    // First the jobs: the event of a job is deleted after the job.
+    did.jobs = await forgetOld(deps, AGED.jobs, keep.jobsMs, signal);
+    did.events = await forgetOld(deps, AGED.events, keep.eventsMs, signal);
+  }
   const fires = await forgetFires(deps, signal);
-  return { did: { notifications, rule_fires: fires, check_days: await forgetDays(deps, signal) } };
+  const days = await forgetDays(deps, signal);
+  await giveBack(deps, signal);
+  return { did: { ...did, rule_fires: fires, check_days: days } };
 }
 
-async function forgetNotifications({ store, clock }: RetentionDeps, signal: AbortSignal | undefined): Promise<number> {
-  const before = clock.now() - NOTIFICATIONS_KEPT_MS;
+async function forgetNotifications(
+  deps: RetentionDeps,
+  keptMs: number,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const { store, clock, self } = deps;
+  if (keptMs === 0) return 0;
+  const before = clock.now() - keptMs;
   const ended = (): boolean => signal?.aborted === true;
   let count = 0;
   while (!ended()) {
-    const ids = await oldNotifications(store.db, before, BATCH);
+    const ids = await oldNotifications(store.db, before, NOTIFICATIONS_BATCH);
     if (ids.length === 0) break;
-    while (!ended() && !(await store.write((tx) => deleteNotifications(tx, ids, BATCH))));
-    count += ids.length;
+    for (let more = true; more && !ended();) {
+      const result = await store.write(async (tx) => {
+        if (!(await takeTurn(tx, 'notifications', self()))) return 'not our turn';
+        if (!(await deleteNotifications(tx, ids, BATCH))) return 'more';
+        await noteShortened(tx, 'notifications', ids.length);
+        return 'done';
+      });
+      if (result === 'not our turn') return count;
+      more = result === 'more';
+      await pause(clock, PAUSE_MS, signal);
+    }
+    if (!ended()) count += ids.length;
   }
   return count;
 }

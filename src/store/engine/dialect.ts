@@ -50,6 +50,12 @@ export interface Dialect {
   readonly snapshotFormat: SnapshotFormat;
   /** The database's own check of its files, for the doctor. An empty list is a sound database. */
   integrity(db: Db): Promise<readonly string[]>;
+  /** Gives some free pages of the file back to the file system, inside a write. True while more of them remain. */
+  shrink(db: Db): Promise<boolean>;
+  /** About how large a table is. `bytes` is null where only its whole file is known. */
+  sizeOf(db: Db, table: keyof Schema): Promise<{ readonly rows: number; readonly bytes: number | null }>;
+  /** How large the whole database is. `cannotShrink`: its file keeps its size, because an old build made it. */
+  fileSize(db: Db): Promise<{ readonly bytes: number; readonly freeBytes: number; readonly cannotShrink: boolean }>;
   faultOf(error: unknown): StoreFault;
 }
 

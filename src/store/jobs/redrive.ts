@@ -45,6 +45,13 @@ const EXCLUSIONS: readonly { readonly reason: string; readonly applies: Filter }
     reason: 'applied a saved plan, which runs once; make a new plan',
     applies: (eb) => eb.and([eb('plan_artifact_id', 'is not', null), eb('kind', 'not in', PLAN_MAKERS)]),
   },
+  {
+    reason: 'was queued again; the new job is deleted by now',
+    applies: (eb) =>
+      eb.exists(
+        eb.selectFrom('redriven_jobs').select('redriven_jobs.job_id').whereRef('redriven_jobs.job_id', '=', 'jobs.id'),
+      ),
+  },
 ];
 
 async function selected(db: Db, { states, ids }: RedriveSelection, filter: Filter): Promise<JobRow[]> {

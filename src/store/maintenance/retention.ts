@@ -3,6 +3,7 @@ import { NOTIFICATION_KINDS } from '../../domain/notify/notification-facts.ts';
 import type { Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Db, RuleFireRow } from '../schema/schema.ts';
+import { holdRetention } from './retention-turn.ts';
 
 /** Rows that may be deleted. A row that is found here stays deletable, so that a later write can delete it. */
 
@@ -33,10 +34,10 @@ export async function oldNotifications(db: Db, before: number, limit: number): P
 
 /**
  * Removes these notifications and their deliveries, at most `limit` rows of deliveries; returns whether all are
- * removed. A notification is removed after its last delivery, so that after a crash the next pass finds it again.
+ * removed. A notification is removed after its last delivery, so that after a crash the next pass finds it again. The
+ * caller has the turn.
  */
 export async function deleteNotifications(tx: Tx, ids: readonly string[], limit: number): Promise<boolean> {
-  await holdRetention(tx);
   const some = tx.db.selectFrom('deliveries').select(['page_id', 'target']).where('page_id', 'in', ids).limit(limit);
   const removed = await tx.db
     .deleteFrom('deliveries')
@@ -100,9 +101,4 @@ const removeFire = prepared<FireId & { before: number }, unknown>((db, value) =>
 export async function deleteFires(tx: Tx, fires: readonly FireId[], before: number): Promise<void> {
   await holdRetention(tx);
   for (const { rule, fingerprint, status } of fires) tx.later(removeFire(tx.db, { rule, fingerprint, status, before }));
-}
-
-/** Two daemons that remove the same rows in different orders would each wait for the other. */
-function holdRetention(tx: Tx): Promise<void> {
-  return tx.dialect.lockKey(tx.db, 'retention');
 }

@@ -29,6 +29,8 @@ export interface Schema {
   daemons: DaemonRow;
   cordon: CordonRow;
   node_cordons: NodeCordonRow;
+  retention: RetentionRow;
+  redriven_jobs: RedrivenJobRow;
   sources: infrastructure.SourceRow;
   workspaces: infrastructure.WorkspaceRow;
   states: infrastructure.StateRow;
@@ -231,6 +233,22 @@ interface NodeCordonRow {
   node: string;
   cordoned_at: number;
   cordoned_by: string;
+}
+
+/** What was deleted of a table by its age, and whose turn it is. */
+interface RetentionRow {
+  name: 'jobs' | 'events' | 'notifications';
+  /** The daemon that deletes, until this time of the store's clock. */
+  daemon_id: string;
+  turn_until: number;
+  shortened_at: number | null;
+  /** Rows, in total. */
+  deleted: number;
+}
+
+/** A job whose redrive was deleted. */
+interface RedrivenJobRow {
+  job_id: string;
 }
 
 /** Of the whole service. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { collectNotifications } from '../../../src/daemon/notify/collect.ts';
-import { FIRES_KEPT_MS, NOTIFICATIONS_KEPT_MS, retainOnce } from '../../../src/daemon/maintenance/retention.ts';
+import { FIRES_KEPT_MS, retainOnce } from '../../../src/daemon/maintenance/retention.ts';
 import type { NotificationFacts } from '../../../src/domain/notify/notification-facts.ts';
 import { readRuleFile } from '../../../src/domain/rules/file.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
@@ -15,6 +15,8 @@ import { gate } from '../../support/fixtures/approvals.ts';
 import { enqueue, ENGINES, type TestDatabase } from '../engine-fixture.ts';
 
 const TABLES = ['pages', 'deliveries', 'jobs', 'approvals', 'rule_fires', 'rules'] as const;
+const NOTIFICATIONS_KEPT_MS = 30 * 86_400_000;
+const KEEP = { jobsMs: 0, eventsMs: 0, notificationsMs: NOTIFICATIONS_KEPT_MS };
 const HOUR_MS = 3_600_000;
 
 const notificationCount = async (store: Store): Promise<number> =>
@@ -31,7 +33,7 @@ for (const engine of ENGINES) {
     let now = began;
     const clock = { ...systemClock, now: () => now };
     const retain = (signal?: AbortSignal, of = store): ReturnType<typeof retainOnce> =>
-      retainOnce({ store: of, clock }, signal);
+      retainOnce({ store: of, clock, keep: KEEP, self: () => 'dmn_a' }, signal);
     const add = (topic: string, state: NotificationRow['state'] = 'done', targets = 0): Promise<string> =>
       store.write(async (tx) => {
         const id = newId('page', tx.now);
@@ -88,7 +90,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    test('are notifications that are done or muted, with their deliveries, after 30 days and not before', async () => {
+    test('are notifications that are done or muted, with their deliveries, after their time, not before', async () => {
       await add('sent', 'done', 3);
       await add('held', 'held');
       await add('new', 'new');

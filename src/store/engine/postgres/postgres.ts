@@ -8,6 +8,7 @@ import { clientDb, openPool, poolDb, send } from './client.ts';
 import { dumpSnapshot } from './dump.ts';
 import { listen, type Listening } from './listen.ts';
 import { prepared } from '../prepared.ts';
+import { POSTGRES_ROOM } from './room.ts';
 import { refuseUnfit } from './unfit.ts';
 import type { Db } from '../../schema/schema.ts';
 
@@ -123,6 +124,7 @@ const dialect: Dialect = {
     await sql`select count(*) from schema_migrations`.execute(db);
     return [];
   },
+  ...POSTGRES_ROOM,
   faultOf(error) {
     if (!(error instanceof Error)) return 'other';
     const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

@@ -8,6 +8,7 @@ import type { Db } from '../../schema/schema.ts';
 import { checkDurability, checkFile } from './check.ts';
 import { copyDatabase } from './copy.ts';
 import { ForeignCommits } from './foreign.ts';
+import { SQLITE_ROOM } from './room.ts';
 import { SqliteConnection, sqliteDb } from './driver.ts';
 
 /** How long a write waits for the writers of other processes before it is refused as unavailable. */
@@ -43,6 +44,7 @@ const dialect: Dialect = {
   clock: (_db, processNow) => Promise.resolve(processNow),
   snapshotFormat: 'sqlite',
   integrity: () => Promise.reject(new Error('replaced when the engine opens')),
+  ...SQLITE_ROOM,
   faultOf(error) {
     if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return 'other';
     if (CONSTRAINT_UNIQUE.includes(error.errcode)) return 'unique';
@@ -57,6 +59,8 @@ export async function openSqlite(file: string, clock: Clock): Promise<Engine> {
   const writer = new SqliteConnection(file, { readOnly: false });
   // A second daemon may be in the middle of a checkpoint or of turning on the log: opening waits for it.
   writer.raw.exec(`pragma busy_timeout = ${BUSY_LIMIT_MS}`);
+  // Before the first page is written; a database that has pages keeps what it has.
+  writer.raw.exec('pragma auto_vacuum = incremental');
   await useLog(writer, clock);
   writer.raw.exec('pragma synchronous = full');
   writer.raw.exec('pragma foreign_keys = on');

@@ -1,0 +1,105 @@
+import type { Clock } from '../../lib/clock.ts';
+import { pause } from '../../lib/clock.ts';
+import type { Tx } from '../../store/engine/tx.ts';
+import {
+  type AgedTable,
+  IDS_MAX,
+  idsBetween,
+  removableAmong,
+  removeRows,
+  removeSomeOf,
+} from '../../store/maintenance/old-rows.ts';
+import { noteShortened, takeTurn } from '../../store/maintenance/retention-turn.ts';
+import type { Store } from '../../store/store.ts';
+
+export interface ForgetDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** The id of this daemon: one at a time deletes. */
+  readonly self: () => string;
+}
+
+/** Between two writes, in milliseconds: other writes take their time then. */
+export const PAUSE_MS = 20;
+/** Parts of a job that one write deletes: a part may be 64 KiB and more. */
+const PARTS = 100;
+
+/** Deletes the old rows of a table which nothing needs, the oldest first. Returns their number. */
+export async function forgetOld(
+  deps: ForgetDeps,
+  table: AgedTable,
+  keptMs: number,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const { store, clock } = deps;
+  if (keptMs === 0) return 0;
+  const before = clock.now() - keptMs;
+  const isEnded = (): boolean => signal?.aborted === true;
+  let count = 0;
+  for (let after = ''; !isEnded();) {
+    const ids = await idsBetween(store.db, table, after, before, IDS_MAX);
+    after = ids.at(-1) ?? '';
+    if (after === '') break;
+    const old = await removableAmong(store.db, table, ids, before);
+    const removed = old.length === 0 ? 0 : await forgetRows(deps, table, { ids: old, before }, signal);
+    if (removed === null) break;
+    count += removed;
+    await pause(clock, PAUSE_MS, signal);
+  }
+  return count;
+}
+
+interface Batch {
+  readonly ids: readonly string[];
+  readonly before: number;
+}
+
+/** Null while another daemon deletes. */
+async function forgetRows(
+  deps: ForgetDeps,
+  table: AgedTable,
+  batch: Batch,
+  signal: AbortSignal | undefined,
+): Promise<number | null> {
+  const { store, clock } = deps;
+  const isEnded = (): boolean => signal?.aborted === true;
+  for (const part of table.large) {
+    for (let more = true; more && !isEnded();) {
+      const result = await store.write((tx) =>
+        inTurn(deps, tx, table, batch, (ids) => removeSomeOf(tx, part, ids, PARTS)),
+      );
+      if (result === null) return null;
+      more = result;
+      if (more) await pause(clock, PAUSE_MS, signal);
+    }
+  }
+  if (isEnded()) return 0;
+  return store.write((tx) =>
+    inTurn(deps, tx, table, batch, async (ids) => {
+      if (ids.length === 0) return 0;
+      await removeRows(tx, table, ids);
+      await noteShortened(tx, table.name, ids.length);
+      return ids.length;
+    }),
+  );
+}
+
+/** Calls `remove` with what may still be deleted: a job may have been queued again since it was read. */
+async function inTurn<T>(
+  { self }: ForgetDeps,
+  tx: Tx,
+  table: AgedTable,
+  { ids, before }: Batch,
+  remove: (ids: readonly string[]) => Promise<T>,
+): Promise<T | null> {
+  if (!(await takeTurn(tx, table.name, self()))) return null;
+  if (table.namedUnder !== null) await tx.dialect.lockKey(tx.db, table.namedUnder);
+  return remove(await removableAmong(tx.db, table, ids, before));
+}
+
+/** Gives free pages of the file back, a few in each write. */
+export async function giveBack({ store, clock }: ForgetDeps, signal: AbortSignal | undefined): Promise<void> {
+  const isEnded = (): boolean => signal?.aborted === true;
+  while (!isEnded() && (await store.write(({ db, dialect }) => dialect.shrink(db))))
+    await pause(clock, PAUSE_MS, signal);
+}
