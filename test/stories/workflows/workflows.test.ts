@@ -196,6 +196,13 @@ async function followed(t: TestContext, fixture: Fixture): Promise<void> {
       'a refused start leaves no run',
     );
     await fixture.call('workflow.cancel', { run: id });
+    await add(fixture, 'asked', [step('a', 'true', '    approval: required\n')]);
+    const asked = await local('workflow', 'run', 'asked', '--wait', '--timeout', '1s');
+    const [, waiting = ''] = /^Waiting for run (wfr_\w+)\.$/m.exec(asked.stderr) ?? [];
+    const approval = await approvalOf(fixture, jobOf(await status(fixture, waiting), 'a'));
+    const command = `\n   Decide with: svc approval approve ${approval.id}\n`;
+    assert.ok(asked.stderr.includes(`-- a is awaiting_approval (${approval.job_id})${command}`), asked.stderr);
+    await decide(fixture, approval.id, 'reject');
   });
 }
 

@@ -61,7 +61,8 @@ async function readStatus({ client }: Session, id: string): Promise<Answer> {
 }
 
 /** Writes a line for each step that is not as it was shown; whether there was one. */
-async function showChanges({ terminal }: Session, { steps }: Run, shown: Map<string, string>): Promise<boolean> {
+async function showChanges(session: Session, { steps }: Run, shown: Map<string, string>): Promise<boolean> {
+  const { terminal } = session;
   let changed = false;
   for (const { name, state, job_id: jobId, reason } of steps) {
     if (state === 'waiting' || shown.get(name) === state) continue;
@@ -69,6 +70,15 @@ async function showChanges({ terminal }: Session, { steps }: Run, shown: Map<str
     changed = true;
     const why = reason === undefined ? '' : `: ${reason}`;
     await write(terminal.stderr, line(`-- ${name} is ${state}${jobId === null ? '' : ` (${jobId})`}${why}`));
+    if (state === 'awaiting_approval' && jobId !== null) await showDecision(session, jobId);
   }
   return changed;
+}
+
+/** How to decide the approval that a job waits for. One that was decided in the meantime is not shown. */
+async function showDecision(session: Session, jobId: string): Promise<void> {
+  const { data } = await readData(await session.client.call(operationVerb(TREE, 'approval list').call, {}));
+  const found = (data as Projected<'approval.list'>).find((each) => each.job_id === jobId);
+  if (found === undefined) return;
+  await write(session.terminal.stderr, line(`   Decide with: svc approval approve ${found.id}${placeFlags(session)}`));
 }
