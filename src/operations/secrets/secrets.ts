@@ -95,7 +95,7 @@ const remove = writeOperation({
   cli: { verb: 'secret remove', removes: true, positionals: ['secret'], examples: ['svc secret remove net/token'] },
   input: z.strictObject({ secret: secretField }),
   answers: ['secret.get'],
-  failures: ['not_found'],
+  failures: ['not_found', 'conflict'],
   run: async ({ tx }, { secret }) =>
     written(reply('secret.get', secretView(await removeSecret(tx, nameOf(secret)))), secret),
 });

@@ -1,3 +1,4 @@
+import { Failure } from '../../domain/failure.ts';
 import type { Keyring } from '../../lib/seal.ts';
 import { found } from '../engine/rows.ts';
 import type { Tx } from '../engine/tx.ts';
@@ -66,10 +67,15 @@ export async function listProjectSecrets(db: Db, project: string): Promise<strin
   return rows.map(({ name }) => name);
 }
 
-/** Throws not_found. */
+/** Throws not_found, and conflict while it is the SSH key of an inventory. */
 export async function removeSecret(tx: Tx, secret: SecretName): Promise<SecretFacts> {
+  const reference = `${secret.project}/${secret.name}`;
+  const users = tx.db.selectFrom('inventories').select('name').where('ssh_key', '=', reference).orderBy('name');
+  const user = await users.limit(1).executeTakeFirst();
+  if (user !== undefined)
+    throw new Failure('conflict', `Inventory ${user.name} uses ${reference} as its SSH key; set another one first.`);
   const removed = await named(tx.db.deleteFrom('secrets'), secret).returning(FACTS).executeTakeFirst();
-  return found(removed, 'secret', `${secret.project}/${secret.name}`);
+  return found(removed, 'secret', reference);
 }
 
 /** Variable to `<project>/<secret>`. */

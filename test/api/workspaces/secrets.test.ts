@@ -30,6 +30,20 @@ describe('a secret', () => {
     );
   });
 
+  test('that an inventory uses as its SSH key is not removed', async () => {
+    await call('secret.set', { secret: 'ops/key', value: CANARY });
+    const columns = { model: '{}', digest: '', hosts: 0, groups: 0, created_at: 0, updated_at: 0 };
+    const row = { ...columns, name: 'prod', ssh_key: 'ops/key' };
+    await commands.program.store.write(({ db }) => db.insertInto('inventories').values(row).execute());
+    await assert.rejects(
+      call('secret.remove', { secret: 'ops/key' }),
+      refusal('conflict', /^Inventory prod uses ops\/key as its SSH key; set another one first\.$/),
+    );
+    const other = { ssh_key: 'ops/other' };
+    await commands.program.store.write(({ db }) => db.updateTable('inventories').set(other).execute());
+    await call('secret.remove', { secret: 'ops/key' });
+  });
+
   test('that is set twice with one idempotency key is set once, and its value is not kept with that key', async () => {
     const first = await call('secret.set', { secret: 'net/token', value: CANARY }, commands.program.services, 'once');
     assert.deepEqual(
