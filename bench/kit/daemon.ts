@@ -4,10 +4,10 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { HttpConnection, requestBytes, type HttpResponse } from './http-client.ts';
+import { SVC } from './program.ts';
 import { cleanEnvironment, end, runsDirFor, start, tempDir } from './scratch.ts';
 import { monotonicMs } from './time.ts';
 
-export const SVC = join(import.meta.dirname, '..', '..', 'bin', 'svc');
 /** What bin/svc gives Node, for a daemon inside a program of the bench. */
 export const NODE_FLAGS: readonly string[] = readFileSync(SVC, 'utf8').match(/--max-semi-space-size=\d+/g) ?? [];
 const READY_WITHIN_MS = 60_000;

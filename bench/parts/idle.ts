@@ -45,7 +45,7 @@ export async function idle({ report, quick }: Bench): Promise<void> {
       const program =
         each.command
           .split(' ')
-          .find((word) => word.endsWith('.ts'))
+          .find((word) => /\.[jt]s$/.test(word))
           ?.split('/')
           .at(-1) ?? each.command;
       report.add({ name: `resident memory of ${program}`, value: each.residentMiB, unit: 'MB', floor });

@@ -1,7 +1,8 @@
 import { runMs, withEmptyProgram } from '../floors/programs.ts';
 import type { Bench } from '../kit/bench.ts';
-import { startBare, SVC } from '../kit/daemon.ts';
+import { startBare } from '../kit/daemon.ts';
 import { filledDataDir } from '../kit/filled.ts';
+import { SVC } from '../kit/program.ts';
 import { end, removeDir, tempDir } from '../kit/scratch.ts';
 import { inTurn } from '../kit/statistics.ts';
 import { MILLION } from './list.ts';
