@@ -16,6 +16,7 @@ import { existsSync, globSync, mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join, relative, resolve } from 'node:path';
 import { POSTGRES_URL_VARIABLE, type PostgresServer, startPostgres } from '../test/support/postgres/postgres.ts';
+import { makeTemplates } from '../test/support/store/template.ts';
 import { BUNDLE, bundle } from './bundle.ts';
 import { searchPathFor, searchPathOnTofu } from './test-path.ts';
 
@@ -84,13 +85,13 @@ function testFiles(named: readonly string[]): string[] {
 }
 
 /** The tests' environment: this search path, and no setting of the person who runs them. */
-function environment(args: Arguments, path: string, postgresUrl: string | undefined): NodeJS.ProcessEnv {
+function environment(args: Arguments, path: string, stores: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'));
   return {
     ...Object.fromEntries(kept),
     PATH: path,
     NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? COMPILE_CACHE,
-    ...(postgresUrl === undefined ? {} : { [POSTGRES_URL_VARIABLE]: postgresUrl }),
+    ...stores,
     ...(args.onSources ? {} : { [MAIN_VARIABLE]: join(BUNDLE, 'main.js') }),
     ...(args.updateGolden ? { [UPDATE_GOLDEN_VARIABLE]: '1' } : {}),
   };
@@ -150,8 +151,10 @@ async function main(): Promise<number> {
     const path = args.onTofu ? searchPathOnTofu(own, scratch) : searchPathFor(own, files);
     if (path === null) return 0;
     if (!args.onSources) await bundle(BUNDLE);
-    if (shared) server = await startPostgres();
-    return await runTests(args, files, environment(args, path, server?.url));
+    if (!shared) return await runTests(args, files, environment(args, path, {}));
+    server = await startPostgres();
+    process.env[POSTGRES_URL_VARIABLE] = server.url;
+    return await runTests(args, files, environment(args, path, await makeTemplates(scratch)));
   } finally {
     await server?.stop();
     rmSync(scratch, { recursive: true, force: true });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, afterEach, beforeEach, describe, test } from 'node:test';
 import { insertToken } from '../store/access/tokens.ts';
 import { dataDirPaths } from '../config/data-dir.ts';
-import { freshDatabase, type FreshDatabase } from '../../test/support/postgres/postgres.ts';
+import { migratedDatabase, type FreshDatabase } from '../../test/support/postgres/postgres.ts';
 import { judgeRoom } from './entries/disk-room.ts';
 import { createDoctor } from './doctor.ts';
 import type { DoctorEntry, DoctorParts } from './entry.ts';
@@ -223,7 +223,7 @@ describe('on PostgreSQL', () => {
   after(() => database.drop());
 
   test('every entry answers, and the clock is compared with that of the database', async () => {
-    database = await freshDatabase();
+    database = await migratedDatabase();
     const shared = await install(database.url);
     try {
       shared.clock.wallMs = Date.now();

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { addEarlierRule } from '../../test/support/fixtures/earlier-rule.ts';
 import { putEvents } from '../../test/support/fixtures/events.ts';
 import { addSchedule } from '../../test/support/fixtures/schedules.ts';
-import { freshDatabase, type FreshDatabase } from '../../test/support/postgres/postgres.ts';
+import { migratedDatabase, type FreshDatabase } from '../../test/support/postgres/postgres.ts';
 import type { NotifyTarget } from '../domain/notify/target.ts';
 import { insertDaemon } from '../store/maintenance/daemons.ts';
 import { insertWatch, listWatches, tripWatch } from '../store/events/deadmen.ts';
@@ -38,7 +38,7 @@ for (const postgres of [false, true]) {
     let database: FreshDatabase | undefined;
     let home: Installation;
     beforeEach(async () => {
-      database = postgres ? await freshDatabase() : undefined;
+      database = postgres ? await migratedDatabase() : undefined;
       home = await install(database?.url);
     });
     afterEach(async () => {

@@ -17,7 +17,8 @@ import { insertJob, type NewJob } from '../../src/store/jobs/jobs.ts';
 import type { LedgerEntry } from '../../src/store/engine/ledger.ts';
 import type { DaemonRow, JobRow, TokenRow } from '../../src/store/schema/schema.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
-import { freshDatabase } from '../support/postgres/postgres.ts';
+import { freshDatabase, migratedDatabase } from '../support/postgres/postgres.ts';
+import { placeStore } from '../support/store/template.ts';
 
 export type Location = { readonly file: string } | { readonly url: string };
 
@@ -33,12 +34,14 @@ export interface EngineUnderTest {
   readonly name: 'SQLite' | 'PostgreSQL';
   /** Whether another daemon's death is seen by its lease. */
   readonly hasLeases: boolean;
+  /** With the whole schema; empty where no template is at hand. */
   create(): Promise<TestDatabase>;
+  createEmpty(): Promise<TestDatabase>;
 }
 
 export const ENGINES: readonly EngineUnderTest[] = [
-  { name: 'SQLite', hasLeases: false, create: createSqlite },
-  { name: 'PostgreSQL', hasLeases: true, create: createPostgres },
+  { name: 'SQLite', hasLeases: false, create: () => createSqlite(true), createEmpty: () => createSqlite(false) },
+  { name: 'PostgreSQL', hasLeases: true, create: () => createPostgres(true), createEmpty: () => createPostgres(false) },
 ];
 
 /** A new temporary directory, and how to remove it. */
@@ -47,13 +50,15 @@ export function temporaryDirectory(): { readonly path: string; remove(): void } 
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-async function createSqlite(): Promise<TestDatabase> {
+async function createSqlite(isMigrated: boolean): Promise<TestDatabase> {
   const directory = temporaryDirectory();
-  return databaseAt({ file: join(directory.path, 'gatehouse.db') }, async () => directory.remove());
+  const file = join(directory.path, 'gatehouse.db');
+  if (isMigrated) placeStore(file);
+  return databaseAt({ file }, async () => directory.remove());
 }
 
-async function createPostgres(): Promise<TestDatabase> {
-  const fresh = await freshDatabase();
+async function createPostgres(isMigrated: boolean): Promise<TestDatabase> {
+  const fresh = await (isMigrated ? migratedDatabase() : freshDatabase());
   return databaseAt({ url: fresh.url }, () => fresh.drop());
 }
 

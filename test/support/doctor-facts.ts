@@ -10,6 +10,7 @@ import { HandClock } from './clock.ts';
 import { insertJob } from '../../src/store/jobs/jobs.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import type { DoctorParts } from '../../src/doctor/entry.ts';
+import { placeStore } from './store/template.ts';
 
 /** Any moment after the earliest that the doctor takes for a clock that was set. */
 export const WALL_MS = Date.UTC(2026, 10, 21, 12);
@@ -32,7 +33,7 @@ export async function install(url?: string): Promise<Installation> {
   const paths = await prepareDataDir(join(root, 'data'));
   const seal = createSealKeeper(paths.sealKey, () => false);
   await seal.keyring();
-  const location = url === undefined ? { file: paths.database } : { url };
+  const location = url === undefined ? { file: placeStore(paths.database) } : { url };
   // The store gets the real clock: its waits for other processes must end.
   const store = await openStore({
     location,

@@ -25,7 +25,8 @@ import { openStore, type Store } from '../../src/store/store.ts';
 import { insertToken, revokeToken } from '../../src/store/access/tokens.ts';
 import type { Prober } from '../../src/operations/checks/prober.ts';
 import { fakeServices, memorySealKeeper } from './program-services.ts';
-import { freshDatabase } from './postgres/postgres.ts';
+import { migratedDatabase } from './postgres/postgres.ts';
+import { placeStore } from './store/template.ts';
 
 /** What ends a program: a test's context, or anything that calls the steps itself. */
 export interface Ending {
@@ -102,9 +103,10 @@ async function openBase(options: ProgramOptions, clock: Clock, seal: SealKeeper)
   const other = options.beside === undefined ? undefined : bases.get(options.beside);
   const dir =
     other === undefined && options.postgres !== true ? mkdtempSync(join(tmpdir(), 'gatehouse-program-')) : null;
-  const database = other === undefined && options.postgres === true ? await freshDatabase() : null;
+  const database = other === undefined && options.postgres === true ? await migratedDatabase() : null;
   const location =
-    other?.location ?? (database === null ? { file: join(dir ?? '', 'gatehouse.db') } : { url: database.url });
+    other?.location ??
+    (database === null ? { file: placeStore(join(dir ?? '', 'gatehouse.db')) } : { url: database.url });
   const store = await openStore({
     location,
     clock,

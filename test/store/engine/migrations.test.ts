@@ -81,7 +81,7 @@ for (const engine of ENGINES) {
       'F31: a kill between statements leaves nothing of the new schema, and the next start makes all of it',
       { timeout: TIMEOUT_MS },
       async (t) => {
-        const [whole, ...killed] = await Promise.all(Array.from({ length: 1 + KILLERS }, () => engine.create()));
+        const [whole, ...killed] = await Promise.all(Array.from({ length: 1 + KILLERS }, () => engine.createEmpty()));
         t.after(() => Promise.all([whole!, ...killed].map((each) => each.remove())));
         const empty = await schemaOf(whole!);
         await whole!.open();
@@ -105,7 +105,7 @@ for (const engine of ENGINES) {
     );
 
     test('A migration that fails leaves the schema that was there', async (t) => {
-      const database = await engine.create();
+      const database = await engine.createEmpty();
       t.after(() => database.remove());
       await database.open();
       const before = await schemaOf(database);
@@ -123,7 +123,7 @@ for (const engine of ENGINES) {
     });
 
     test('F31: a store of a newer build is refused by this one, which changes nothing in it', async (t) => {
-      const database = await engine.create();
+      const database = await engine.createEmpty();
       t.after(() => database.remove());
       const store = await database.open();
       await store.write(async ({ db }) => {
@@ -141,7 +141,7 @@ for (const engine of ENGINES) {
     });
 
     test('An older schema is refused unchanged without permission to migrate; a migration updates it', async (t) => {
-      const database = await engine.create();
+      const database = await engine.createEmpty();
       t.after(() => database.remove());
       const all = migrationsOf(engine);
       const old = await openEngine(database.location);
@@ -162,7 +162,7 @@ for (const engine of ENGINES) {
     });
 
     test('A running daemon keeps reading whole rows after another process has added a column', async (t) => {
-      const database = await engine.create();
+      const database = await engine.createEmpty();
       t.after(() => database.remove());
       const running = await database.open();
       const id = await enqueue(running);
@@ -198,13 +198,13 @@ for (const engine of ENGINES) {
     });
 
     test('A store without a schema gets the whole schema when it is opened', async (t) => {
-      const database = await engine.create();
+      const database = await engine.createEmpty();
       t.after(() => database.remove());
       assert.equal((await database.open()).migrated.length, migrationsOf(engine).length);
     });
 
     test('A store whose migration is not the one of this build is refused', async (t) => {
-      const database = await engine.create();
+      const database = await engine.createEmpty();
       t.after(() => database.remove());
       const store = await database.open();
       await store.write(async ({ db }) => {
@@ -218,7 +218,7 @@ for (const engine of ENGINES) {
 
     test('Processes that open a new store at once all find it whole', { timeout: TIMEOUT_MS }, async (t) => {
       for (let round = 0; round < 3; round += 1) {
-        const database = await engine.create();
+        const database = await engine.createEmpty();
         t.after(() => database.remove());
         const answer = await Promise.all(
           Array.from({ length: 4 }, (_, n) => runChild('open', { location: database.location, name: `dmn_${n}` })),
@@ -233,7 +233,7 @@ for (const engine of ENGINES) {
     });
 
     test('What was applied is known with its number, name and checksum; a new database has had none', async (t) => {
-      const database = await engine.create();
+      const database = await engine.createEmpty();
       t.after(() => database.remove());
       const opened = await openEngine(database.location);
       assert.deepEqual(await appliedMigrations(opened.reader), []);
@@ -250,7 +250,7 @@ for (const engine of ENGINES) {
 const [, POSTGRES] = ENGINES;
 
 test('A migration on PostgreSQL has no time limit for a statement', async (t) => {
-  const database = await POSTGRES!.create();
+  const database = await POSTGRES!.createEmpty();
   t.after(() => database.remove());
   const opened = await openEngine(database.location);
   t.after(() => opened.close());

@@ -13,7 +13,7 @@ describe('The files of a SQLite store', () => {
   test('can be read by their owner only, the log and the shared memory included, whatever the umask', async (t) => {
     const umask = process.umask(0);
     t.after(() => process.umask(umask));
-    const database = await SQLITE!.create();
+    const database = await SQLITE!.createEmpty();
     t.after(() => database.remove());
     await enqueue(await database.open());
     for (const suffix of ['', '-wal', '-shm']) {
@@ -24,7 +24,7 @@ describe('The files of a SQLite store', () => {
   });
 
   test('F08: the connection that writes syncs each commit, in write-ahead mode, with foreign keys on', async (t) => {
-    const database = await SQLITE!.create();
+    const database = await SQLITE!.createEmpty();
     t.after(() => database.remove());
     const store = await database.open();
     const settings = await store.write(async ({ db }) => {
@@ -45,7 +45,7 @@ describe('The files of a SQLite store', () => {
   });
 
   test('A file that is no database is refused, and left as it was', async (t) => {
-    const database = await SQLITE!.create();
+    const database = await SQLITE!.createEmpty();
     t.after(() => database.remove());
     writeFileSync(fileOf(database), 'this is a letter, not a database, and it stays as it is');
     await assert.rejects(database.open(), /not a database/);

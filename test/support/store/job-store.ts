@@ -12,6 +12,7 @@ import { openStore, type Store } from '../../../src/store/store.ts';
 import { RUN_SUPPORT } from '../../../src/daemon/jobs/kinds.ts';
 import { VendoredFiles } from '../../../src/runners/checkout/vendored/vendored-files.ts';
 import type { RunDeps, RunKinds } from '../../../src/daemon/jobs/run-support.ts';
+import { placeStore } from './template.ts';
 
 export interface TestStore extends RunDeps {
   readonly store: Store;
@@ -34,7 +35,7 @@ export async function openTestStore(): Promise<TestStore> {
   const [runsDir, instancesDir] = [join(dir, 'runs'), join(dir, 'instances')];
   for (const folder of [runsDir, instancesDir]) mkdirSync(folder);
   const store = await openStore({
-    location: { file: join(dir, 'store.db') },
+    location: { file: placeStore(join(dir, 'store.db')) },
     clock: systemClock,
     daemonId: 'test',
     keyring: testKeyring,
