@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- [PART ...] [--quick] [--save]`: measures the program, as a package carries it, against floors of the
- * same run and prints each figure with its floor, their ratio, the goal, and whether it was met. It asserts nothing.
+ * `npm run bench -- [PART ...] [--quick] [--save]`: measures the program, as a package carries it, against floors of
+ * the same run and prints each figure with its floor, their ratio, the goal and whether it was met; it asserts nothing.
  * With no part named all of them run, in this order, in about 15 minutes (`--quick`: 3.5); `--save` writes
  * bench/results.md.
  *

@@ -42,8 +42,9 @@ const HOW_TO_READ = `## How to read
 after its commit. Absolute figures say as much about the machine as about the program, so each is shown beside a
 **floor**: the least that anybody's program would have to do for the same, written as barely as possible and measured
 in the same run, mostly in turn with what it is a floor for. The **ratio** is figure divided by floor; a goal is a ratio
-where one makes sense and an amount otherwise. \`ok\` and \`miss\` compare with the goal; nothing fails on a miss. Load comes from a separate
-process, the same one for the floor. Figures of a busy machine are worth nothing: let it do nothing else.
+where one makes sense and an amount otherwise. \`ok\` and \`miss\` compare with the goal; nothing fails on a miss. Load
+comes from a separate process, the same one for the floor. Figures of a busy machine are worth nothing: let it do
+nothing else.
 
 \`npm run bench -- PART ...\` runs some parts, \`--quick\` shortens all of them, \`--save\` writes this file.
 `;
