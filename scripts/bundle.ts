@@ -42,6 +42,7 @@ export async function bundle(folder: string): Promise<void> {
     write: false,
     logLevel: 'error',
   });
+  assertDefaultImports(metafile);
   const files = new Map<string, Uint8Array>(
     outputFiles.map(({ path, contents }) => [relative(folder, path), contents]),
   );
@@ -49,6 +50,16 @@ export async function bundle(folder: string): Promise<void> {
     files.set(relative('src', asset), readFileSync(join(ROOT, asset)));
   files.set('THIRD-PARTY-LICENSES', Buffer.from(licences(metafile)));
   for (const [name, content] of files) replaceFile(join(folder, name), content);
+}
+
+/** A package in the old module format has one export in a chunk, `default`; run from the sources it has all names. */
+function assertDefaultImports({ inputs }: Metafile): void {
+  for (const [file, { imports }] of Object.entries(inputs))
+    for (const { path, kind, original } of imports) {
+      if (kind !== 'dynamic-import' || original === undefined || inputs[path]?.format !== 'cjs') continue;
+      if (!readFileSync(join(ROOT, file), 'utf8').includes(`{ default: ${original} } = await import('${original}')`))
+        throw new Error(`${file}: import only the default of ${original}`);
+    }
 }
 
 /** In one rename, and only where it differs. */

@@ -38,12 +38,12 @@ export function sendMail(
   { clock }: { readonly clock: Clock },
 ): (message: NotificationMessage) => Promise<void> {
   return async (message) => {
-    const { createTransport } = await import('nodemailer');
+    const { default: nodemailer } = await import('nodemailer');
     const { host, port, secure, auth, from, to } = mail;
     // The timeouts below end a silent server; the limit also ends one that sends a byte a second.
     const limit = new Limit(clock);
     const { signal } = limit;
-    const transport = createTransport({
+    const transport = nodemailer.createTransport({
       host,
       port,
       secure,

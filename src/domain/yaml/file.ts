@@ -48,9 +48,11 @@ export interface YamlMap {
   readonly fields: ReadonlyMap<string, YamlValue>;
 }
 
+type Library = (typeof Yaml)['default'];
+
 /** The file, and what reads it. */
 interface Source {
-  readonly yaml: typeof Yaml;
+  readonly yaml: Library;
   readonly text: string;
   readonly lines: Yaml.LineCounter;
   readonly depthMax: number;
@@ -66,7 +68,7 @@ export async function readYaml(text: string, limits: YamlLimits = LIMITS): Promi
   const brackets = text.match(/[[{]/g)?.length ?? 0;
   if (brackets > bracketsMax) throw refused('it has too many brackets');
   // The parser is loaded only when a file is read: it takes 30 ms.
-  const yaml = await import('yaml');
+  const { default: yaml } = await import('yaml');
   const lines = new yaml.LineCounter();
   const document = parse(yaml, text, lines);
   const fault = [...document.errors, ...document.warnings][0];
@@ -75,7 +77,7 @@ export async function readYaml(text: string, limits: YamlLimits = LIMITS): Promi
   return valueOf({ yaml, text, lines, depthMax }, document.contents, 0);
 }
 
-function parse(yaml: typeof Yaml, text: string, lineCounter: Yaml.LineCounter): Yaml.Document.Parsed | Yaml.Document {
+function parse(yaml: Library, text: string, lineCounter: Yaml.LineCounter): Yaml.Document.Parsed | Yaml.Document {
   try {
     return yaml.parseDocument(text, {
       schema: 'core',

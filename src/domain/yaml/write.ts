@@ -4,7 +4,7 @@ const EACH_UNSEEN = new RegExp(UNSEEN, 'gu');
 
 /** Writes texts, lists and maps as YAML that `readYaml` reads as the same ones; what a terminal hides is escaped. */
 export async function writeYaml(value: Readonly<Record<string, unknown>>): Promise<string> {
-  const yaml = await import('yaml');
+  const { default: yaml } = await import('yaml');
   const document = new yaml.Document(value, { aliasDuplicateObjects: false });
   yaml.visit(document, {
     Scalar(_key, node) {

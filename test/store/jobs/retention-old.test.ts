@@ -261,7 +261,7 @@ for (const engine of ENGINES) {
 
 describe('After an upgrade', () => {
   test('nothing is deleted for seven days', async () => {
-    const database = await ENGINES[0]!.create();
+    const database = await ENGINES[0]!.createEmpty();
     const clock = { ...systemClock, now: () => now };
     const store = await database.open({ clock });
     try {
