@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Projected } from '../../src/operations/views/views.ts';
-import type { Display } from '../../src/faces/cli/display/display.ts';
+import type { Display } from '../../src/faces/text/display.ts';
 import { render } from '../../src/faces/cli/render.ts';
 
 const AT = '2026-11-21T12:00:00.000Z';

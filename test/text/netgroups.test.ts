@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Display } from '../../src/faces/cli/display/display.ts';
+import type { Display } from '../../src/faces/text/display.ts';
 import { render } from '../../src/faces/cli/render.ts';
 
 const DISPLAY: Display = { nowMs: 0, color: false, width: null };

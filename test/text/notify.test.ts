@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { watch } from '../../src/faces/cli/text/notify.ts';
-import type { Display } from '../../src/faces/cli/display/display.ts';
+import { render } from '../../src/faces/cli/render.ts';
+import type { Display } from '../../src/faces/text/display.ts';
 
 const ADDED = '2026-11-21T12:00:00.000Z';
 const display: Display = { color: false, width: null, nowMs: Date.parse(ADDED) };
 
 const stateOf = (state: 'heard' | 'silent' | 'waiting', heardAt: string | null): string => {
-  const text = watch(
+  const text = render(
+    'deadman.get',
     { name: 'dog', webhook: 'hook', every: '10s', state, last_heard_at: heardAt, created_at: ADDED },
     display,
   );

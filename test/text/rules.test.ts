@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Display } from '../../src/faces/cli/display/display.ts';
+import type { Display } from '../../src/faces/text/display.ts';
 import { render } from '../../src/faces/cli/render.ts';
 
 const PAGE: Display = { nowMs: Date.parse('2026-11-21T12:00:00.000Z'), color: false, width: null };

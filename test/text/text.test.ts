@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { JOB_STATES } from '../../src/domain/jobs/job.ts';
-import type { Display } from '../../src/faces/cli/display/display.ts';
-import { table, widthOf } from '../../src/faces/cli/display/table.ts';
+import type { Display } from '../../src/faces/text/display.ts';
+import { terminalText, widthOf } from '../../src/faces/cli/terminal-text.ts';
+import { table } from '../../src/faces/text/blocks.ts';
 import { render, secretOf } from '../../src/faces/cli/render.ts';
 import { block, inline, line } from '../../src/faces/text/safe.ts';
 import { absolute, relative, took } from '../../src/faces/text/time.ts';
@@ -81,8 +82,7 @@ test('T44: lines of output and messages contain no control sequence of a termina
 
 test('without a terminal no cell is cut, and rows are aligned under their header', () => {
   const long = 'playbook:'.padEnd(200, 'x');
-  const text = table(
-    PAGE,
+  const rows = table(
     [
       { id: 'job_1', what: long },
       { id: 'job_22', what: '漢字 ok' },
@@ -94,7 +94,7 @@ test('without a terminal no cell is cut, and rows are aligned under their header
       { title: 'END', cell: () => 'e' },
     ],
   );
-  const lines = text.trimEnd().split('\n');
+  const lines = terminalText(rows, PAGE).trimEnd().split('\n');
   assert.ok(lines[1]?.includes(long));
   const ends = lines.map((each, at) => widthOf(each) - (at === 0 ? 3 : 1));
   assert.deepEqual(ends, [ends[0], ends[0], ends[0]]);
@@ -128,11 +128,11 @@ test('on a narrow terminal a list of events leaves out redundant columns, and fi
 
 test('on a narrow terminal long cells are cut in the middle, ids never', () => {
   const id = 'job_01m7yd4zyke00anp2z332d2j5p';
-  const text = table({ ...PAGE, width: 60 }, [{ id, what: `begin${'x'.repeat(100)}end` }], 'none', [
+  const rows = table([{ id, what: `begin${'x'.repeat(100)}end` }], 'none', [
     { title: 'ID', cell: (row) => row.id },
     { title: 'WHAT', cell: (row) => row.what, mayCut: true },
   ]);
-  const row = text.split('\n')[1] ?? '';
+  const row = terminalText(rows, { ...PAGE, width: 60 }).split('\n')[1] ?? '';
   assert.equal(row.length, 60);
   assert.match(row, new RegExp(`^${id}  begin.*….*end$`));
 });

@@ -3,7 +3,7 @@ import type { Projected } from '../../operations/views/views.ts';
 import type { Request } from './syntax/arguments.ts';
 import { SentFailure } from './connection/client.ts';
 import { placeFlags } from './connection/session.ts';
-import { movedBy } from './display/stale.ts';
+import { movedBy } from '../text/stale.ts';
 
 type Stale = NonNullable<Projected<'approval.get'>['stale']>;
 

@@ -3,7 +3,7 @@ import { isTerminal, type JobEvent, type JobState } from '../../../domain/jobs/j
 import { pause } from '../../../lib/clock.ts';
 import { type Client, readData, type SentEvent } from '../connection/client.ts';
 import { placeFlags, type Session } from '../connection/session.ts';
-import { eventText } from '../text/job-event.ts';
+import { eventText } from '../../text/views/job-event.ts';
 import { line } from '../../text/safe.ts';
 import { write } from '../terminal.ts';
 import { operationVerb, TREE } from '../syntax/tree.ts';

@@ -1,11 +1,11 @@
 import type { JobState } from '../../../domain/jobs/job.ts';
 import type { Projected } from '../../../operations/views/views.ts';
 import { eventText } from './job-event.ts';
-import type { Display, Paint } from '../display/display.ts';
-import { command, paint } from '../display/display.ts';
-import { inline } from '../../text/safe.ts';
-import { sheet, table } from '../display/table.ts';
-import { absolute, relative, took } from '../../text/time.ts';
+import type { Display, Paint } from '../display.ts';
+import { command, paint } from '../display.ts';
+import { inline } from '../safe.ts';
+import { sheet, type Sheet, table, type Table } from '../blocks.ts';
+import { absolute, relative, took } from '../time.ts';
 
 const STATE_PAINT: Readonly<Record<JobState, Paint>> = {
   awaiting_approval: 'magenta',
@@ -18,8 +18,8 @@ const STATE_PAINT: Readonly<Record<JobState, Paint>> = {
   interrupted: 'yellow',
 };
 
-export function jobs(data: Projected<'job.list'>, display: Display): string {
-  return table(display, data, 'No jobs.', [
+export function jobs(data: Projected<'job.list'>, display: Display): Table {
+  return table(data, 'No jobs.', [
     { title: 'STATE', cell: (job) => job.state, paint: (job) => STATE_PAINT[job.state] },
     { title: 'ID', cell: (job) => job.id },
     { title: 'WHAT', cell: (job) => job.runbook + (job.privileged === true ? ' (privileged)' : ''), mayCut: true },
@@ -30,9 +30,9 @@ export function jobs(data: Projected<'job.list'>, display: Display): string {
   ]);
 }
 
-export function job(data: Projected<'job.get'>, display: Display): string {
+export function job(data: Projected<'job.get'>, display: Display): Sheet {
   const { progress } = data;
-  return sheet(display, [
+  return sheet([
     ['Job', data.id],
     ['State', data.state],
     ['What', data.runbook],
@@ -56,8 +56,8 @@ export function job(data: Projected<'job.get'>, display: Display): string {
   ]);
 }
 
-export function events(data: Projected<'job.events'>, display: Display): string {
-  return table(display, data, 'No events.', [
+export function events(data: Projected<'job.events'>): Table {
+  return table(data, 'No events.', [
     { title: 'SEQ', cell: (event) => String(event.seq) },
     { title: 'AT', cell: (event) => event.at },
     {
@@ -69,8 +69,8 @@ export function events(data: Projected<'job.events'>, display: Display): string 
   ]);
 }
 
-export function redrive(data: Projected<'job.redrive'>, display: Display): string {
-  return table(display, data, 'No jobs to queue again.', [
+export function redrive(data: Projected<'job.redrive'>): Table {
+  return table(data, 'No jobs to queue again.', [
     { title: 'OLD', cell: (pair) => pair.old_job_id },
     { title: 'NEW', cell: (pair) => pair.new_job_id ?? (pair.skipped === undefined ? '(not queued)' : '-') },
     { title: 'LEFT OUT', cell: (pair) => pair.skipped ?? '' },

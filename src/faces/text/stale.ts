@@ -1,5 +1,5 @@
-import type { Projected } from '../../../operations/views/views.ts';
-import { relative } from '../../text/time.ts';
+import type { Projected } from '../../operations/views/views.ts';
+import { relative } from './time.ts';
 
 /** Names the state that a plan was made from, and who changed it since. */
 export function movedBy(stale: NonNullable<Projected<'approval.get'>['stale']>, nowMs: number): string {

@@ -1,14 +1,14 @@
 import type { Projected } from '../../../operations/views/views.ts';
-import type { Display } from '../display/display.ts';
-import { inline } from '../../text/safe.ts';
-import { table } from '../display/table.ts';
-import { absolute } from '../../text/time.ts';
+import type { Display } from '../display.ts';
+import { inline } from '../safe.ts';
+import { table, type Table } from '../blocks.ts';
+import { absolute } from '../time.ts';
 
 type Row = Projected<'audit.list'>[number];
 
 /** The ledger as a table, the newest row first. */
-export function auditList(rows: Projected<'audit.list'>, display: Display): string {
-  return table(display, rows, 'None.', [
+export function auditList(rows: Projected<'audit.list'>, display: Display): Table {
+  return table(rows, 'None.', [
     { title: 'AT', cell: (row: Row) => absolute(row.at, display.nowMs) },
     { title: 'WHO', cell: (row: Row) => row.principal, mayCut: true },
     { title: 'OPERATION', cell: (row: Row) => row.operation },

@@ -1,19 +1,18 @@
 import type { Projected } from '../../../../operations/views/views.ts';
-import type { Display } from '../../display/display.ts';
-import { inline } from '../../../text/safe.ts';
-import { sheet, table } from '../../display/table.ts';
+import { inline } from '../../safe.ts';
+import { sheet, type Sheet, table, type Table } from '../../blocks.ts';
 
-export function netgroups(data: Projected<'netgroup.list'>, display: Display): string {
+export function netgroups(data: Projected<'netgroup.list'>): Table {
   const empty = 'No netgroups; every address is away. Add one with: svc netgroup add NAME --prefixes LIST';
-  return table(display, data, empty, [
+  return table(data, empty, [
     { title: 'NAME', cell: (each) => each.name },
     { title: 'PREFIXES', cell: (each) => each.prefixes.join(', '), mayCut: true },
     { title: 'EXCLUDES', cell: (each) => each.excludes.join(', ') || '-', mayCut: true },
   ]);
 }
 
-export function netgroup(data: Projected<'netgroup.get'>, display: Display): string {
-  return sheet(display, [
+export function netgroup(data: Projected<'netgroup.get'>): Sheet {
+  return sheet([
     ['Netgroup', data.name],
     ['Id', data.id],
     ['Prefixes', data.prefixes.join(', ')],

@@ -1,64 +1,70 @@
-import { type Display, type Paint, paint } from './display.ts';
-import { inline } from '../../text/safe.ts';
-
-interface Column<T> {
-  readonly title: string;
-  readonly cell: (row: T) => string;
-  readonly paint?: (row: T) => Paint | undefined;
-  /** May be cut in the middle where the terminal is too narrow. Never set for ids. */
-  readonly mayCut?: true;
-  /** Dropped, the last one first, if the terminal is too narrow even for the cut columns. */
-  readonly mayDrop?: true;
-}
+/** Text for people, laid out for a terminal. */
+import { blocksOf, type Sheet, type Table, type Text } from '../text/blocks.ts';
+import { type Display, paint } from '../text/display.ts';
+import { inline } from '../text/safe.ts';
 
 const GAP = '  ';
 /** A cut cell keeps at least this many columns. */
 const CUT_MIN = 10;
 
+/** Ends with a line end. */
+export function terminalText(text: Text, display: Display): string {
+  return blocksOf(text)
+    .map((block) =>
+      typeof block === 'string' ? block : block.is === 'table' ? rows(block, display) : pairs(block, display),
+    )
+    .join('');
+}
+
 /** Rows under a header, aligned. Without rows `empty`, unless the display knows that a filter left some out. */
-export function table<T>(display: Display, rows: readonly T[], empty: string, all: readonly Column<T>[]): string {
-  if (rows.length === 0) return `${inline(display.noMatch ?? empty)}\n`;
-  const columns = fit(
-    kept(
-      all.map((column) => measured(rows, column)),
-      display.width,
+function rows({ rows: all, columns: headings, empty }: Table, display: Display): string {
+  if (all.length === 0) return `${inline(display.noMatch ?? empty)}\n`;
+  const measuredAll = headings.map((heading, at) =>
+    measured(
+      heading,
+      all.map((row) => row[at]?.text ?? ''),
+      at,
     ),
-    display.width,
   );
+  const columns = fit(kept(measuredAll, display.width), display.width);
   const header = joined(
     columns.map(({ title, width }) => padded(title, width, (text) => paint(display, 'bold', text))),
   );
-  const lines = rows.map((row, at) =>
+  const lines = all.map((row, line) =>
     joined(
-      columns.map(({ cells, width, ...column }) =>
-        padded(cut(cells[at] ?? '', width), width, (text) => paint(display, column.paint?.(row), text)),
+      columns.map(({ cells, width, at }) =>
+        padded(cut(cells[line] ?? '', width), width, (text) => paint(display, row[at]?.paint, text)),
       ),
     ),
   );
   return `${[header, ...lines].join('\n')}\n`;
 }
 
-/** One thing: its names and values below one another. A name without a value is left out. */
-export function sheet(
-  display: Display,
-  entries: readonly (readonly [name: string, value: string | null | undefined])[],
-): string {
-  const shown = entries.flatMap(([name, value]) =>
-    // A name may come from the sender, such as that of a label.
-    value === null || value === undefined ? [] : [[inline(name), inline(value)] as const],
-  );
+/** Names and values below one another. */
+function pairs({ entries }: Sheet, display: Display): string {
+  // A name may come from the sender, such as that of a label.
+  const shown = entries.map(([name, value]) => [inline(name), inline(value)] as const);
   const width = shown.reduce((max, [name]) => Math.max(max, widthOf(name)), 0);
   return shown
     .map(([name, value]) => `${padded(name, width, (text) => paint(display, 'bold', text))}${GAP}${value}\n`)
     .join('');
 }
 
-/** A column with its cells, and the columns of the terminal that the widest of them takes. */
-type Measured<T> = Column<T> & { readonly cells: readonly string[]; readonly width: number };
+/** A column with its place, its cells, and the columns of the terminal that the widest of them takes. */
+type Measured = Table['columns'][number] & {
+  readonly at: number;
+  readonly cells: readonly string[];
+  readonly width: number;
+};
 
-function measured<T>(rows: readonly T[], column: Column<T>): Measured<T> {
-  const cells = rows.map((row) => inline(column.cell(row)));
-  return { ...column, cells, width: cells.reduce((max, cell) => Math.max(max, widthOf(cell)), column.title.length) };
+function measured(heading: Table['columns'][number], texts: readonly string[], at: number): Measured {
+  const cells = texts.map(inline);
+  return {
+    ...heading,
+    at,
+    cells,
+    width: cells.reduce((max, cell) => Math.max(max, widthOf(cell)), heading.title.length),
+  };
 }
 
 function excessOf(widths: readonly number[], width: number): number {
@@ -66,7 +72,7 @@ function excessOf(widths: readonly number[], width: number): number {
 }
 
 /** Drops optional columns until the others fit when cut. */
-function kept<T>(columns: readonly Measured<T>[], width: number | null): readonly Measured<T>[] {
+function kept(columns: readonly Measured[], width: number | null): readonly Measured[] {
   if (width === null) return columns;
   const least = columns.map((column) => (column.mayCut === true ? Math.min(CUT_MIN, column.width) : column.width));
   let excess = excessOf(least, width);
@@ -80,7 +86,7 @@ function kept<T>(columns: readonly Measured<T>[], width: number | null): readonl
 }
 
 /** Narrows the columns that may be cut until the table fits, the widest first. */
-function fit<T>(columns: readonly Measured<T>[], width: number | null): readonly Measured<T>[] {
+function fit(columns: readonly Measured[], width: number | null): readonly Measured[] {
   if (width === null) return columns;
   const widths = columns.map((column) => column.width);
   for (let excess = excessOf(widths, width); excess > 0; excess -= 1) {

@@ -1,14 +1,14 @@
 import type { Projected } from '../../../operations/views/views.ts';
-import type { Display } from '../display/display.ts';
-import { inline } from '../../text/safe.ts';
-import { sheet, table } from '../display/table.ts';
-import { absolute, relative } from '../../text/time.ts';
+import type { Display } from '../display.ts';
+import { inline } from '../safe.ts';
+import { sheet, type Sheet, table, type Table } from '../blocks.ts';
+import { absolute, relative } from '../time.ts';
 
 /** The length of git's own short commit id. */
 const COMMIT_LETTERS = 12;
 
-export function sources(data: Projected<'source.list'>, display: Display): string {
-  return table(display, data, 'No sources. Add one with: svc source add NAME --git URL', [
+export function sources(data: Projected<'source.list'>, display: Display): Table {
+  return table(data, 'No sources. Add one with: svc source add NAME --git URL', [
     { title: 'NAME', cell: (each) => each.name },
     { title: 'KIND', cell: (each) => each.kind },
     { title: 'REF', cell: (each) => each.ref ?? '-', mayCut: true },
@@ -17,8 +17,8 @@ export function sources(data: Projected<'source.list'>, display: Display): strin
   ]);
 }
 
-export function source(data: Projected<'source.get'>, display: Display): string {
-  return sheet(display, [
+export function source(data: Projected<'source.get'>, display: Display): Sheet {
+  return sheet([
     ['Source', data.name],
     ['Kind', data.kind === 'git' ? 'git repository' : 'directory on this machine'],
     ['Ref', data.kind === 'git' ? (data.ref ?? 'the default branch') : null],

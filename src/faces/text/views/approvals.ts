@@ -1,9 +1,9 @@
 import type { Projected } from '../../../operations/views/views.ts';
-import { command, type Display, type Paint, paint } from '../display/display.ts';
-import { inline } from '../../text/safe.ts';
-import { movedBy } from '../display/stale.ts';
-import { sheet, table } from '../display/table.ts';
-import { absolute, relative } from '../../text/time.ts';
+import { command, type Display, type Paint, paint } from '../display.ts';
+import { inline } from '../safe.ts';
+import { movedBy } from '../stale.ts';
+import { sheet, table, type Table, type Text } from '../blocks.ts';
+import { absolute, relative } from '../time.ts';
 
 type Approval = Projected<'approval.list'>[number];
 
@@ -14,8 +14,8 @@ const STATE_PAINT: Readonly<Record<Approval['state'], Paint>> = {
   expired: 'dim',
 };
 
-export function approvals(data: Projected<'approval.list'>, display: Display): string {
-  return table(display, data, 'No pending approvals.', [
+export function approvals(data: Projected<'approval.list'>, display: Display): Table {
+  return table(data, 'No pending approvals.', [
     { title: 'STATE', cell: (each) => each.state, paint: (each) => STATE_PAINT[each.state] },
     { title: 'ID', cell: (each) => each.id },
     { title: 'WHAT', cell: (each) => each.runbook, mayCut: true },
@@ -25,9 +25,9 @@ export function approvals(data: Projected<'approval.list'>, display: Display): s
   ]);
 }
 
-export function approval(data: Projected<'approval.get'>, display: Display): string {
+export function approval(data: Projected<'approval.get'>, display: Display): Text {
   const { stale, provenance } = data;
-  const shown = sheet(display, [
+  const shown = sheet([
     ['Approval', data.id],
     ['State', data.state],
     ['What', data.runbook],
@@ -44,7 +44,7 @@ export function approval(data: Projected<'approval.get'>, display: Display): str
     ['Reason', data.reason],
     ['Stale', stale === undefined ? null : movedBy(stale, display.nowMs)],
   ]);
-  return shown + next(data, display);
+  return [shown, next(data, display)];
 }
 
 /** The next commands for a person at the prompt. */

@@ -1,7 +1,7 @@
 import type { Projected } from '../../../operations/views/views.ts';
-import type { Display } from '../display/display.ts';
-import { sheet, table } from '../display/table.ts';
-import { absolute, relative } from '../../text/time.ts';
+import type { Display } from '../display.ts';
+import { sheet, type Sheet, table, type Table } from '../blocks.ts';
+import { absolute, relative } from '../time.ts';
 
 type Schedule = Projected<'schedule.get'>;
 type Listed = Projected<'schedule.list'>[number];
@@ -17,8 +17,8 @@ function next({ enabled, next_at: at }: Listed, show: (at: string | null) => str
   return enabled ? show(at) : 'disabled';
 }
 
-export function schedules(data: Projected<'schedule.list'>, display: Display): string {
-  return table(display, data, 'No schedules. Add one with: svc schedule add NAME --cron "0 3 * * *" --plan WORKSPACE', [
+export function schedules(data: Projected<'schedule.list'>, display: Display): Table {
+  return table(data, 'No schedules. Add one with: svc schedule add NAME --cron "0 3 * * *" --plan WORKSPACE', [
     { title: 'NAME', cell: (each) => each.name },
     { title: 'CRON', cell: (each) => each.cron },
     { title: 'TIMEZONE', cell: (each) => each.timezone },
@@ -29,9 +29,9 @@ export function schedules(data: Projected<'schedule.list'>, display: Display): s
   ]);
 }
 
-export function schedule(data: Schedule, display: Display): string {
+export function schedule(data: Schedule, display: Display): Sheet {
   const ttl = data.approval_ttl === null ? '' : `, for ${data.approval_ttl}`;
-  return sheet(display, [
+  return sheet([
     ['Schedule', data.name],
     ['At', `${data.cron} (${data.timezone})`],
     ['Runs', data.runbook],

@@ -1,9 +1,9 @@
 import type { Projected } from '../../../operations/views/views.ts';
-import type { Display, Paint } from '../display/display.ts';
-import { paint } from '../display/display.ts';
-import { inline } from '../../text/safe.ts';
-import { sheet, table } from '../display/table.ts';
-import { absolute, relative } from '../../text/time.ts';
+import type { Display, Paint } from '../display.ts';
+import { paint } from '../display.ts';
+import { inline } from '../safe.ts';
+import { sheet, type Sheet, table, type Table, type Text } from '../blocks.ts';
+import { absolute, relative } from '../time.ts';
 
 type Event = Projected<'event.get'>;
 type Step = Projected<'event.trace'>['steps'][number];
@@ -19,8 +19,8 @@ const OUTCOME_PAINT: Readonly<Record<Event['outcome'], Paint>> = {
 
 const NO_EVENTS = 'No events. Create a URL that receives alerts with: svc webhook add NAME --source alertmanager';
 
-export function eventList(data: Projected<'event.list'>, display: Display): string {
-  return table(display, data, NO_EVENTS, [
+export function eventList(data: Projected<'event.list'>, display: Display): Table {
+  return table(data, NO_EVENTS, [
     { title: 'OUTCOME', cell: (each) => each.outcome, paint: (each) => OUTCOME_PAINT[each.outcome] },
     { title: 'ID', cell: (each) => each.id },
     { title: 'SOURCE', cell: (each) => each.source, mayDrop: true },
@@ -42,8 +42,8 @@ export function reasonText(reason: string): string {
   return REASON_WORDS[reason] ?? reason;
 }
 
-export function eventSheet(data: Event, display: Display): string {
-  const head = sheet(display, [
+export function eventSheet(data: Event, display: Display): Text {
+  const head = sheet([
     ['Event', data.id],
     ['Outcome', data.outcome],
     ['Why', reasonText(data.reason)],
@@ -59,12 +59,11 @@ export function eventSheet(data: Event, display: Display): string {
     ['Approval', data.approval_id],
   ]);
   const labels = Object.entries(data.labels).map(([name, value]) => [`  ${name}`, value] as const);
-  return `${head}${labels.length === 0 ? '' : `Labels:\n${sheet(display, labels)}`}`;
+  return labels.length === 0 ? head : [head, 'Labels:\n', sheet(labels)];
 }
 
-export function eventSummary(data: Projected<'event.summary'>, display: Display): string {
+export function eventSummary(data: Projected<'event.summary'>): Sheet {
   return sheet(
-    display,
     Object.entries(data).map(([name, count]) => [`${name[0]?.toUpperCase() ?? ''}${name.slice(1)}`, String(count)]),
   );
 }
@@ -86,9 +85,10 @@ const TERM_PAINT: Readonly<Record<NonNullable<Step['terms']>[number]['result'], 
 /** An annotation is cut after a paragraph; the JSON output has all of it. */
 const ANNOTATION_CHARACTERS = 300;
 
-export function eventTrace({ steps: all, annotations }: Projected<'event.trace'>, display: Display): string {
+export function eventTrace({ steps: all, annotations }: Projected<'event.trace'>, display: Display): Text {
   const said = Object.entries(annotations).map(([name, value]) => [`  ${name}`, shortened(value)] as const);
-  return `${said.length === 0 ? '' : `Annotations:\n${sheet(display, said)}\n`}${steps(all, display)}`;
+  const head = said.length === 0 ? [] : ['Annotations:\n', sheet(said), '\n'];
+  return [...head, steps(all, display)];
 }
 
 function shortened(text: string): string {

@@ -1,13 +1,13 @@
 import type { Projected } from '../../../operations/views/views.ts';
-import { relative } from '../../text/time.ts';
-import type { Display } from '../display/display.ts';
-import { sheet, table } from '../display/table.ts';
+import { relative } from '../time.ts';
+import type { Display } from '../display.ts';
+import { sheet, table, type Table, type Text } from '../blocks.ts';
 import { actionText } from './actions.ts';
 
 type Step = Projected<'workflow.get'>['steps'][number];
 
-export function workflows(data: Projected<'workflow.list'>, display: Display): string {
-  return table(display, data, 'No workflows. Add one with: svc workflow add NAME --file workflow.yaml', [
+export function workflows(data: Projected<'workflow.list'>, display: Display): Table {
+  return table(data, 'No workflows. Add one with: svc workflow add NAME --file workflow.yaml', [
     { title: 'NAME', cell: (each) => each.name },
     { title: 'STEPS', cell: (each) => String(each.steps) },
     { title: 'LAST RUN', cell: (each) => each.last_run_id ?? '-' },
@@ -20,34 +20,34 @@ function approvalOf({ approval, approval_ttl: ttl }: Step): string {
   return ttl === null ? approval : `${approval}, for ${ttl}`;
 }
 
-export function workflow(data: Projected<'workflow.get'>, display: Display): string {
-  const head = sheet(display, [
+export function workflow(data: Projected<'workflow.get'>, display: Display): Text {
+  const head = sheet([
     ['Workflow', data.name],
     ['Added by', data.added_by],
     ['Changed', relative(data.updated_at, display.nowMs)],
     ['Last run', data.last_run_id === null ? 'none' : `${data.last_run_id} (${data.last_state ?? ''})`],
   ]);
-  const steps = table(display, data.steps, 'No steps.', [
+  const steps = table(data.steps, 'No steps.', [
     { title: 'STEP', cell: (each) => each.name },
     { title: 'NEEDS', cell: (each) => each.needs.join(', ') || '-', mayCut: true },
     { title: 'DOES', cell: actionText, mayCut: true },
     { title: 'APPROVAL', cell: approvalOf },
     { title: 'WHEN', cell: (each) => each.when?.trim() ?? '-', mayCut: true },
   ]);
-  return `${head}\n${steps}`;
+  return [head, '\n', steps];
 }
 
-export function workflowRun(data: Projected<'workflow.status'>, display: Display): string {
-  const head = sheet(display, [
+export function workflowRun(data: Projected<'workflow.status'>): Text {
+  const head = sheet([
     ['Run', data.run_id],
     ['Workflow', data.workflow],
     ['State', data.state],
   ]);
-  const steps = table(display, data.steps, 'No steps.', [
+  const steps = table(data.steps, 'No steps.', [
     { title: 'STEP', cell: (each) => each.name },
     { title: 'STATE', cell: (each) => each.state },
     { title: 'JOB', cell: (each) => each.job_id ?? '-' },
     { title: 'REASON', cell: (each) => each.reason ?? '-', mayCut: true },
   ]);
-  return `${head}\n${steps}`;
+  return [head, '\n', steps];
 }

@@ -1,12 +1,12 @@
 import type { Projected } from '../../../operations/views/views.ts';
-import type { Display } from '../display/display.ts';
-import { inline } from '../../text/safe.ts';
-import { sheet, table } from '../display/table.ts';
-import { absolute, relative } from '../../text/time.ts';
+import type { Display } from '../display.ts';
+import { inline } from '../safe.ts';
+import { sheet, table, type Table, type Text } from '../blocks.ts';
+import { absolute, relative } from '../time.ts';
 
-export function inventories(data: Projected<'inventory.list'>, display: Display): string {
+export function inventories(data: Projected<'inventory.list'>, display: Display): Table {
   const empty = 'No inventories besides localhost. Add one with: svc inventory add NAME --file FILE';
-  return table(display, data, empty, [
+  return table(data, empty, [
     { title: 'NAME', cell: (each) => each.name },
     { title: 'HOSTS', cell: (each) => String(each.hosts) },
     { title: 'GROUPS', cell: (each) => String(each.groups) },
@@ -15,15 +15,15 @@ export function inventories(data: Projected<'inventory.list'>, display: Display)
   ]);
 }
 
-export function inventory(data: Projected<'inventory.get'>, display: Display): string {
-  const head = sheet(display, [
+export function inventory(data: Projected<'inventory.get'>, display: Display): Text {
+  const head = sheet([
     ['Inventory', data.name],
     ['Hosts', String(data.hosts)],
     ['Groups', String(data.groups)],
     ['SSH key', data.ssh_key],
     ['Updated', absolute(data.updated_at, display.nowMs)],
   ]);
-  const hosts = table(display, data.members, 'No hosts.', [
+  const hosts = table(data.members, 'No hosts.', [
     { title: 'HOST', cell: (each) => each.host },
     {
       title: 'ADDRESS',
@@ -34,7 +34,7 @@ export function inventory(data: Projected<'inventory.get'>, display: Display): s
     { title: 'GROUPS', cell: (each) => each.groups.join(', ') || '-', mayCut: true },
     { title: 'HOST KEYS', cell: keysOf, mayCut: true },
   ]);
-  return `${head}\n${hosts}`;
+  return [head, '\n', hosts];
 }
 
 type Member = Projected<'inventory.get'>['members'][number];

@@ -1,17 +1,17 @@
 import type { HalfHour } from '../../../domain/checks/check.ts';
 import type { Projected } from '../../../operations/views/views.ts';
-import type { Display, Paint } from '../display/display.ts';
-import { sheet, table } from '../display/table.ts';
-import { relative } from '../../text/time.ts';
+import type { Display, Paint } from '../display.ts';
+import { type Block, sheet, table, type Table, type Text } from '../blocks.ts';
+import { relative } from '../time.ts';
 
 type Check = Projected<'check.get'>;
 type Target = Check['targets'][number];
 
 const PAINTS: Readonly<Record<Target['status'], Paint>> = { up: 'green', down: 'red', unknown: 'dim' };
 
-export function checks(data: Projected<'check.list'>, display: Display): string {
+export function checks(data: Projected<'check.list'>): Table {
   const empty = 'No checks. Create one with: svc check add NAME --kind KIND --interval 30s --target NAME=TARGET';
-  return table(display, data, empty, [
+  return table(data, empty, [
     { title: 'NAME', cell: (each) => each.name },
     { title: 'KIND', cell: (each) => each.kind },
     { title: 'INTERVAL', cell: (each) => each.interval },
@@ -40,8 +40,8 @@ function downOf({ targets }: Check): string {
   return down.length === 0 ? '-' : `${down.slice(0, 3).join(', ')}${down.length > 3 ? ', …' : ''}`;
 }
 
-export function check(data: Check, display: Display): string {
-  const head = sheet(display, [
+export function check(data: Check, display: Display): Text {
+  const head = sheet([
     ['Check', data.name],
     ['Kind', data.kind],
     ['Interval', data.interval],
@@ -54,7 +54,7 @@ export function check(data: Check, display: Display): string {
     ['Expected number', data.op === undefined ? null : `${data.op} ${data.value}`],
     ['Pointer', data.pointer],
   ]);
-  const targets = table(display, data.targets, 'No targets.', [
+  const targets = table(data.targets, 'No targets.', [
     { title: 'TARGET', cell: (each) => each.name, mayCut: true },
     { title: 'STATUS', cell: (each) => each.status, paint: (each) => PAINTS[each.status] },
     { title: 'NETGROUP', cell: (each) => each.netgroup ?? '-', mayCut: true, mayDrop: true },
@@ -62,17 +62,17 @@ export function check(data: Check, display: Display): string {
     { title: 'CHANGED', cell: (each) => relative(each.last_change, display.nowMs) },
     { title: 'SNOOZE ENDS', cell: (each) => relative(each.snoozed_until ?? null, display.nowMs) },
   ]);
-  return `${head}\n${targets}${historyOf(data, display)}`;
+  return [head, '\n', targets, ...historyOf(data)];
 }
 
 const MARKS: Readonly<Record<HalfHour, string>> = { up: '|', down: '!', missed: '?', none: '.' };
 const LEGEND = 'A mark is half an hour: | up, ! down at least once, ? unclear, . no observation.\n';
 
 /** Of the targets that have one. */
-function historyOf({ targets }: Check, display: Display): string {
+function historyOf({ targets }: Check): Block[] {
   const rows = targets.flatMap(({ name, history }) => (history === undefined ? [] : [{ name, ...history }]));
-  if (rows.length === 0) return '';
-  const shares = table(display, rows, '', [
+  if (rows.length === 0) return [];
+  const shares = table(rows, '', [
     { title: 'TARGET', cell: (each) => each.name, mayCut: true },
     { title: 'UP 24 H', cell: (each) => percent(each.uptime_24h) },
     { title: '7 D', cell: (each) => percent(each.uptime_7d) },
@@ -82,11 +82,11 @@ function historyOf({ targets }: Check, display: Display): string {
     { title: 'P90', cell: (each) => milliseconds(each.p90_ms), mayDrop: true },
     { title: 'P99', cell: (each) => milliseconds(each.p99_ms), mayDrop: true },
   ]);
-  const days = table(display, rows, '', [
+  const days = table(rows, '', [
     { title: 'TARGET', cell: (each) => each.name, mayCut: true },
     { title: 'LAST 24 HOURS', cell: (each) => each.half_hours.map((worst) => MARKS[worst]).join('') },
   ]);
-  return `\n${shares}\n${days}${LEGEND}`;
+  return ['\n', shares, '\n', days, LEGEND];
 }
 
 /** Down, so that 100 % means never down. */
@@ -98,8 +98,8 @@ function milliseconds(value: number | null): string {
   return value === null ? '-' : `${value.toFixed(value < 10 ? 1 : 0)} ms`;
 }
 
-export function probed({ targets }: Projected<'check.probe'>, display: Display): string {
-  return table(display, targets, 'No targets.', [
+export function probed({ targets }: Projected<'check.probe'>): Table {
+  return table(targets, 'No targets.', [
     { title: 'TARGET', cell: (each) => each.target, mayCut: true },
     { title: 'RESULT', cell: ({ up }) => (up ? 'up' : 'down'), paint: ({ up }) => PAINTS[up ? 'up' : 'down'] },
     { title: 'DETAIL', cell: (each) => each.detail },

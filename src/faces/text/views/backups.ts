@@ -1,11 +1,11 @@
 import { formatSize } from '../../../domain/size.ts';
 import type { Projected } from '../../../operations/views/views.ts';
-import { absolute, relative } from '../../text/time.ts';
-import type { Display } from '../display/display.ts';
-import { sheet, table } from '../display/table.ts';
+import { absolute, relative } from '../time.ts';
+import type { Display } from '../display.ts';
+import { sheet, type Sheet, table, type Table } from '../blocks.ts';
 
-export function backups(data: Projected<'backup.list'>, display: Display): string {
-  return table(display, data, 'No backups. Make one with: svc backup create --wait', [
+export function backups(data: Projected<'backup.list'>, display: Display): Table {
+  return table(data, 'No backups. Make one with: svc backup create --wait', [
     { title: 'ID', cell: ({ id }) => id },
     { title: 'CREATED', cell: (each) => relative(each.created_at, display.nowMs) },
     { title: 'SIZE', cell: (each) => formatSize(each.size_bytes) },
@@ -13,8 +13,8 @@ export function backups(data: Projected<'backup.list'>, display: Display): strin
   ]);
 }
 
-export function backup(data: Projected<'backup.get'>, display: Display): string {
-  return sheet(display, [
+export function backup(data: Projected<'backup.get'>, display: Display): Sheet {
+  return sheet([
     ['Backup', data.id],
     ['Job', data.job_id],
     ['Created', absolute(data.created_at, display.nowMs)],

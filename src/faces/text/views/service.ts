@@ -1,7 +1,7 @@
 import type { Projected } from '../../../operations/views/views.ts';
-import type { Display, Paint } from '../display/display.ts';
-import { sheet, table } from '../display/table.ts';
-import { absolute, relative } from '../../text/time.ts';
+import type { Display, Paint } from '../display.ts';
+import { sheet, type Sheet, table, type Table, type Text } from '../blocks.ts';
+import { absolute, relative } from '../time.ts';
 
 const STATUS_PAINT: Readonly<Record<Projected<'doctor'>[number]['status'], Paint>> = {
   ok: 'green',
@@ -10,9 +10,9 @@ const STATUS_PAINT: Readonly<Record<Projected<'doctor'>[number]['status'], Paint
   unknown: 'dim',
 };
 
-export function whoami(data: Projected<'whoami'>, display: Display): string {
+export function whoami(data: Projected<'whoami'>, display: Display): Sheet {
   const { server } = data;
-  return sheet(display, [
+  return sheet([
     ['Name', data.name],
     ['Id', data.id],
     ['Scope', data.scope],
@@ -23,16 +23,16 @@ export function whoami(data: Projected<'whoami'>, display: Display): string {
   ]);
 }
 
-export function doctor(data: Projected<'doctor'>, display: Display): string {
-  return table(display, data, 'No checks.', [
+export function doctor(data: Projected<'doctor'>): Table {
+  return table(data, 'No checks.', [
     { title: 'STATUS', cell: (entry) => entry.status, paint: (entry) => STATUS_PAINT[entry.status] },
     { title: 'CHECK', cell: (entry) => entry.name },
     { title: 'DETAIL', cell: (entry) => entry.detail },
   ]);
 }
 
-export function nodes(data: Projected<'node.list'>, display: Display): string {
-  return table(display, data, 'No daemon has started yet. Start one with: svc serve', [
+export function nodes(data: Projected<'node.list'>, display: Display): Table {
+  return table(data, 'No daemon has started yet. Start one with: svc serve', [
     { title: 'NAME', cell: (node) => node.name },
     { title: 'JOBS', cell: (node) => String(node.running_jobs) },
     {
@@ -46,24 +46,24 @@ export function nodes(data: Projected<'node.list'>, display: Display): string {
   ]);
 }
 
-export function readiness(data: Projected<'maintenance.readiness'>, display: Display): string {
-  const head = sheet(display, [
+export function readiness(data: Projected<'maintenance.readiness'>, display: Display): Text {
+  const head = sheet([
     ['Safe to reboot', data.safe_to_reboot ? 'yes' : 'no'],
     ['Cordoned', data.cordoned ? 'yes' : 'no'],
     ['Running jobs', String(data.in_flight)],
   ]);
   if (data.running.length === 0) return head;
-  const running = table(display, data.running, '', [
+  const running = table(data.running, '', [
     { title: 'JOB', cell: (job) => job.job_id },
     { title: 'KIND', cell: (job) => job.kind },
     { title: 'NODE', cell: (job) => job.node ?? '-' },
     { title: 'STARTED', cell: (job) => relative(job.started_at, display.nowMs) },
   ]);
-  return `${head}\n${running}`;
+  return [head, '\n', running];
 }
 
-export function tokens(data: Projected<'token.list'>, display: Display): string {
-  return table(display, data, 'No tokens. Create one with: svc token create --name NAME --scope operator', [
+export function tokens(data: Projected<'token.list'>, display: Display): Table {
+  return table(data, 'No tokens. Create one with: svc token create --name NAME --scope operator', [
     { title: 'NAME', cell: (token) => token.name },
     { title: 'SCOPE', cell: (token) => token.scope },
     { title: 'OWNER', cell: (token) => token.owner },
@@ -77,8 +77,8 @@ export function tokens(data: Projected<'token.list'>, display: Display): string 
   ]);
 }
 
-export function token(data: Projected<'token.get'>, display: Display): string {
-  return sheet(display, [
+export function token(data: Projected<'token.get'>, display: Display): Sheet {
+  return sheet([
     ['Token', data.name],
     ['Id', data.id],
     ['Scope', data.scope],

@@ -1,10 +1,10 @@
 import type { Projected } from '../../../operations/views/views.ts';
-import type { Display } from '../display/display.ts';
-import { sheet, table } from '../display/table.ts';
-import { absolute, relative } from '../../text/time.ts';
+import type { Display } from '../display.ts';
+import { sheet, type Sheet, table, type Table } from '../blocks.ts';
+import { absolute, relative } from '../time.ts';
 
-export function webhooks(data: Projected<'webhook.list'>, display: Display): string {
-  return table(display, data, 'No webhooks. Add one with: svc webhook add NAME --source alertmanager', [
+export function webhooks(data: Projected<'webhook.list'>, display: Display): Table {
+  return table(data, 'No webhooks. Add one with: svc webhook add NAME --source alertmanager', [
     { title: 'NAME', cell: (each) => each.name },
     { title: 'SOURCE', cell: (each) => each.source },
     { title: 'SIGNED', cell: (each) => (each.signed ? 'yes' : 'no') },
@@ -16,8 +16,8 @@ export function webhooks(data: Projected<'webhook.list'>, display: Display): str
   ]);
 }
 
-export function webhook(data: Projected<'webhook.get'>, display: Display): string {
-  return sheet(display, [
+export function webhook(data: Projected<'webhook.get'>, display: Display): Sheet {
+  return sheet([
     ['Webhook', data.name],
     ['Source', data.source],
     ['Signed', data.signed ? 'yes' : 'no'],

@@ -1,22 +1,19 @@
 import type { Display } from './display.ts';
-import { inline } from '../../text/safe.ts';
-import { sheet, table } from './table.ts';
-import { absolute, relative } from '../../text/time.ts';
+import { inline } from './safe.ts';
+import { sheet, table, type Text } from './blocks.ts';
+import { absolute, relative } from './time.ts';
 
 type Thing = Readonly<Record<string, unknown>>;
 
 /** Any view without its own rendering: a list as a table, one thing as names and values. */
-export function generic(data: unknown, display: Display): string {
+export function generic(data: unknown, display: Display): Text {
   if (Array.isArray(data)) return list(data, display);
   if (isThing(data))
-    return sheet(
-      display,
-      Object.entries(data).map(([name, value]) => [title(name), show(name, value, display, absolute)]),
-    );
+    return sheet(Object.entries(data).map(([name, value]) => [title(name), show(name, value, display, absolute)]));
   return `${inline(asText(data))}\n`;
 }
 
-function list(data: readonly unknown[], display: Display): string {
+function list(data: readonly unknown[], display: Display): Text {
   const things = data.filter(isThing);
   if (things.length < data.length) return data.map((item) => `${inline(asText(item))}\n`).join('');
   const names = [...new Set(things.flatMap((thing) => Object.keys(thing)))];
@@ -25,7 +22,7 @@ function list(data: readonly unknown[], display: Display): string {
     cell: (thing: Thing) => show(name, thing[name], display, relative),
     ...(isId(name) ? {} : { mayCut: true as const }),
   }));
-  return table(display, things, 'None.', columns);
+  return table(things, 'None.', columns);
 }
 
 function isThing(value: unknown): value is Thing {

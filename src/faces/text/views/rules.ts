@@ -1,9 +1,9 @@
 import type { Projected } from '../../../operations/views/views.ts';
 import { actionText } from './actions.ts';
 import { reasonText, steps } from './events.ts';
-import type { Display } from '../display/display.ts';
-import { sheet, table } from '../display/table.ts';
-import { absolute, relative } from '../../text/time.ts';
+import type { Display } from '../display.ts';
+import { sheet, type Sheet, table, type Table, type Text } from '../blocks.ts';
+import { absolute, relative } from '../time.ts';
 
 type Listed = Projected<'rule.list'>[number];
 type Silence = Projected<'silence.get'>;
@@ -13,8 +13,8 @@ function state({ enabled, silenced_until: until }: Listed, display: Display): st
   return `${enabled ? 'enabled' : 'disabled'}${silenced}`;
 }
 
-export function rules(data: Projected<'rule.list'>, display: Display): string {
-  return table(display, data, 'No rules. Add one with: svc rule add NAME --file rule.yaml', [
+export function rules(data: Projected<'rule.list'>, display: Display): Table {
+  return table(data, 'No rules. Add one with: svc rule add NAME --file rule.yaml', [
     { title: 'NAME', cell: (each) => each.name },
     {
       title: 'STATE',
@@ -29,10 +29,10 @@ export function rules(data: Projected<'rule.list'>, display: Display): string {
   ]);
 }
 
-export function rule(data: Projected<'rule.get'>, display: Display): string {
+export function rule(data: Projected<'rule.get'>, display: Display): Sheet {
   const ttl = data.approval_ttl === null ? '' : `, for ${data.approval_ttl}`;
   const { silenced_until: until, silence_id: silencedBy = '-', ended_silences: ended } = data;
-  return sheet(display, [
+  return sheet([
     ['Rule', data.name],
     // A removed rule has none; a line here would suggest otherwise.
     ['State', ended === undefined ? (data.enabled ? 'enabled' : 'disabled') : null],
@@ -61,15 +61,15 @@ export function ruleFile({ text }: Projected<'rule.exported'>): string {
   return text.endsWith('\n') ? text : `${text}\n`;
 }
 
-export function ruleTest(data: Projected<'rule.test'>, display: Display): string {
-  const head = sheet(display, [
+export function ruleTest(data: Projected<'rule.test'>, display: Display): Text {
+  const head = sheet([
     ['Rule', data.rule],
     ['Event', data.event_id],
     ['Fires', data.fires ? 'yes' : 'no'],
     ['Outcome', data.outcome],
     ['Why', reasonText(data.reason)],
   ]);
-  return `${head}\n${steps(data.trace, display)}`;
+  return [head, `\n${steps(data.trace, display)}`];
 }
 
 function stops({ rule: name, when }: Silence): string {
@@ -77,8 +77,8 @@ function stops({ rule: name, when }: Silence): string {
   return `${name ?? 'all rules'}${only}`;
 }
 
-export function silences(data: Projected<'silence.list'>, display: Display): string {
-  return table(display, data, 'No silences. Add one with: svc silence add --rule NAME --for 1h --reason TEXT', [
+export function silences(data: Projected<'silence.list'>, display: Display): Table {
+  return table(data, 'No silences. Add one with: svc silence add --rule NAME --for 1h --reason TEXT', [
     { title: 'ID', cell: (each) => each.id },
     { title: 'STOPS', cell: stops, mayCut: true },
     { title: 'REASON', cell: (each) => each.reason, mayCut: true },
@@ -86,8 +86,8 @@ export function silences(data: Projected<'silence.list'>, display: Display): str
   ]);
 }
 
-export function silence(data: Silence, display: Display): string {
-  return sheet(display, [
+export function silence(data: Silence, display: Display): Sheet {
+  return sheet([
     ['Silence', data.id],
     ['Stops', stops(data)],
     ['Reason', data.reason],

@@ -1,10 +1,10 @@
 import type { Projected } from '../../../operations/views/views.ts';
-import type { Display } from '../display/display.ts';
-import { sheet, table } from '../display/table.ts';
-import { absolute, relative } from '../../text/time.ts';
+import type { Display } from '../display.ts';
+import { sheet, type Sheet, table, type Table } from '../blocks.ts';
+import { absolute, relative } from '../time.ts';
 
-export function endpoints(data: Projected<'notify.endpoint.list'>, display: Display): string {
-  return table(display, data, 'You have no endpoints. Register one with: svc notify endpoint add URL --label phone', [
+export function endpoints(data: Projected<'notify.endpoint.list'>, display: Display): Table {
+  return table(data, 'You have no endpoints. Register one with: svc notify endpoint add URL --label phone', [
     { title: 'ID', cell: (each) => each.id },
     { title: 'LABEL', cell: (each) => each.label ?? '-' },
     { title: 'ENDPOINT', cell: (each) => each.endpoint },
@@ -12,8 +12,8 @@ export function endpoints(data: Projected<'notify.endpoint.list'>, display: Disp
   ]);
 }
 
-export function endpoint(data: Projected<'notify.endpoint'>, display: Display): string {
-  return sheet(display, [
+export function endpoint(data: Projected<'notify.endpoint'>, display: Display): Sheet {
+  return sheet([
     ['Endpoint', data.id],
     ['Label', data.label ?? '-'],
     ['URL', data.endpoint],
@@ -30,16 +30,16 @@ export function testNotification(data: Projected<'notify.test'>): string {
   );
 }
 
-export function armed(data: Projected<'job.notify'>, display: Display): string {
-  return sheet(display, [
+export function armed(data: Projected<'job.notify'>, display: Display): Sheet {
+  return sheet([
     ['Job', data.job_id],
     ['State', data.state],
     ['Notify at end, since', absolute(data.armed_at, display.nowMs)],
   ]);
 }
 
-export function watches(data: Projected<'deadman.list'>, display: Display): string {
-  return table(display, data, 'No watches. Add one with: svc deadman add NAME --webhook WEBHOOK --every 10m', [
+export function watches(data: Projected<'deadman.list'>, display: Display): Table {
+  return table(data, 'No watches. Add one with: svc deadman add NAME --webhook WEBHOOK --every 10m', [
     { title: 'NAME', cell: (each) => each.name },
     { title: 'WEBHOOK', cell: (each) => each.webhook },
     { title: 'EVERY', cell: (each) => each.every },
@@ -51,8 +51,8 @@ export function watches(data: Projected<'deadman.list'>, display: Display): stri
   ]);
 }
 
-export function watch(data: Projected<'deadman.get'>, display: Display): string {
-  return sheet(display, [
+export function watch(data: Projected<'deadman.get'>, display: Display): Sheet {
+  return sheet([
     ['Watch', data.name],
     ['Webhook', data.webhook],
     ['Every', data.every],

@@ -1,6 +1,6 @@
 import type { Projected } from '../../../operations/views/views.ts';
-import { type Display, type Paint, paint } from '../display/display.ts';
-import { inline } from '../../text/safe.ts';
+import { type Display, type Paint, paint } from '../display.ts';
+import { inline } from '../safe.ts';
 
 type Plan = Projected<'approval.plan'>;
 type Entry = Plan['destroys'][number];

@@ -1,14 +1,14 @@
 import type { Projected } from '../../../operations/views/views.ts';
-import type { Display, Paint } from '../display/display.ts';
-import { sheet, table } from '../display/table.ts';
-import { relative } from '../../text/time.ts';
+import type { Display, Paint } from '../display.ts';
+import { sheet, type Sheet, table, type Table } from '../blocks.ts';
+import { relative } from '../time.ts';
 
 type Workspace = Projected<'workspace.list'>[number];
 
 const DRIFT_PAINT: Readonly<Record<Workspace['drift'], Paint>> = { unknown: 'dim', clean: 'green', drifted: 'yellow' };
 
-export function workspaces(data: Projected<'workspace.list'>, display: Display): string {
-  return table(display, data, 'No workspaces. Add one with: svc workspace add NAME --dir DIR', [
+export function workspaces(data: Projected<'workspace.list'>, display: Display): Table {
+  return table(data, 'No workspaces. Add one with: svc workspace add NAME --dir DIR', [
     { title: 'NAME', cell: (each) => each.name },
     { title: 'SERIAL', cell: (each) => serial(each) },
     { title: 'DRIFT', cell: (each) => drift(each, display), paint: (each) => DRIFT_PAINT[each.drift] },
@@ -19,9 +19,9 @@ export function workspaces(data: Projected<'workspace.list'>, display: Display):
   ]);
 }
 
-export function workspace(data: Projected<'workspace.get'>, display: Display): string {
+export function workspace(data: Projected<'workspace.get'>, display: Display): Sheet {
   const { policy } = data;
-  return sheet(display, [
+  return sheet([
     ['Workspace', data.name],
     ['Files', files(data)],
     ['Serial', serial(data)],
@@ -38,8 +38,8 @@ export function workspace(data: Projected<'workspace.get'>, display: Display): s
 
 const NO_STATES = 'The service stores no state of it: nothing was applied yet, or the root has its own backend.';
 
-export function states(data: Projected<'workspace.state'>, display: Display): string {
-  return table(display, data, NO_STATES, [
+export function states(data: Projected<'workspace.state'>, display: Display): Table {
+  return table(data, NO_STATES, [
     {
       title: 'VERSION',
       cell: (each) => (each.version < 0 ? `${each.version} (set aside)` : String(each.version)),

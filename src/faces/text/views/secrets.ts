@@ -1,11 +1,11 @@
 import type { Projected } from '../../../operations/views/views.ts';
-import type { Display } from '../display/display.ts';
-import { sheet, table } from '../display/table.ts';
-import { inline } from '../../text/safe.ts';
-import { absolute, relative } from '../../text/time.ts';
+import type { Display } from '../display.ts';
+import { sheet, type Sheet, table, type Table } from '../blocks.ts';
+import { inline } from '../safe.ts';
+import { absolute, relative } from '../time.ts';
 
-export function secrets(data: Projected<'secret.list'>, display: Display): string {
-  return table(display, data, 'No secrets. Set one with: svc secret set PROJECT/NAME < FILE', [
+export function secrets(data: Projected<'secret.list'>, display: Display): Table {
+  return table(data, 'No secrets. Set one with: svc secret set PROJECT/NAME < FILE', [
     { title: 'SECRET', cell: ({ project, name }) => `${project}/${name}` },
     { title: 'VERSION', cell: (each) => String(each.version) },
     { title: 'CREATED', cell: (each) => relative(each.created_at, display.nowMs) },
@@ -13,8 +13,8 @@ export function secrets(data: Projected<'secret.list'>, display: Display): strin
   ]);
 }
 
-export function secret(data: Projected<'secret.get'>, display: Display): string {
-  return sheet(display, [
+export function secret(data: Projected<'secret.get'>, display: Display): Sheet {
+  return sheet([
     ['Secret', `${data.project}/${data.name}`],
     ['Version', String(data.version)],
     ['Created', absolute(data.created_at, display.nowMs)],
@@ -34,8 +34,8 @@ const SEAL_STATES: Readonly<Record<Projected<'seal.status'>['state'], string>> =
   foreign: 'foreign: some values are sealed with a key that is not in the key file',
 };
 
-export function seal(data: Projected<'seal.status'>, display: Display): string {
-  return sheet(display, [
+export function seal(data: Projected<'seal.status'>, display: Display): Sheet {
+  return sheet([
     ['Key', data.key_id ?? '-'],
     ['Algorithm', data.algorithm],
     ['Since', absolute(data.created_at, display.nowMs)],
