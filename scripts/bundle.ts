@@ -12,8 +12,8 @@ const ROOT = join(import.meta.dirname, '..');
 /** Where `npm pack` takes it from. */
 export const BUNDLE = join(ROOT, 'dist');
 const ENTRIES = ['src/main.ts', 'src/**/*-child.ts', 'src/**/*-thread.ts'];
-/** Read or run by other programs as they are. */
-const ASSETS = ['src/**/*.py'];
+/** Read or run as they are, by this program or others. */
+const ASSETS = ['src/**/*.py', 'src/**/*.css'];
 /** Packages in the old module format ask for node's own modules by a function of that name. */
 const REQUIRE = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
 /** A faster driver that pg uses where somebody has installed it. */

@@ -8,3 +8,5 @@ export const OPERATORS = ['operator'] as const satisfies readonly Scope[];
 /** Who may see the values of a plan. */
 export const PLAN_READERS = ['operator', 'approve'] as const satisfies readonly Scope[];
 export const DECIDERS = ['approve'] as const satisfies readonly Scope[];
+/** Who decides in the console, where a person sees the plan. */
+export const CONSOLE_DECIDERS = ['operator', 'approve'] as const satisfies readonly Scope[];

@@ -6,6 +6,9 @@ import type { Authenticator } from '../../operations/access/authenticate.ts';
 import type { Runtime } from '../../operations/core/invoke.ts';
 import { isNone, pathFields } from '../../operations/core/http-face.ts';
 import { OPERATIONS } from '../../operations/table.ts';
+import { ASSETS } from '../web/console/assets.ts';
+import { Console } from '../web/console/console.ts';
+import { ACTIONS } from '../web/pages/actions.ts';
 import { PAGES } from '../web/pages/table.ts';
 import { Pages } from '../web/routes.ts';
 import { isApi, strippedTarget } from '../http/base-path.ts';
@@ -50,7 +53,7 @@ type Serve = (exchange: Exchange, params: Readonly<Record<string, string | undef
 /** The token-gated listener: the JSON API from the table, the streams, and the pages. */
 export function createHttpFace(options: HttpFaceOptions): HttpFace {
   const { runtime, authenticator, basePath } = options;
-  const { clock, server: about } = runtime.services;
+  const { clock } = runtime.services;
   const listener = new Listener(options, clock, ({ request, response }) => {
     request.url = strippedTarget(request.url ?? '', basePath);
     router.lookup(request, response);
@@ -59,9 +62,9 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
   const streams = new Streams({ sender, clock, limits, authenticator });
   const waits = new Waits({ clock, limits, authenticator });
   const kept = new KeptAnswers(limits.keptBytes);
-  const pages = new Pages({ ...options, peers, sender, clock, version: about.version });
+  const pages = new Pages({ ...options, peers, sender, clock });
   const router = createRouter((exchange) =>
-    isApi(exchange.request.url ?? '') ? missingOperation(authenticator, sender, exchange) : pages.missing(exchange),
+    isApi(exchange.request.url ?? '') ? missingOperation(authenticator, sender, exchange) : web.missing(exchange),
   );
   const on = (methods: HTTPMethod[], path: string, serve: Serve): void =>
     router.on(methods, path, (request, response, params) => void serve({ request, response }, params));
@@ -74,7 +77,10 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
     if (pathFields(http).some((name) => !(name in operation.input.shape)))
       throw new Error(`${operation.id}: a path parameter is not an input field`);
   }
-  for (const page of PAGES) on(['GET', 'HEAD'], page.path, (exchange) => pages.show(page, exchange));
+  const web = new Console({ ...options, sender, pages });
+  for (const page of PAGES) on(['GET', 'HEAD'], page.path, (exchange, params) => web.show(page, exchange, params));
+  for (const action of ACTIONS) on(['POST'], action.path, (exchange, params) => web.act(action, exchange, params));
+  for (const asset of ASSETS) on(['GET', 'HEAD'], asset.path, (exchange) => web.asset(asset, exchange));
   on(['POST'], '/login', (exchange) => pages.login(exchange));
   on(['POST'], '/logout', (exchange) => pages.logout(exchange));
   on(['GET', 'HEAD'], '/metrics', async (exchange) => {

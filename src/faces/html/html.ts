@@ -1,3 +1,5 @@
+import { block } from '../text/safe.ts';
+
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
@@ -18,7 +20,7 @@ type Part = Html | string | number | readonly Html[];
 
 /**
  * Markup with values in it. Only markup is inserted unchanged; every other value is escaped, for text and for quoted
- * attributes.
+ * attributes; its characters that are invisible or reorder letters are shown as escapes (T44).
  */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(strings.map((each, i) => each + (i < parts.length ? render(parts[i] ?? '') : '')).join(''));
@@ -27,5 +29,5 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
 function render(part: Part): string {
   if (part instanceof Html) return part.text;
   if (typeof part === 'object') return part.map((each) => each.text).join('');
-  return String(part).replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
+  return block(String(part)).replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
 }

@@ -32,13 +32,20 @@ export function dataHeaders(contentType?: string): HeaderList {
 
 /** For a page without scripts whose one style element has the given SHA-256. */
 export function pageHeaders(styleSha256: string): HeaderList {
-  const policy = [
-    "default-src 'none'",
-    `style-src 'sha256-${styleSha256}'`,
-    "form-action 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ];
+  return policed([`style-src 'sha256-${styleSha256}'`], 'no-store');
+}
+
+/** For a page of the console: it loads its files from here and nothing from elsewhere. A browser may show it again. */
+export const CONSOLE_HEADERS: HeaderList = policed(["style-src 'self'"], 'private, no-cache');
+
+/** For a file whose name changes with its content. */
+export function assetHeaders(contentType: string): HeaderList {
+  const cache = 'private, max-age=31536000, immutable';
+  return list({ ...DATA, 'Content-Type': contentType, 'Cache-Control': cache });
+}
+
+function policed(sources: readonly string[], cache: string): HeaderList {
+  const policy = ["default-src 'none'", ...sources, "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"];
   return list({
     ...COMMON,
     // With `no-referrer` a browser posts forms with `Origin: null`, and over plain http only Origin shows
@@ -46,7 +53,7 @@ export function pageHeaders(styleSha256: string): HeaderList {
     'Referrer-Policy': 'same-origin',
     'Content-Security-Policy': policy.join('; '),
     'Content-Type': 'text/html; charset=utf-8',
-    'Cache-Control': 'no-store',
+    'Cache-Control': cache,
   });
 }
 

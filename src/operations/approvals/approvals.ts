@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DECISIONS, REASON_MAX } from '../../domain/approvals/approval.ts';
 import { Failure } from '../../domain/failure.ts';
-import { DECIDERS, PLAN_READERS, READERS } from '../../domain/access/scope.ts';
+import { CONSOLE_DECIDERS, DECIDERS, PLAN_READERS, READERS } from '../../domain/access/scope.ts';
 import { pause, rfc3339 } from '../../lib/clock.ts';
 import { QUEUE_RULES } from '../../jobs/kinds.ts';
 import { findApproval, getApproval, getListedApproval, listApprovals } from '../../store/approvals/approvals.ts';
@@ -132,6 +132,7 @@ const decision = writeOperation({
   id: 'approval.decision',
   summary: 'Approve or reject a request of another person',
   scopes: DECIDERS,
+  sessionScopes: CONSOLE_DECIDERS,
   http: { method: 'POST', path: '/approvals/{id}/decision' },
   cli: {
     none: 'Its verbs say which: svc approval approve, svc approval reject.',

@@ -94,10 +94,11 @@ export async function invokeWithoutStore(
 
 /** Scope before anything else: a refused call has read nothing. */
 export function authorize(operation: Operation, caller: Caller): void {
-  if (!operation.scopes.some((scope) => caller.scopes.includes(scope))) {
+  const scopes = (caller.credential === 'session' ? operation.sessionScopes : undefined) ?? operation.scopes;
+  if (!scopes.some((scope) => caller.scopes.includes(scope))) {
     throw new Failure(
       'forbidden',
-      `${operation.id} needs the scope ${operation.scopes.join(' or ')}; this credential has ${caller.scope}.`,
+      `${operation.id} needs the scope ${scopes.join(' or ')}; this credential has ${caller.scope}.`,
     );
   }
   if (operation.bearerOnly === true && caller.credential === 'session') {

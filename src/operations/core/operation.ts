@@ -54,6 +54,8 @@ interface Row<I extends z.ZodObject> {
   readonly id: string;
   readonly summary: string;
   readonly scopes: readonly Scope[];
+  /** Who may call it in a browser, if that differs: any one of them. */
+  readonly sessionScopes?: readonly Scope[];
   /** Refuses a browser's session: the contract wants a bearer token for this. */
   readonly bearerOnly?: true;
   readonly http: HttpFace | NoFace;

@@ -3,6 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import { JOB_STATES } from '../../domain/jobs/job.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { cancelJob } from '../../jobs/cancel.ts';
+import { lastSeq } from '../../store/jobs/chunks.ts';
 import { getJob, listJobs, type JobFilter } from '../../store/jobs/jobs.ts';
 import type { Db } from '../../store/schema/schema.ts';
 import { listInBatches, replyList } from '../core/batches.ts';
@@ -81,11 +82,23 @@ const events = readOperation({
     examples: ['svc job events job_01m7yd4zyke00anp2z332d2j5p --since 40'],
   },
   mcp: { tool: 'job_events' },
-  input: z.strictObject({ id: field.id('job'), since: since.describe('Only events after this sequence number') }),
+  input: z.strictObject({
+    id: field.id('job'),
+    since: since.describe('Only events after this sequence number'),
+    last: z
+      .int({ error: 'expected a whole number' })
+      .min(1, { error: 'expected 1 or more' })
+      .max(EVENTS_MAX, { error: `expected at most ${EVENTS_MAX}` })
+      .optional()
+      .describe('Only this number of events, the newest ones'),
+  }),
   answers: ['job.events'],
   failures: ['not_found'],
-  async run({ store }, { id, since }) {
-    return replyBatches('job.events', readEventBatches(store.db, await getJob(store.db, id), since, EVENTS_MAX));
+  async run({ store: { db } }, { id, since, last }) {
+    const job = await getJob(db, id);
+    // Sequence numbers have no gaps.
+    const from = last === undefined ? since : Math.max(since, (await lastSeq(db, id)) - last);
+    return replyBatches('job.events', readEventBatches(db, job, from, EVENTS_MAX));
   },
 });
 

@@ -125,6 +125,21 @@ export const JOB_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
+    operation: 'job.events',
+    rule: 'begins with the newest events where only a number of them is wanted',
+    given: ended,
+    as: 'readonly',
+    send: { method: 'GET', path: '/api/v1/jobs/$job/events?last=1' },
+    expect: { status: 200, kind: 'job.events', data: [{ seq: 4, type: 'state', state: 'succeeded', exit_code: 0 }] },
+  },
+  {
+    operation: 'job.events',
+    rule: 'is 400 for a number of newest events that no answer has',
+    as: 'readonly',
+    send: { method: 'GET', path: `/api/v1/jobs/${UNKNOWN}/events?last=5001` },
+    expect: { status: 400, code: 'invalid_argument', message: /^last: expected at most 5000/ },
+  },
+  {
     operation: 'job.tail',
     rule: 'streams what was and ends with the job',
     given: ended,

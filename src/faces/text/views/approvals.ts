@@ -7,7 +7,7 @@ import { absolute, relative } from '../time.ts';
 
 type Approval = Projected<'approval.list'>[number];
 
-const STATE_PAINT: Readonly<Record<Approval['state'], Paint>> = {
+export const APPROVAL_PAINTS: Readonly<Record<Approval['state'], Paint>> = {
   pending: 'magenta',
   approved: 'green',
   rejected: 'red',
@@ -16,7 +16,7 @@ const STATE_PAINT: Readonly<Record<Approval['state'], Paint>> = {
 
 export function approvals(data: Projected<'approval.list'>, display: Display): Table {
   return table(data, 'No pending approvals.', [
-    { title: 'STATE', cell: (each) => each.state, paint: (each) => STATE_PAINT[each.state] },
+    { title: 'STATE', cell: (each) => each.state, paint: (each) => APPROVAL_PAINTS[each.state] },
     { title: 'ID', cell: (each) => each.id },
     { title: 'WHAT', cell: (each) => each.runbook, mayCut: true },
     { title: 'ASKED BY', cell: (each) => each.requested_by, mayCut: true },
@@ -104,7 +104,7 @@ export function pending(data: Projected<'approval.pending'>, display: Display): 
 
 export function decision(data: Projected<'approval.decision'>, display: Display): string {
   const { approval_id: id, job_id: job, state, job_state: jobState } = data;
-  const word = paint(display, STATE_PAINT[state], inline(state.charAt(0).toUpperCase() + state.slice(1)));
+  const word = paint(display, APPROVAL_PAINTS[state], inline(state.charAt(0).toUpperCase() + state.slice(1)));
   const head = `${word}${inline(`: ${id}. Job ${job} is ${jobState}.`)}\n`;
   return state === 'approved' ? `${head}${inline(`Follow it with: ${command(display, `job tail ${job}`)}`)}\n` : head;
 }

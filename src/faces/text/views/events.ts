@@ -8,7 +8,7 @@ import { absolute, relative } from '../time.ts';
 type Event = Projected<'event.get'>;
 type Step = Projected<'event.trace'>['steps'][number];
 
-const OUTCOME_PAINT: Readonly<Record<Event['outcome'], Paint>> = {
+export const OUTCOME_PAINTS: Readonly<Record<Event['outcome'], Paint>> = {
   ignored: 'dim',
   matched: 'cyan',
   suppressed: 'yellow',
@@ -21,7 +21,7 @@ const NO_EVENTS = 'No events. Create a URL that receives alerts with: svc webhoo
 
 export function eventList(data: Projected<'event.list'>, display: Display): Table {
   return table(data, NO_EVENTS, [
-    { title: 'OUTCOME', cell: (each) => each.outcome, paint: (each) => OUTCOME_PAINT[each.outcome] },
+    { title: 'OUTCOME', cell: (each) => each.outcome, paint: (each) => OUTCOME_PAINTS[each.outcome] },
     { title: 'ID', cell: (each) => each.id },
     { title: 'SOURCE', cell: (each) => each.source, mayDrop: true },
     { title: 'NAME', cell: (each) => each.name ?? '-', mayCut: true },

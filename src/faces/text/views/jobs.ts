@@ -7,7 +7,7 @@ import { inline } from '../safe.ts';
 import { sheet, type Sheet, table, type Table } from '../blocks.ts';
 import { absolute, relative, took } from '../time.ts';
 
-const STATE_PAINT: Readonly<Record<JobState, Paint>> = {
+export const JOB_PAINTS: Readonly<Record<JobState, Paint>> = {
   awaiting_approval: 'magenta',
   queued: 'blue',
   running: 'cyan',
@@ -20,7 +20,7 @@ const STATE_PAINT: Readonly<Record<JobState, Paint>> = {
 
 export function jobs(data: Projected<'job.list'>, display: Display): Table {
   return table(data, 'No jobs.', [
-    { title: 'STATE', cell: (job) => job.state, paint: (job) => STATE_PAINT[job.state] },
+    { title: 'STATE', cell: (job) => job.state, paint: (job) => JOB_PAINTS[job.state] },
     { title: 'ID', cell: (job) => job.id },
     { title: 'WHAT', cell: (job) => job.runbook + (job.privileged === true ? ' (privileged)' : ''), mayCut: true },
     { title: 'BY', cell: (job) => job.requested_by, mayCut: true },

@@ -1,25 +1,84 @@
-import type { Scope } from '../../../domain/access/scope.ts';
+import type { Projected, ViewName } from '../../../operations/views/views.ts';
 import type { Html } from '../../html/html.ts';
+import type { Display } from '../../text/display.ts';
 
-/** A page of the console, for a signed-in user. */
+/** The entries of the navigation, in its order. The first page of a section without parameters is its entry. */
+export const SECTIONS = [
+  'Overview',
+  'Approvals',
+  'Jobs',
+  'Events',
+  'Rules',
+  'Checks',
+  'Quiet',
+  'Schedules',
+  'Workspaces',
+  'Secrets',
+  'Backups',
+  'System',
+] as const;
+
+/** A page of the console, for a signed-in user. What it shows is answered by operations, as on every other face. */
 export interface Page {
-  /** Below the base path. */
-  readonly path: string;
+  /** Below the base path, with `:name` for a parameter. */
+  readonly path: `/${string}`;
+  readonly section: (typeof SECTIONS)[number];
+  /** Of its link in the navigation. */
   readonly title: string;
-  /** Any one of them opens it. */
-  readonly scopes: readonly Scope[];
-  readonly content: (facts: PageFacts) => Html;
+  /** The operations that it may ask. The scopes of the first one open it, and "This page elsewhere" names that one. */
+  readonly reads: readonly [string, ...string[]];
+  /** Throws Failure. */
+  readonly show: (request: PageRequest) => Promise<Shown>;
 }
 
-export interface PageFacts {
-  readonly basePath: string;
-  readonly version: string;
+export interface Shown {
+  /** The sentence that is the heading. */
+  readonly title: string;
+  /** The state of the thing, beside the heading. */
+  readonly state?: Html;
+  readonly content: Html;
+}
+
+export interface PageRequest {
+  readonly params: Readonly<Record<string, string>>;
+  /** Of the URL, not checked. */
+  readonly query: URLSearchParams;
   readonly visitor: Visitor;
+  readonly display: Display;
+  /** The URL of a path of the console. */
+  readonly url: (path: string) => string;
+  /** What the operation answers; throws Failure, and Error for one that the page does not list. */
+  readonly ask: <V extends ViewName>(
+    operation: string,
+    kind: V,
+    input?: Readonly<Record<string, unknown>>,
+  ) => Promise<Projected<V>>;
+  /** The fields of an operation in the query of the page, with the types of the API. Throws invalid_argument. */
+  readonly fields: (operation: string) => Record<string, unknown>;
+  /** Whether the scope of the visitor permits an operation. */
+  readonly may: (operation: string) => boolean;
+  /** A form that posts to an action of the console; empty for a visitor whose scope does not permit it. */
+  readonly form: (action: Button) => Html;
 }
 
-interface Visitor {
+export interface Visitor {
   readonly name: string;
   readonly scope: string;
-  /** What the forms of a session carry; null for a bearer token, which has nothing to sign out of. */
+  /** What the forms of a session carry; null for a bearer token, which decides over the API. */
   readonly csrf: string | null;
+}
+
+/** One button, with the fields of its form. */
+export interface Button {
+  /** The path of a row of ACTIONS, with the values of its parameters. */
+  readonly path: string;
+  readonly operation: string;
+  readonly label: string;
+  readonly look?: 'yes' | 'danger';
+  /** Before the button. */
+  readonly fields?: Html;
+  /** The name and value that the button sends. */
+  readonly sends?: readonly [name: string, value: string];
+  /** Further buttons of the same form. */
+  readonly others?: readonly { readonly label: string; readonly sends: readonly [name: string, value: string] }[];
 }

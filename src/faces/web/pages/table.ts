@@ -1,4 +1,23 @@
-import { DASHBOARD } from './dashboard.ts';
+import { APPROVAL_PAGES } from './approvals.ts';
+import { CHECK_PAGES } from './checks.ts';
+import { EVENT_PAGES } from './events.ts';
+import { JOB_PAGES } from './jobs.ts';
+import { LIST_PAGES } from './lists.ts';
+import { MAINTENANCE_PAGES } from './maintenance.ts';
+import { OVERVIEW } from './overview.ts';
 import type { Page } from './page.ts';
+import { RULE_PAGES } from './rules.ts';
+import { WORKSPACE_PAGES } from './workspaces.ts';
 
-export const PAGES: readonly Page[] = [DASHBOARD];
+/** The pages of the console. Within a section the first one without parameters is its entry. */
+export const PAGES: readonly Page[] = [
+  OVERVIEW,
+  ...APPROVAL_PAGES,
+  ...JOB_PAGES,
+  ...EVENT_PAGES,
+  ...RULE_PAGES,
+  ...CHECK_PAGES,
+  ...WORKSPACE_PAGES,
+  ...LIST_PAGES,
+  ...MAINTENANCE_PAGES,
+];

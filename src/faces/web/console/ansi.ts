@@ -1,0 +1,54 @@
+/** Output of tools as markup: colours and weights become classes; other sequences of a terminal are left out. */
+import { html, type Html } from '../../html/html.ts';
+
+/** CSI and OSC sequences, of which only `m` (select graphic rendition) has a meaning here. A lone ESC is shown. */
+// eslint-disable-next-line no-control-regex
+const SEQUENCE = /\u001b(?:\[([0-9;:]*)([ -/]*[@-~])|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?)/g;
+
+const ATTRIBUTES: Readonly<Record<number, string>> = { 1: 'b', 2: 'd', 3: 'i', 4: 'u' };
+
+/** Foreground colours of a terminal, by their number from 0 to 7. */
+const HUES = ['', 'fail', 'ok', 'warn', 'run', 'wait', 'run', ''] as const;
+
+export function ansiHtml(text: string): Html {
+  if (!text.includes('\u001b')) return html`${text}`;
+  const parts: Html[] = [];
+  const style = { hue: '', attributes: new Set<string>() };
+  let at = 0;
+  for (const match of text.matchAll(SEQUENCE)) {
+    parts.push(dressed(text.slice(at, match.index), style));
+    at = match.index + match[0].length;
+    if (match[2] === 'm') select((match[1] ?? '').split(/[;:]/).map(Number), style);
+  }
+  parts.push(dressed(text.slice(at), style));
+  return html`${parts}`;
+}
+
+interface Style {
+  hue: string;
+  readonly attributes: Set<string>;
+}
+
+function select(codes: readonly number[], style: Style): void {
+  for (let i = 0; i < codes.length; i += 1) {
+    const code = codes[i] ?? 0;
+    if (code === 0) {
+      style.hue = '';
+      style.attributes.clear();
+    } else if (ATTRIBUTES[code] !== undefined) style.attributes.add(ATTRIBUTES[code]);
+    else if (code === 22) for (const each of ['b', 'd']) style.attributes.delete(each);
+    else if (code === 23) style.attributes.delete('i');
+    else if (code === 24) style.attributes.delete('u');
+    else if (code === 39) style.hue = '';
+    else if (code >= 30 && code <= 37) style.hue = HUES[code - 30] ?? '';
+    else if (code >= 90 && code <= 97) style.hue = HUES[code - 90] ?? '';
+    // A colour of a palette or in parts: its numbers are skipped.
+    else if (code === 38 || code === 48) i += codes[i + 1] === 5 ? 2 : codes[i + 1] === 2 ? 4 : 0;
+  }
+}
+
+function dressed(text: string, { hue, attributes }: Style): Html {
+  if (text === '') return html``;
+  const classes = [...(hue === '' ? [] : [`c-${hue}`]), ...attributes].join(' ');
+  return classes === '' ? html`${text}` : html`<span class="${classes}">${text}</span>`;
+}

@@ -1,0 +1,73 @@
+/** How a page asks operations: as the visitor, by the one way, and only those that its row lists. */
+import type { Caller } from '../../../domain/access/caller.ts';
+import { Failure } from '../../../domain/failure.ts';
+import { isNone } from '../../../operations/core/http-face.ts';
+import { type Answer, authorize, invoke, type Runtime } from '../../../operations/core/invoke.ts';
+import type { Operation } from '../../../operations/core/operation.ts';
+import { fromText } from '../../../operations/core/parse.ts';
+import { OPERATIONS } from '../../../operations/table.ts';
+import type { Projected, ViewName } from '../../../operations/views/views.ts';
+
+const BY_ID = new Map(OPERATIONS.map((operation) => [operation.id, operation]));
+/** Rows that a page shows at most, and those that it shows when its URL names no `limit`. */
+const ROWS_MAX = 500;
+const ROWS = 100;
+
+/** Throws for an id that the table does not have: a row of a page is wrong. */
+export function operationOf(id: string): Operation {
+  const operation = BY_ID.get(id);
+  if (operation === undefined) throw new Error(`There is no operation ${id}`);
+  return operation;
+}
+
+/** Throws Failure. */
+export async function ask<V extends ViewName>(
+  runtime: Runtime,
+  caller: Caller,
+  id: string,
+  kind: V,
+  raw: Readonly<Record<string, unknown>>,
+): Promise<Projected<V>> {
+  return dataOf(await invoke(runtime, operationOf(id), { caller, raw: bounded(operationOf(id), raw) }), kind);
+}
+
+/** The view in an answer, as its bytes say. */
+async function dataOf<V extends ViewName>(answer: Answer, kind: V): Promise<Projected<V>> {
+  if ((answer.shape !== 'body' && answer.shape !== 'batches') || answer.kind !== kind)
+    throw new Error(`The answer is no ${kind}`);
+  const { body } = answer;
+  const text =
+    typeof body === 'string' || Buffer.isBuffer(body) ? body.toString() : (await Array.fromAsync(body)).join('');
+  return (JSON.parse(text) as { data: Projected<V> }).data;
+}
+
+function bounded({ input }: Operation, raw: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  if (!('limit' in input.shape)) return { ...raw };
+  const limit = raw['limit'] ?? ROWS;
+  return { ...raw, limit: limit === 0 || Number(limit) > ROWS_MAX ? ROWS_MAX : limit };
+}
+
+export function mayCall(caller: Caller, id: string): boolean {
+  try {
+    authorize(operationOf(id), caller);
+    return true;
+  } catch (error) {
+    if (error instanceof Failure) return false;
+    throw error;
+  }
+}
+
+/** The fields of an operation that a query has, with their types. Throws invalid_argument for one given twice. */
+export function queryFields(id: string, query: URLSearchParams): Record<string, unknown> {
+  const { input, http } = operationOf(id);
+  const shape: Readonly<Record<string, Parameters<typeof fromText>[0]>> = input.shape;
+  const raw: Record<string, unknown> = {};
+  for (const [name, text] of query) {
+    const schema = shape[name];
+    // An empty field of a form is one that was not filled in.
+    if (schema === undefined || text === '' || (!isNone(http) && http.omit?.includes(name) === true)) continue;
+    if (name in raw) throw new Failure('invalid_argument', `${name}: this query parameter was given more than once.`);
+    raw[name] = fromText(schema, text);
+  }
+  return raw;
+}

@@ -1,0 +1,235 @@
+import type { Caller } from '../../../domain/access/caller.ts';
+import { asFailure, Failure, failureRow } from '../../../domain/failure.ts';
+import type { Authenticator } from '../../../operations/access/authenticate.ts';
+import { invoke, type Runtime } from '../../../operations/core/invoke.ts';
+import { queryOf } from '../../http/credentials.ts';
+import { assetHeaders, CONSOLE_HEADERS } from '../../http/headers.ts';
+import type { Exchange, Sender } from '../../http/sender.ts';
+import { html, type Html } from '../../html/html.ts';
+import { textOf } from '../../text/render.ts';
+import { type Action } from '../pages/actions.ts';
+import type { Page, PageRequest, Shown } from '../pages/page.ts';
+import { PAGES } from '../pages/table.ts';
+import { type Pages, readForm } from '../routes.ts';
+import { refuseForeign, refuseWrongCsrf } from '../same-origin.ts';
+import { mayCall, operationOf } from './asker.ts';
+import type { Asset } from './assets.ts';
+import { blocksHtml } from './blocks.ts';
+import { elsewhere } from './elsewhere.ts';
+import { framed } from './frame.ts';
+import { pageRequest } from './request.ts';
+
+type Params = Readonly<Record<string, string | undefined>>;
+
+interface ConsoleParts {
+  readonly runtime: Runtime;
+  readonly authenticator: Authenticator;
+  readonly sender: Sender;
+  readonly basePath: string;
+  readonly pages: Pick<Pages, 'visitor'>;
+}
+
+/** What is above the content: the result of an action, or why it was refused. */
+interface Notice {
+  readonly status: number;
+  readonly alert: Html;
+}
+
+interface Visit {
+  readonly page: Page;
+  readonly exchange: Exchange;
+  readonly caller: Caller;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** A form of a page holds a reason of 1,000 characters, and little else. */
+const FORM_MAX_BYTES = 16_384;
+const NO_NOTICE: Notice = { status: 200, alert: html`` };
+const NOWHERE: Page = {
+  path: '/',
+  section: 'Overview',
+  title: 'Not found',
+  reads: ['whoami'],
+  show: () => Promise.reject(new Failure('not_found', 'There is no such page.')),
+};
+
+/** The pages for people who are signed in. Its promises never reject. */
+export class Console {
+  readonly #parts: ConsoleParts;
+
+  constructor(parts: ConsoleParts) {
+    this.#parts = parts;
+  }
+
+  async show(page: Page, exchange: Exchange, params: Params): Promise<void> {
+    const caller = await this.#parts.pages.visitor(exchange);
+    if (caller !== null) await this.#answer({ page, exchange, caller, params: textsOf(params) }, NO_NOTICE);
+  }
+
+  async missing(exchange: Exchange): Promise<void> {
+    const caller = await this.#parts.pages.visitor(exchange);
+    if (caller === null) return;
+    if (caller.credential === 'session') await this.#answer({ page: NOWHERE, exchange, caller, params: {} }, NO_NOTICE);
+    else this.#parts.sender.sendFailure(exchange, new Failure('not_found', 'There is no such page.'));
+  }
+
+  async asset({ contentType, body }: Asset, exchange: Exchange): Promise<void> {
+    const caller = await this.#parts.pages.visitor(exchange);
+    if (caller !== null) this.#parts.sender.send(exchange, 200, assetHeaders(contentType), body);
+  }
+
+  /** Calls the operation, then sends the browser on; a refusal is shown on the page of the action. */
+  async act(action: Action, exchange: Exchange, params: Params): Promise<void> {
+    const { pages, sender, basePath } = this.#parts;
+    const texts = textsOf(params);
+    const caller = await pages.visitor(exchange, filled(action.page, texts));
+    if (caller === null) return;
+    const page = PAGES.find(({ path }) => path === action.page) ?? NOWHERE;
+    try {
+      const { location, notice } = await this.#carryOut(action, exchange, caller, texts);
+      if (location === null) await this.#answer({ page, exchange, caller, params: texts }, notice);
+      else sender.send(exchange, 303, [...CONSOLE_HEADERS, 'Location', basePath + location], '');
+    } catch (error) {
+      if (error instanceof Failure)
+        await this.#answer(
+          { page, exchange, caller, params: texts },
+          { status: statusOf(error), alert: alertOf(error) },
+        );
+      else sender.sendFailure(exchange, error);
+    }
+  }
+
+  async #carryOut(
+    action: Action,
+    exchange: Exchange,
+    caller: Caller,
+    params: Readonly<Record<string, string>>,
+  ): Promise<{ location: string | null; notice: Notice }> {
+    const { runtime, authenticator, basePath } = this.#parts;
+    refuseForeign(exchange.request);
+    const form = await readForm(exchange.request, FORM_MAX_BYTES);
+    refuseWrongCsrf(authenticator.csrfOf(caller), form.get('csrf'));
+    const given = action.fields.flatMap((name) => {
+      const text = form.get(name);
+      return text === null || text === '' ? [] : [[name, text] as const];
+    });
+    const fields = Object.fromEntries(given);
+    if (action.confirms?.(fields) === true && form.get('confirm')?.trim() !== params['name'])
+      throw new Failure('invalid_argument', `confirm: type ${params['name'] ?? ''} to confirm.`);
+    const operation = operationOf(action.operation);
+    const answer = await invoke(runtime, operation, {
+      caller,
+      raw: { ...params, ...fields },
+      idempotencyKey: form.get('key') ?? undefined,
+    });
+    if (answer.shape !== 'body') throw new Error(`${action.operation} has no page for its answer`);
+    if (action.goesTo !== undefined)
+      return {
+        location: action.goesTo(params, answer.data as Record<string, unknown>, answer.kind),
+        notice: NO_NOTICE,
+      };
+    const display = { nowMs: runtime.services.clock.now(), color: false, width: null };
+    const shown = blocksHtml(textOf(answer.kind, answer.data, display), { url: (path) => basePath + path });
+    return { location: null, notice: { status: 200, alert: html`<section role="status">${shown}</section>` } };
+  }
+
+  /** The page with its frame; one that fails says why in the same frame. */
+  async #answer(visit: Visit, notice: Notice): Promise<void> {
+    const { page, exchange, caller, params } = visit;
+    const { sender, runtime, authenticator, basePath } = this.#parts;
+    try {
+      const query = new URLSearchParams(queryOf(exchange.request));
+      const csrf = authenticator.csrfOf(caller);
+      const request = pageRequest(page, { runtime, caller, csrf, basePath, params, query });
+      const [{ shown, status }, pending, cordoned] = await Promise.all([
+        shownBy(page, request, (error) => sender.report(exchange, error)),
+        this.#pending(caller),
+        this.#cordoned(caller),
+      ]);
+      const body = framed({
+        pages: PAGES.filter(({ reads }) => mayCall(caller, reads[0])),
+        page,
+        title: shown.title,
+        state: shown.state ?? html``,
+        content: shown.content,
+        alert: notice.alert,
+        elsewhere: elsewhere(page.reads[0], basePath, { ...params, ...fieldsOf(page, request) }),
+        visitor: request.visitor,
+        host: runtime.services.server.hostname,
+        pending,
+        cordoned,
+        nowMs: request.display.nowMs,
+        url: request.url,
+      });
+      sender.send(exchange, notice.status === 200 ? status : notice.status, CONSOLE_HEADERS, body);
+    } catch (error) {
+      sender.sendFailure(exchange, error);
+    }
+  }
+
+  async #pending(caller: Caller): Promise<number> {
+    const list = pageRequest({ path: '/', reads: ['approval.list'] }, this.#silent(caller));
+    return mayCall(caller, 'approval.list') ? (await list.ask('approval.list', 'approval.list')).length : 0;
+  }
+
+  /** False too in a process that has no queue and cannot tell. */
+  async #cordoned(caller: Caller): Promise<boolean> {
+    try {
+      const readiness = pageRequest({ path: '/', reads: ['maintenance.readiness'] }, this.#silent(caller));
+      return (await readiness.ask('maintenance.readiness', 'maintenance.readiness')).cordoned;
+    } catch (error) {
+      if (error instanceof Failure) return false;
+      throw error;
+    }
+  }
+
+  #silent(caller: Caller): Parameters<typeof pageRequest>[1] {
+    const { runtime, basePath } = this.#parts;
+    return { runtime, caller, csrf: null, basePath, params: {}, query: new URLSearchParams() };
+  }
+}
+
+/** Those that the page filters by; a query that it refused has none. */
+function fieldsOf(page: Page, request: PageRequest): Record<string, unknown> {
+  try {
+    return request.fields(page.reads[0]);
+  } catch (error) {
+    if (error instanceof Failure) return {};
+    throw error;
+  }
+}
+
+async function shownBy(
+  page: Page,
+  request: PageRequest,
+  report: (error: unknown) => string,
+): Promise<{ shown: Shown; status: number }> {
+  try {
+    return { shown: await page.show(request), status: 200 };
+  } catch (error) {
+    const failure = asFailure(error);
+    if (!(error instanceof Failure)) report(error);
+    const overview = html`<p><a href="${request.url('/')}">Go to the overview</a></p>\n`;
+    const shown = { title: page.title, content: html`${alertOf(failure)}${overview}` };
+    return { shown, status: statusOf(failure) };
+  }
+}
+
+function alertOf(failure: Failure): Html {
+  return html`<div role="alert"><p>${failure.message}</p>\n<p>${failureRow(failure.code).hint}</p></div>\n`;
+}
+
+function statusOf({ code }: Failure): number {
+  return failureRow(code).status;
+}
+
+/** The parameters of a route, decoded by the router. */
+function textsOf(params: Params): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(params).flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])),
+  );
+}
+
+function filled(path: string, params: Readonly<Record<string, string>>): string {
+  return path.replaceAll(/:([a-z_]+)/g, (_all, name: string) => encodeURIComponent(params[name] ?? ''));
+}

@@ -1,0 +1,46 @@
+/** "This page elsewhere": the command, the route and the tool that answer the same. */
+import { isNone, pathFields } from '../../../operations/core/http-face.ts';
+import { html, type Html } from '../../html/html.ts';
+import { operationOf } from './asker.ts';
+
+/** A word that a shell takes as it is. */
+const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/;
+
+/** `fields` are those of the page: its parameters, and what its query filters by. */
+export function elsewhere(id: string, basePath: string, fields: Readonly<Record<string, unknown>>): Html {
+  const { cli, http, mcp } = operationOf(id);
+  const places = [
+    ...(isNone(cli) ? [] : [`svc ${commandWords(cli.verb, cli.positionals ?? [], fields)}`]),
+    ...(isNone(http) ? [] : [`${http.method} ${basePath}/api/v1${route(http.path, pathFields(http), fields)}`]),
+    ...(isNone(mcp) ? [] : [`MCP ${mcp.tool}`]),
+  ];
+  return html`<p class="elsewhere">This page elsewhere: ${places.map((each) => html`<code>${each}</code> `)}</p>`;
+}
+
+function commandWords(verb: string, positionals: readonly string[], fields: Readonly<Record<string, unknown>>): string {
+  const given = positionals.flatMap((name) => (name in fields ? [quoted(fields[name])] : []));
+  const flags = Object.entries(fields).flatMap(([name, value]) => {
+    const flag = `--${name.replaceAll('_', '-')}`;
+    if (positionals.includes(name)) return [];
+    return value === true ? [flag] : [`${flag} ${quoted(value)}`];
+  });
+  return [verb, ...given, ...flags].join(' ');
+}
+
+/** Fields of a page are words, numbers and flags. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? '');
+}
+
+function quoted(value: unknown): string {
+  const text = textOf(value);
+  return PLAIN.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+function route(path: string, inPath: readonly string[], fields: Readonly<Record<string, unknown>>): string {
+  const filled = path.replaceAll(/\{([a-z_]+)\}/g, (_all, name: string) => encodeURIComponent(textOf(fields[name])));
+  const query = new URLSearchParams(
+    Object.entries(fields).flatMap(([name, value]) => (inPath.includes(name) ? [] : [[name, textOf(value)]])),
+  ).toString();
+  return query === '' ? filled : `${filled}?${query}`;
+}

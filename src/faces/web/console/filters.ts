@@ -1,0 +1,46 @@
+/** The filters of a list: a form with the fields, names and values of the API, which needs no script. */
+import { z } from 'zod';
+import { pathFields, isNone } from '../../../operations/core/http-face.ts';
+import { html, type Html } from '../../html/html.ts';
+import { operationOf } from './asker.ts';
+
+interface Field {
+  readonly description?: string;
+  readonly enum?: readonly string[];
+  readonly type?: string;
+  readonly maximum?: number;
+}
+
+/** Empty for a list without filters. */
+export function filters(operation: string, query: URLSearchParams, only?: readonly string[]): Html {
+  const { input, http } = operationOf(operation);
+  const inPath = isNone(http) ? [] : pathFields(http);
+  const omitted = isNone(http) ? [] : (http.omit ?? []);
+  const { properties = {} } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
+  const shown = Object.entries(properties as Readonly<Record<string, Field>>).filter(
+    ([name]) => !inPath.includes(name) && !omitted.includes(name) && (only === undefined || only.includes(name)),
+  );
+  if (shown.length === 0) return html``;
+  const fields = shown.map(([name, field]) => control(name, field, query.get(name) ?? ''));
+  return html`<form class="filter" role="search">
+${fields}<button>Filter</button>
+</form>
+`;
+}
+
+function control(name: string, field: Field, value: string): Html {
+  const hint = field.description ?? '';
+  const label = name.replaceAll('_', ' ');
+  if (field.enum !== undefined || field.type === 'boolean') {
+    const options = (field.enum ?? ['true']).map((each) => option(each, value));
+    const select = html`<select name="${name}">${option('', value)}${options}</select>`;
+    return html`<label title="${hint}">${label}${select}</label>\n`;
+  }
+  const mode = field.type === 'integer' ? html` inputmode="numeric" size="5"` : html``;
+  return html`<label title="${hint}">${label}<input name="${name}" value="${value}"${mode}></label>\n`;
+}
+
+function option(value: string, chosen: string): Html {
+  const selected = value === chosen ? html` selected` : html``;
+  return html`<option value="${value}"${selected}>${value === '' ? 'any' : value}</option>`;
+}

@@ -1,0 +1,92 @@
+/** What all pages of the console share: navigation, heading, the state of the service, and the foot. */
+import { html, type Html } from '../../html/html.ts';
+import { clockTime } from '../../text/time.ts';
+import { type Page, SECTIONS, type Visitor } from '../pages/page.ts';
+import { STYLE_PATH } from './assets.ts';
+
+interface Frame {
+  readonly pages: readonly Page[];
+  readonly page: Pick<Page, 'section' | 'path'>;
+  readonly title: string;
+  readonly state: Html;
+  /** A failure or a result, above the content. */
+  readonly alert: Html;
+  readonly content: Html;
+  readonly elsewhere: Html;
+  readonly visitor: Visitor;
+  readonly host: string | null;
+  readonly pending: number;
+  readonly cordoned: boolean;
+  readonly nowMs: number;
+  readonly url: (path: string) => string;
+}
+
+export function framed(frame: Frame): string {
+  const { title, host, url, pending, state, alert, content, visitor, nowMs } = frame;
+  const waits = pending === 0 ? '' : `(${pending}) `;
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width,initial-scale=1,viewport-fit=cover">
+<title>${waits}${title} · svc${host === null ? '' : ` ${host}`}</title>
+<link rel="stylesheet" href="${url(STYLE_PATH)}">
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+<header>
+<p class="brand"><b>svc</b> ${host ?? ''}</p>
+${navigation(frame)}</header>
+<main id="content">
+${cordonLine(frame)}${tabs(frame)}<div class="head"><h1>${title}</h1>${state}</div>
+${alert}${content}
+</main>
+<footer>
+${frame.elsewhere}
+<p>As of <time datetime="${new Date(nowMs).toISOString()}">${clockTime(nowMs, nowMs)}</time>. \
+Signed in as ${visitor.name}, scope ${visitor.scope}.</p>
+${signOut(frame)}
+</footer>
+</body>
+</html>
+`.text;
+}
+
+function navigation({ pages, page, url, pending }: Frame): Html {
+  const entries = SECTIONS.flatMap((section) => {
+    const entry = pages.find((each) => each.section === section && !each.path.includes(':'));
+    return entry === undefined ? [] : [{ section, path: entry.path }];
+  });
+  const links = entries.map(({ section, path }) => {
+    const current = section === page.section ? html` aria-current="true"` : html``;
+    const count =
+      section === 'Approvals' && pending > 0
+        ? html` <span class="count" title="${pending} pending">${pending}</span>`
+        : html``;
+    return html`<li><a href="${url(path)}"${current}>${section}${count}</a></li>\n`;
+  });
+  return html`<nav aria-label="Sections"><ul>\n${links}</ul></nav>\n`;
+}
+
+/** The other pages of the section. */
+function tabs({ pages, page, url }: Frame): Html {
+  const all = pages.filter(({ section, path }) => section === page.section && !path.includes(':'));
+  if (all.length < 2) return html``;
+  const links = all.map(({ path, title }) => {
+    const current = path === page.path ? html` aria-current="page"` : html``;
+    return html`<a href="${url(path)}"${current}>${title}</a>\n`;
+  });
+  return html`<nav class="tabs" aria-label="Pages of ${page.section}">\n${links}</nav>\n`;
+}
+
+function cordonLine({ cordoned, url }: Frame): Html {
+  if (!cordoned) return html``;
+  return html`<p class="line warn">The service is cordoned: no job starts and no rule fires. \
+<a href="${url('/maintenance')}">Maintenance</a></p>\n`;
+}
+
+function signOut({ visitor, url }: Frame): Html {
+  if (visitor.csrf === null) return html``;
+  return html`<form method="post" action="${url('/logout')}">\
+<input type="hidden" name="csrf" value="${visitor.csrf}"><button>Sign out</button></form>`;
+}

@@ -1,0 +1,152 @@
+import { Failure } from '../../../domain/failure.ts';
+import { KINDS } from '../../../domain/jobs/kinds.ts';
+import type { Projected } from '../../../operations/views/views.ts';
+import { html, type Html } from '../../html/html.ts';
+import { movedBy } from '../../text/stale.ts';
+import { clockTime, relative, timeLeft } from '../../text/time.ts';
+import { APPROVAL_PAINTS } from '../../text/views/approvals.ts';
+import { linked } from '../console/blocks.ts';
+import { mark } from '../console/marks.ts';
+import { planHtml } from '../console/plan.ts';
+import type { Page, PageRequest } from './page.ts';
+import { plainPage } from './plain.ts';
+
+type Approval = Projected<'approval.get'>;
+type Plan = Projected<'approval.plan'>;
+
+const LIST = plainPage({
+  path: '/approvals',
+  section: 'Approvals',
+  title: 'Approvals',
+  parts: [{ operation: 'approval.list', kind: 'approval.list' }],
+});
+
+const APPROVAL: Page = {
+  path: '/approvals/:id',
+  section: 'Approvals',
+  title: 'Approval',
+  reads: ['approval.get', 'approval.plan'],
+  async show(request) {
+    const approval = await request.ask('approval.get', 'approval.get', request.params);
+    const plan = await planOf(approval, request);
+    const content = html`${warning(approval, plan)}<div class="two">
+<section>${planSection(approval, plan)}</section>
+<section><h2>Before you decide</h2>
+${facts(approval, request)}</section>
+</div>
+${decision(approval, plan, request)}`;
+    const state = mark(approval.state, APPROVAL_PAINTS[approval.state]);
+    return { title: titleOf(approval), state, content };
+  },
+};
+
+/** Null without a plan, and for a visitor who may not see its values; a failure says why. */
+async function planOf(
+  { id, plan_artifact_id: artifact }: Approval,
+  { ask, may }: PageRequest,
+): Promise<Plan | Failure | null> {
+  if (artifact === null || !may('approval.plan')) return null;
+  try {
+    return await ask('approval.plan', 'approval.plan', { id });
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+}
+
+function isPlan(plan: Plan | Failure | null): plan is Plan {
+  return plan !== null && !(plan instanceof Failure);
+}
+
+function titleOf({ kind, workspace, runbook, summary, plan_artifact_id: artifact }: Approval): string {
+  const { words } = KINDS[kind];
+  const about = workspace ?? runbook.slice(runbook.indexOf(':') + 1);
+  const what = runbook.startsWith('rule:')
+    ? `Do the ${words.short} of rule ${about}`
+    : words.title(about, artifact !== null);
+  return artifact === null ? what : `${what}: ${summary}`;
+}
+
+function warning({ stale }: Approval, plan: Plan | Failure | null): Html {
+  if (stale !== undefined || !isPlan(plan) || plan.destroys.length === 0) return html``;
+  const count = plan.destroys.length;
+  return html`<p role="alert">This plan destroys ${count} ${count === 1 ? 'resource' : 'resources'}. \
+What is destroyed does not come back. <a href="#plan">Go to the first</a></p>\n`;
+}
+
+function planSection({ plan_artifact_id: artifact }: Approval, plan: Plan | Failure | null): Html {
+  if (isPlan(plan)) return html`<h2 id="plan">Plan</h2>\n${planHtml(plan)}`;
+  if (plan instanceof Failure) return html`<h2>Plan</h2>\n<p class="line">${plan.message}</p>\n`;
+  if (artifact === null) return html``;
+  return html`<h2>Plan</h2>\n<p class="line">Its values are shown to the scopes operator and approve only.</p>\n`;
+}
+
+function facts(approval: Approval, { display, url }: PageRequest): Html {
+  const { nowMs } = display;
+  const { provenance, stale } = approval;
+  const rows: (readonly [string, string | null])[] = [
+    ['What', approval.summary],
+    ['Asked by', approval.requested_by],
+    ['Came from', origin(provenance)],
+    ['Why asked', approval.policy],
+    ['State', stale === undefined ? null : movedBy(stale, nowMs)],
+    ['Job', approval.job_id],
+    ['Created', relative(approval.created_at, nowMs)],
+    ['Expires', approval.state === 'pending' ? expiry(approval, nowMs) : null],
+    ['Decided', approval.decided_at === null ? null : `${relative(approval.decided_at, nowMs)}${by(approval)}`],
+    ['Reason', approval.reason],
+  ];
+  const shown = rows.map(([name, value]) =>
+    value === null ? html`` : html`<div><dt>${name}</dt><dd>${linked(value, { url })}</dd></div>\n`,
+  );
+  return html`<dl>\n${shown}</dl>\n`;
+}
+
+function origin({ origin: from, alert, rule }: Approval['provenance']): string {
+  const of = alert === undefined ? from : `alert ${alert}`;
+  return rule === undefined ? of : `${of}, matched by rule ${rule}`;
+}
+
+function expiry({ expires_at: at }: Approval, nowMs: number): string {
+  const end = Date.parse(at);
+  return `${clockTime(end, nowMs, 'minutes')}, ${timeLeft(end - nowMs)}; then the job is refused`;
+}
+
+function by({ decided_by: who, decided_via: via }: Approval): string {
+  return who === null ? '' : ` by ${who}${via === null ? '' : ` via ${via}`}`;
+}
+
+/** The two buttons, or why the visitor gets no button. */
+function decision(approval: Approval, plan: Plan | Failure | null, request: PageRequest): Html {
+  const { id, state, stale, kind, requested_by: asker } = approval;
+  const { visitor, may, form } = request;
+  if (state !== 'pending') return html``;
+  if (asker === visitor.name) return html`<p class="line">You asked for this job, so another person must decide.</p>\n`;
+  if (!may('approval.decision'))
+    return html`<p class="line">To decide, sign in with the scope approve or operator; yours is \
+${visitor.scope}.</p>\n`;
+  if (visitor.csrf === null) return html``;
+  const reject = { label: 'Reject', sends: ['decision', 'reject'] } as const;
+  const ask = { path: `/approvals/${id}/decision`, operation: 'approval.decision', fields: REASON };
+  if (stale !== undefined || plan instanceof Failure)
+    return html`<div class="decide"><p>It can no longer be approved. ${planAgain(approval, request)}</p>
+${form({ ...ask, ...reject })}</div>\n`;
+  const destroys = isPlan(plan) ? plan.destroys.length : 0;
+  const buttons = form({
+    ...ask,
+    label: destroys === 0 ? 'Approve' : `Approve, destroying ${destroys}`,
+    look: destroys > 0 || KINDS[kind].destroysAll ? 'danger' : 'yes',
+    sends: ['decision', 'approve'],
+    others: [reject],
+  });
+  return html`<div class="decide">\n${buttons}</div>\n`;
+}
+
+const REASON = html`<label>Reason (optional)<textarea name="reason" rows="1" maxlength="1000"></textarea></label>`;
+
+function planAgain({ workspace }: Approval, { url }: PageRequest): Html {
+  if (workspace === null) return html``;
+  return html`<a href="${url(`/workspaces/${encodeURIComponent(workspace)}`)}">Plan again</a>`;
+}
+
+export const APPROVAL_PAGES = [LIST, APPROVAL];

@@ -1,0 +1,52 @@
+import { html } from '../../html/html.ts';
+import { textOf } from '../../text/render.ts';
+import { OUTCOME_PAINTS, reasonText } from '../../text/views/events.ts';
+import { blocksHtml } from '../console/blocks.ts';
+import { filters } from '../console/filters.ts';
+import { mark } from '../console/marks.ts';
+import { traceHtml } from '../console/trace.ts';
+import type { Page } from './page.ts';
+
+const LIST: Page = {
+  path: '/events',
+  section: 'Events',
+  title: 'Events',
+  reads: ['event.list', 'event.summary'],
+  async show(request) {
+    const { ask, display, query, fields, url } = request;
+    const [events, summary] = await Promise.all([
+      ask('event.list', 'event.list', fields('event.list')),
+      ask('event.summary', 'event.summary'),
+    ]);
+    const { received, ...outcomes } = summary;
+    const links = Object.entries(outcomes).map(
+      ([outcome, count]) => html`<a href="${url(`/events?outcome=${outcome}`)}">${outcome} ${count}</a>\n`,
+    );
+    const content = html`<p>Since the beginning ${received} received:</p>
+<p class="acts">${links}</p>
+${filters('event.list', query)}${blocksHtml(textOf('event.list', events, display), request)}`;
+    return { title: 'Events', content };
+  },
+};
+
+const EVENT: Page = {
+  path: '/events/:id',
+  section: 'Events',
+  title: 'Event',
+  reads: ['event.get', 'event.trace'],
+  async show(request) {
+    const { ask, params, display } = request;
+    const [event, trace] = await Promise.all([
+      ask('event.get', 'event.get', params),
+      ask('event.trace', 'event.trace', params),
+    ]);
+    const content = html`<section class="panel"><h2>Why</h2>
+<p>${reasonText(event.reason)}</p>
+${traceHtml(trace.steps)}</section>
+${blocksHtml(textOf('event.get', event, display), request)}`;
+    const name = event.name ?? event.source;
+    return { title: `Event ${name}`, state: mark(event.outcome, OUTCOME_PAINTS[event.outcome]), content };
+  },
+};
+
+export const EVENT_PAGES = [LIST, EVENT];

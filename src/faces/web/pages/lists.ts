@@ -1,0 +1,136 @@
+/** Pages that show what the command line shows, in its words. */
+import { commandNote, plainPage } from './plain.ts';
+
+export const LIST_PAGES = [
+  plainPage({
+    path: '/webhooks',
+    section: 'Events',
+    title: 'Webhooks',
+    parts: [
+      { operation: 'webhook.list', kind: 'webhook.list' },
+      { operation: 'deadman.list', kind: 'deadman.list', heading: 'Watches of webhooks that fall silent' },
+    ],
+  }),
+  plainPage({
+    path: '/netgroups',
+    section: 'Checks',
+    title: 'Netgroups',
+    parts: [{ operation: 'netgroup.list', kind: 'netgroup.list' }],
+  }),
+  plainPage({
+    path: '/quiet',
+    section: 'Quiet',
+    title: 'Quiet',
+    parts: [
+      {
+        operation: 'mute.list',
+        kind: 'mute.list',
+        heading: 'Mutes: the job runs, without notifications',
+        note: commandNote('Add one with:', 'mute.add'),
+      },
+      {
+        operation: 'silence.list',
+        kind: 'silence.list',
+        heading: 'Silences: the rule does not run',
+        note: commandNote('Add one with:', 'silence.add'),
+      },
+    ],
+  }),
+  plainPage({
+    path: '/schedules',
+    section: 'Schedules',
+    title: 'Schedules',
+    parts: [{ operation: 'schedule.list', kind: 'schedule.list' }],
+  }),
+  plainPage({
+    path: '/sources',
+    section: 'Workspaces',
+    title: 'Sources',
+    parts: [{ operation: 'source.list', kind: 'source.list' }],
+  }),
+  plainPage({
+    path: '/inventories',
+    section: 'Workspaces',
+    title: 'Inventories',
+    parts: [{ operation: 'inventory.list', kind: 'inventory.list', named: { NAME: '/inventories/' } }],
+  }),
+  plainPage({
+    path: '/inventories/:name',
+    section: 'Workspaces',
+    title: 'Inventory',
+    heading: ({ name }) => `Inventory ${name}`,
+    parts: [{ operation: 'inventory.get', kind: 'inventory.get' }],
+  }),
+  plainPage({
+    path: '/workflows',
+    section: 'Workspaces',
+    title: 'Workflows',
+    parts: [{ operation: 'workflow.list', kind: 'workflow.list', named: { NAME: '/workflows/' } }],
+  }),
+  plainPage({
+    path: '/workflows/:name',
+    section: 'Workspaces',
+    title: 'Workflow',
+    heading: ({ name }) => `Workflow ${name}`,
+    parts: [{ operation: 'workflow.get', kind: 'workflow.get' }],
+  }),
+  plainPage({
+    path: '/runs/:run',
+    section: 'Workspaces',
+    title: 'Run of a workflow',
+    heading: ({ run }) => `Run ${run}`,
+    parts: [{ operation: 'workflow.status', kind: 'workflow.status' }],
+  }),
+  plainPage({
+    path: '/secrets',
+    section: 'Secrets',
+    title: 'Secrets',
+    parts: [
+      {
+        operation: 'secret.list',
+        kind: 'secret.list',
+        note: commandNote('Values cannot be shown here: no field has them. Set one with:', 'secret.set'),
+      },
+      { operation: 'seal.status', kind: 'seal.status', heading: 'The seal' },
+    ],
+  }),
+  plainPage({
+    path: '/backups',
+    section: 'Backups',
+    title: 'Backups',
+    parts: [
+      { operation: 'backup.list', kind: 'backup.list', note: commandNote('Make one now with:', 'backup.create') },
+    ],
+  }),
+  plainPage({ path: '/health', section: 'System', title: 'Health', parts: [{ operation: 'doctor', kind: 'doctor' }] }),
+  plainPage({
+    path: '/tokens',
+    section: 'System',
+    title: 'Tokens',
+    parts: [
+      {
+        operation: 'token.list',
+        kind: 'token.list',
+        note: commandNote('A browser makes no credential. Create one with:', 'token.create'),
+      },
+    ],
+  }),
+  plainPage({
+    path: '/devices',
+    section: 'System',
+    title: 'Devices',
+    parts: [
+      {
+        operation: 'notify.endpoint.list',
+        kind: 'notify.endpoint.list',
+        note: commandNote('Register a device of yours with:', 'notify.endpoint.add'),
+      },
+    ],
+  }),
+  plainPage({
+    path: '/audit',
+    section: 'System',
+    title: 'Audit',
+    parts: [{ operation: 'audit.list', kind: 'audit.list' }],
+  }),
+];

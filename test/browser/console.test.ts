@@ -1,0 +1,122 @@
+/** The console in a real browser: every page, light and dark, on a desk and on a phone. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { after, before, describe, test } from 'node:test';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { PAGES } from '../../src/faces/web/pages/table.ts';
+import { gate } from '../support/fixtures/approvals.ts';
+import { type Program, startProgram } from '../support/program.ts';
+import { CHROMIUM, needs } from '../support/tools.ts';
+import { pathOf, tellStory } from '../support/console/story.ts';
+
+const FLAGS = ['--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'];
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+/** The axe rules of WCAG 2.2 AA, and its best practices. */
+const RUN_AXE = `axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice']}).then(
+  ({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map((n) => n.html).join(' ')))`;
+
+interface Look {
+  readonly width: number;
+  readonly height: number;
+  readonly colorScheme: 'light' | 'dark';
+}
+
+const LOOKS: readonly Look[] = [
+  { width: 1280, height: 800, colorScheme: 'light' },
+  { width: 360, height: 740, colorScheme: 'dark' },
+];
+
+describe('The console in a browser', { skip: needs('chromium') }, () => {
+  let browser: Browser;
+  before(async () => {
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, chromiumSandbox: false });
+  });
+  after(() => browser.close());
+
+  async function signedIn(program: Program, look: Look, path = '/'): Promise<{ page: Page; faults: string[] }> {
+    const { width, height, colorScheme } = look;
+    const page = await browser.newPage({ viewport: { width, height }, colorScheme });
+    const faults: string[] = [];
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !message.text().includes('401')) faults.push(message.text());
+    });
+    page.on('request', (request) => {
+      if (!request.url().startsWith(`${program.url}/`)) faults.push(`asks ${request.url()}`);
+    });
+    await page.goto(program.url + path);
+    await page.locator('input[name=token]').fill(program.tokens.operator);
+    await page.keyboard.press('Enter');
+    await page.locator('nav').first().waitFor();
+    return { page, faults };
+  }
+
+  for (const look of LOOKS)
+    test(`axe finds nothing on any page, ${look.width} px wide and ${look.colorScheme}`, async (t) => {
+      const program = await startProgram(t, { basePath: '/ops/x' });
+      const story = await tellStory(program);
+      const { page, faults } = await signedIn(program, look);
+      const found: string[] = [];
+      for (const row of PAGES) {
+        const path = pathOf(row.path, story);
+        if (path === null) continue;
+        await page.goto(program.url + path);
+        await page.evaluate(AXE);
+        found.push(...(await page.evaluate<string[]>(RUN_AXE)).map((each) => `${path} ${each}`));
+        const wide = await page.evaluate('document.documentElement.scrollWidth');
+        if (Number(wide) > look.width) found.push(`${path} is ${String(wide)} px wide`);
+      }
+      assert.deepEqual([...found, ...faults], []);
+      await page.close();
+    });
+
+  test('on 320 px no page scrolls to the side', async (t) => {
+    const program = await startProgram(t);
+    const story = await tellStory(program);
+    const { page, faults } = await signedIn(program, { width: 320, height: 640, colorScheme: 'light' });
+    const found: string[] = [];
+    for (const row of PAGES) {
+      const path = pathOf(row.path, story);
+      if (path === null) continue;
+      await page.goto(program.url + path);
+      const wide = await page.evaluate('document.documentElement.scrollWidth');
+      if (Number(wide) > 320) found.push(`${path} is ${String(wide)} px wide`);
+    }
+    assert.deepEqual([...found, ...faults], []);
+    await page.close();
+  });
+
+  test('by the keyboard alone one signs in on the page that was asked for, approves and signs out', async (t) => {
+    const program = await startProgram(t);
+    const { approval, jobId } = await gate(program.store, { planned: false });
+    const [, phone] = LOOKS;
+    assert.ok(phone);
+    const { page, faults } = await signedIn(program, phone, `/approvals/${approval.id}`);
+    assert.equal(new URL(page.url()).pathname, `/approvals/${approval.id}`);
+    await tabTo(page, 'textarea');
+    await page.keyboard.type('read on the phone');
+    await page.keyboard.press('Enter');
+    assert.equal(new URL(page.url()).pathname, `/approvals/${approval.id}`, 'no key in the text decides');
+    await tabTo(page, 'button[value=approve]');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/jobs/${jobId}`);
+    assert.match(await page.locator('.head').innerText(), /queued/);
+    await tabTo(page, 'footer button');
+    await page.keyboard.press('Enter');
+    await page.locator('input[name=token]').waitFor();
+    assert.deepEqual(faults, []);
+    await page.close();
+  });
+});
+
+/** Presses Tab until the element has the focus, which must be visible. */
+async function tabTo(page: Page, selector: string): Promise<void> {
+  for (let i = 0; i < 60; i += 1) {
+    await page.keyboard.press('Tab');
+    const focused = `document.activeElement?.matches(${JSON.stringify(selector)}) === true`;
+    if ((await page.evaluate(focused)) !== true) continue;
+    assert.notEqual(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle'), 'none');
+    return;
+  }
+  assert.fail(`Tab does not reach ${selector}`);
+}

@@ -1,0 +1,144 @@
+/** What one does in the console: each form is checked as the API checks, and a refusal is shown on its page. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { PAGES } from '../../src/faces/web/pages/table.ts';
+import { ACTIONS } from '../../src/faces/web/pages/actions.ts';
+import { OPERATIONS } from '../../src/operations/table.ts';
+import { getJob } from '../../src/store/jobs/jobs.ts';
+import { gate } from '../support/fixtures/approvals.ts';
+import { startProgram } from '../support/program.ts';
+import { formsOf, visit } from '../support/console/visitor.ts';
+
+describe('In the console', () => {
+  it('each action has a page and an operation, and no operation that wants a bearer token', () => {
+    for (const { path, page, operation, fields } of ACTIONS) {
+      assert.ok(
+        PAGES.some((each) => each.path === page),
+        path,
+      );
+      const row = OPERATIONS.find(({ id }) => id === operation);
+      assert.ok(row !== undefined && row.bearerOnly !== true, path);
+      for (const field of fields) assert.ok(field in row.input.shape, `${path}: ${field}`);
+    }
+  });
+
+  for (const scope of ['operator', 'approve'] as const)
+    it(`a person with the scope ${scope} approves, once, and gets to the job`, async (t) => {
+      const program = await startProgram(t);
+      const { approval, jobId } = await gate(program.store, { planned: false });
+      const visitor = await visit(program, program.tokens[scope]);
+      const page = `/approvals/${approval.id}`;
+      const [form] = formsOf((await visitor.open(page)).text);
+      const fields = { ...form?.hidden, decision: 'approve', reason: 'read it' };
+      for (const time of ['first', 'again']) {
+        const { status, headers } = await visitor.post(`${page}/decision`, fields);
+        assert.deepEqual([status, headers.get('location')], [303, `/jobs/${jobId}`], time);
+      }
+      assert.equal((await getJob(program.store.db, jobId)).state, 'queued');
+      const { text } = await visitor.open(page);
+      assert.match(text, /read it/);
+      assert.equal(formsOf(text).length, 1, 'to sign out');
+      const late = await visitor.post(`${page}/decision`, { ...fields, key: 'another', decision: 'reject' });
+      assert.equal(late.status, 409);
+      assert.match(late.text, /<div role="alert"><p>[^<]*approved/);
+    });
+
+  it('who asked, and who may not decide, gets no button, and a form of another is refused', async (t) => {
+    const program = await startProgram(t);
+    const asker = await visit(program, program.tokens.operator);
+    const [, name = ''] = /Signed in as (\S+), scope/.exec((await asker.open('/')).text) ?? [];
+    const asked = { planned: false, requestedBy: name, owners: ['operator'] };
+    const { approval, jobId } = await gate(program.store, asked);
+    const page = `/approvals/${approval.id}`;
+    for (const [scope, words] of [
+      ['operator', /You asked for this job, so another person must decide/],
+      ['readonly', /sign in with the scope approve or operator; yours is readonly/],
+    ] as const) {
+      const visitor = await visit(program, program.tokens[scope]);
+      const { text } = await visitor.open(page);
+      assert.match(text, words);
+      const [signOut] = formsOf(text);
+      const posted = await visitor.post(`${page}/decision`, { ...signOut?.hidden, decision: 'approve' });
+      assert.equal(posted.status, 403);
+      assert.match(posted.text, /<div role="alert">/);
+    }
+    assert.equal((await getJob(program.store.db, jobId)).state, 'awaiting_approval');
+  });
+
+  it('T08: a form without the token of the session, or from elsewhere, changes nothing', async (t) => {
+    const program = await startProgram(t);
+    const id = await program.queue();
+    const visitor = await visit(program, program.tokens.operator);
+    for (const csrf of ['', 'x'.repeat(43)])
+      assert.equal((await visitor.post(`/jobs/${id}/cancel`, { csrf })).status, 403);
+    assert.equal((await visitor.post(`/jobs/${id}/cancel`, {})).status, 403);
+    assert.equal((await getJob(program.store.db, id)).state, 'queued');
+    const { status, headers } = await visitor.submit(`/jobs/${id}`, `/jobs/${id}/cancel`);
+    assert.deepEqual([status, headers.get('location')], [303, `/jobs/${id}`]);
+    assert.equal((await getJob(program.store.db, id)).state, 'cancelled');
+  });
+
+  it('what no one reviews is queued only after its name was typed', async (t) => {
+    const program = await startProgram(t);
+    await gate(program.store, { ttlMs: 1 });
+    const visitor = await visit(program, program.tokens.operator);
+    for (const [verb, confirm] of [
+      ['destroy', ''],
+      ['destroy', 'other'],
+      ['apply', ''],
+    ] as const) {
+      const { status, text } = await visitor.submit('/workspaces/net', `/workspaces/net/${verb}`, { confirm });
+      assert.equal(status, 400);
+      assert.match(text, /confirm: type net to confirm\./);
+    }
+    const { status, headers } = await visitor.submit('/workspaces/net', '/workspaces/net/destroy', { confirm: 'net' });
+    assert.equal(status, 303);
+    const id = headers.get('location')?.replace('/jobs/', '') ?? '';
+    const job = await getJob(program.store.db, id);
+    assert.deepEqual([job.kind, job.trigger], ['destroy', 'web']);
+  });
+
+  it('the service is cordoned and opened again, and each page says so', async (t) => {
+    const program = await startProgram(t);
+    const visitor = await visit(program, program.tokens.operator);
+    assert.equal((await visitor.submit('/maintenance', '/maintenance/cordon')).status, 303);
+    for (const page of ['/', '/secrets']) assert.match((await visitor.open(page)).text, /The service is cordoned/);
+    assert.match((await visitor.open('/maintenance')).text, /<h1>It is safe to reboot<\/h1>/);
+    assert.equal((await visitor.submit('/maintenance', '/maintenance/uncordon')).status, 303);
+    assert.doesNotMatch((await visitor.open('/')).text, /is cordoned/);
+  });
+
+  it('after signing in one gets the page that was asked for, and never another server', async (t) => {
+    const program = await startProgram(t, { basePath: '/ops' });
+    const first = await fetch(`${program.url}/jobs?state=failed`);
+    assert.equal(first.status, 401);
+    assert.match(await first.text(), /name="next" value="\/jobs\?state=failed"/);
+    const leads = async (next: string): Promise<string | null> => {
+      const body = new URLSearchParams({ token: program.tokens.operator, next });
+      const response = await fetch(`${program.url}/login`, { method: 'POST', body, redirect: 'manual' });
+      assert.equal(response.status, 303);
+      return response.headers.get('location');
+    };
+    assert.equal(await leads('/jobs?state=failed'), '/ops/jobs?state=failed');
+    for (const next of [
+      '//evil.example/',
+      'https://evil.example/',
+      '/\\evil.example',
+      '/./\\evil.example',
+      '',
+      '/..//evil',
+    ])
+      assert.equal(await leads(next), '/ops/', next);
+  });
+
+  it('a form that is sent after the end of the session leads through the sign-in page back to its page', async (t) => {
+    const program = await startProgram(t);
+    const { approval } = await gate(program.store, { planned: false });
+    const response = await fetch(`${program.url}/approvals/${approval.id}/decision`, {
+      method: 'POST',
+      body: new URLSearchParams({ decision: 'approve' }),
+    });
+    assert.equal(response.status, 401);
+    assert.match(await response.text(), new RegExp(`name="next" value="/approvals/${approval.id}"`));
+  });
+});

@@ -1,0 +1,124 @@
+/** Each page of the console, as a browser without scripts gets it. */
+import assert from 'node:assert/strict';
+import { gzipSync } from 'node:zlib';
+import { describe, it } from 'node:test';
+import { PAGES } from '../../src/faces/web/pages/table.ts';
+import { ASSETS } from '../../src/faces/web/console/assets.ts';
+import { SECTIONS } from '../../src/faces/web/pages/page.ts';
+import { startProgram } from '../support/program.ts';
+import { EVIL, pathOf, tellStory } from '../support/console/story.ts';
+import { formsOf, visit } from '../support/console/visitor.ts';
+
+const STYLE_GZIP_MAX = 8_192;
+const LIST_GZIP_MAX = 20_480;
+
+function judge(path: string, basePath: string, text: string, headers: Headers): void {
+  const policy = headers.get('content-security-policy') ?? '';
+  assert.match(policy, /^default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'/, path);
+  assert.equal(headers.get('cache-control'), 'private, no-cache', path);
+  assert.doesNotMatch(text, /<script|<img|<[^>]*\s(?:style|on\w+)=/, path);
+  for (const character of ['\u202e', '\u001b']) assert.ok(!text.includes(character), path);
+  for (const [, address = ''] of text.matchAll(/(?:href|action|src)="([^"#][^"]*)"/g))
+    assert.ok(address.startsWith(`${basePath}/`) && !address.startsWith('//'), `${path} names ${address}`);
+  assert.match(text, /This page elsewhere: <code>/, path);
+}
+
+describe('The console', () => {
+  for (const basePath of ['', '/ops/x'])
+    it(`answers each page${basePath === '' ? '' : ` below ${basePath}`}, without a script and escaped`, async (t) => {
+      const program = await startProgram(t, { basePath });
+      const story = await tellStory(program);
+      const visitor = await visit(program, program.tokens.operator);
+      for (const page of PAGES) {
+        const path = pathOf(page.path, story);
+        if (path === null) continue;
+        const { status, headers, text } = await visitor.open(path);
+        assert.equal(status, 200, `${path}: ${/<div role="alert">.*?<\/div>/s.exec(text)?.[0] ?? ''}`);
+        judge(path, basePath, text, headers);
+      }
+      for (const asset of ASSETS) {
+        const { status, headers, text } = await visitor.open(asset.path);
+        assert.deepEqual([status, text], [200, asset.body]);
+        assert.equal(headers.get('cache-control'), 'private, max-age=31536000, immutable');
+      }
+    });
+
+  it('shows foreign text as text, and the colours of output as classes', async (t) => {
+    const program = await startProgram(t);
+    const story = await tellStory(program);
+    const visitor = await visit(program, program.tokens.operator);
+    const job = (await visitor.open(`/jobs/${story.id.jobs}`)).text;
+    assert.match(job, /<span class="c-fail">red<\/span> &quot;&gt;&lt;img src=x onerror=alert\(1\)&gt;/);
+    assert.match(job, /&lt;\/script&gt;\\u202e<\/span>/, 'the sequence that clears a screen is left out');
+    const event = (await visitor.open(`/events/${story.id.events}`)).text;
+    assert.ok(
+      event.split('&lt;script&gt;alert(2)&lt;/script&gt;\\u202e\\u001b[2J').length > 4,
+      'name, label and reason',
+    );
+    const filter = (await visitor.open(`/jobs?runbook=${encodeURIComponent(EVIL)}`)).text;
+    assert.match(filter, /name="runbook" value="&quot;&gt;&lt;img/);
+  });
+
+  it('lists in each section, marks where one is, and leaves out what the scope may not see', async (t) => {
+    const program = await startProgram(t);
+    const operator = await visit(program, program.tokens.operator);
+    const { text } = await operator.open('/tokens');
+    for (const section of SECTIONS) assert.match(text, new RegExp(`">${section}`));
+    assert.match(text, /aria-current="true">System/);
+    assert.match(text, /aria-current="page">Tokens/);
+    const readonly = await visit(program, program.tokens.readonly);
+    const refused = await readonly.open('/tokens');
+    assert.equal(refused.status, 403);
+    assert.match(refused.text, /token\.list needs the scope operator; this credential has readonly\./);
+    assert.doesNotMatch(refused.text, />Tokens<\/a>/);
+  });
+
+  it('filters with the names and values of the API, and says which command does the same', async (t) => {
+    const program = await startProgram(t);
+    const visitor = await visit(program, program.tokens.readonly);
+    const queued = await program.queue();
+    const all = (await visitor.open('/jobs?state=queued&limit=')).text;
+    assert.ok(all.includes(queued));
+    assert.match(all, /<option value="queued" selected>/);
+    assert.match(all, /<code>svc job list --state queued<\/code> <code>GET \/api\/v1\/jobs\?state=queued<\/code>/);
+    const none = (await visitor.open('/jobs?state=failed')).text;
+    assert.ok(!none.includes(queued));
+    assert.match(none, /Nothing matches the filter\./);
+  });
+
+  it('shows the newest part of a long log, and each part of it by its address', async (t) => {
+    const program = await startProgram(t);
+    const id = await program.queue();
+    await program.claim();
+    await program.print(
+      id,
+      Array.from({ length: 600 }, (_, i) => `line ${i}`),
+    );
+    const visitor = await visit(program, program.tokens.readonly);
+    const newest = (await visitor.open(`/jobs/${id}`)).text;
+    assert.match(newest, /line 599</);
+    assert.doesNotMatch(newest, /line 99</);
+    const all = (await visitor.open(`/jobs/${id}?since=0`)).text;
+    assert.match(all, /<div id="L1" class="state">.*<div id="L2"><a href="#L2">2<\/a><span>line 0</s);
+    assert.ok(all.length > newest.length);
+  });
+
+  it('keeps its sizes', async (t) => {
+    const program = await startProgram(t);
+    for (let i = 0; i < 100; i += 1) await program.queue();
+    const visitor = await visit(program, program.tokens.operator);
+    const { text } = await visitor.open('/jobs');
+    assert.equal(text.match(/<tr>/g)?.length, 101);
+    assert.ok(gzipSync(text).length <= LIST_GZIP_MAX, `${gzipSync(text).length} bytes`);
+    for (const { path, body } of ASSETS)
+      if (path.endsWith('.css')) assert.ok(gzipSync(body).length <= STYLE_GZIP_MAX, `${gzipSync(body).length} bytes`);
+  });
+
+  it('has no form for a visitor who can post none', async (t) => {
+    const program = await startProgram(t);
+    const { id } = await tellStory(program);
+    const bearer = { authorization: `Bearer ${program.tokens.operator}` };
+    const page = await fetch(`${program.url}/approvals/${id.approvals}`, { headers: bearer });
+    assert.deepEqual([page.status, formsOf(await page.text())], [200, []]);
+  });
+});
