@@ -4,7 +4,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { environmentTwin, SETTINGS } from '../src/config/settings.ts';
+import { environmentTwin, SETTINGS } from '../src/config/settings/settings.ts';
 import { failureRow, FAILURES, type FailureCode } from '../src/domain/failure.ts';
 import { INITIAL_STATES, isTerminal, JOB_MOVES, JOB_STATES } from '../src/domain/jobs/job.ts';
 import { isNone } from '../src/operations/core/http-face.ts';

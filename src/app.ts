@@ -7,8 +7,8 @@ export const openLocal: App['openLocal'] = async (settings) => (await import('./
 export const withoutStore: App['withoutStore'] = async (settings, reason) =>
   (await import('./app/local.ts')).withoutStore(settings, reason);
 
-export const runServe: App['runServe'] = async (settings, io, schema) =>
-  (await import('./app/serve.ts')).runServe(settings, io, schema);
+export const runServe: App['runServe'] = async (load, io, schema) =>
+  (await import('./app/serve.ts')).runServe(load, io, schema);
 
 export const runMigrate: App['runMigrate'] = async (settings) =>
   (await import('./app/migrate.ts')).runMigrate(settings);

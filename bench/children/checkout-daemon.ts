@@ -1,7 +1,7 @@
 /** A whole daemon that also fetches repositories, one after the other, in its own process and beside its API. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSettings } from '../../src/config/settings.ts';
+import { readSettings } from '../../src/config/settings/read-settings.ts';
 import { localCaller } from '../../src/domain/access/caller.ts';
 import type { Running } from '../../src/app/run/ready.ts';
 import { startServe } from '../../src/app/serve.ts';

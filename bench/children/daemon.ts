@@ -3,7 +3,7 @@
  * any other process in between. `watch` only tells when jobs start and end, for jobs that another process queues.
  */
 import { localCaller } from '../../src/domain/access/caller.ts';
-import { readSettings } from '../../src/config/settings.ts';
+import { readSettings } from '../../src/config/settings/read-settings.ts';
 import type { Running } from '../../src/app/run/ready.ts';
 import { startServe } from '../../src/app/serve.ts';
 import { invoke } from '../../src/operations/core/invoke.ts';

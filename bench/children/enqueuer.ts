@@ -1,6 +1,6 @@
 /** The local command line's way to queue a job, in a process that stays: what is measured is not the start of Node. */
 import { openLocal } from '../../src/app/local.ts';
-import { readSettings } from '../../src/config/settings.ts';
+import { readSettings } from '../../src/config/settings/read-settings.ts';
 import { invoke } from '../../src/operations/core/invoke.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
 import { orders, say } from '../kit/child.ts';

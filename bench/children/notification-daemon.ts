@@ -4,7 +4,7 @@
 import { setDefaultCACertificates } from 'node:tls';
 import type { Running } from '../../src/app/run/ready.ts';
 import { startServe } from '../../src/app/serve.ts';
-import { readSettings } from '../../src/config/settings.ts';
+import { readSettings } from '../../src/config/settings/read-settings.ts';
 import { newId } from '../../src/lib/id.ts';
 import { ENDPOINTS_PER_TOKEN, insertEndpoint } from '../../src/store/notify/endpoints.ts';
 import { call } from '../kit/call.ts';

@@ -4,7 +4,7 @@
  */
 import type { Running } from '../../src/app/run/ready.ts';
 import { startServe } from '../../src/app/serve.ts';
-import { readSettings } from '../../src/config/settings.ts';
+import { readSettings } from '../../src/config/settings/read-settings.ts';
 import { call } from '../kit/call.ts';
 import { orders, say } from '../kit/child.ts';
 import { HttpConnection, requestBytes } from '../kit/http-client.ts';

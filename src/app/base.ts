@@ -6,8 +6,8 @@ import { findJobAccount, isRoot } from '../config/job-account.ts';
 import { runsDirOf, sharedRunsDirs } from '../config/runs-dir.ts';
 import { loadOrCreateSealKey } from '../config/seal-key.ts';
 import { createSealKeeper } from '../config/seal-keeper.ts';
-import type { ListenAddress } from '../config/listen-address.ts';
-import { processEnvironment, type Settings } from '../config/settings.ts';
+import type { ListenAddress } from '../config/settings/listen-address.ts';
+import { processEnvironment, type Settings } from '../config/settings/settings.ts';
 import { createDoctor } from '../doctor/doctor.ts';
 import type { DoctorParts } from '../doctor/entry.ts';
 import { Failure } from '../domain/failure.ts';
@@ -164,7 +164,8 @@ export interface ServiceParts {
   readonly jobIdentity?: NonNullable<DoctorParts['jobIdentity']>;
   readonly checkSamples?: Services['checkSamples'];
   /** The number of notification targets; only the daemon has it. */
-  readonly targets?: number;
+  readonly targets?: () => number;
+  readonly reload?: NonNullable<Services['reload']>;
 }
 
 /** What operations ask of this process. */
@@ -194,6 +195,7 @@ export function createServices(base: Base, parts: ServiceParts): Services {
     outside: createOutsideChecker(base.keptFolders),
     backups: { folder: base.paths.backups },
     checkSamples: parts.checkSamples ?? (() => []),
+    ...(parts.reload === undefined ? {} : { reload: parts.reload }),
     reaction: {
       store: base.store,
       clock,
@@ -246,12 +248,12 @@ function atMostATenth<T>(clock: Clock, examine: () => Promise<T>): () => Promise
 /** The doctor also works where the rest could not be opened: `openedStore` throws the reason then. */
 export function doctorOf(
   settings: Settings,
-  parts: Omit<DoctorParts, 'settings' | 'path' | 'targets' | 'isOfJob'> & { readonly targets?: number },
+  parts: Omit<DoctorParts, 'settings' | 'path' | 'targets' | 'isOfJob'> & Pick<ServiceParts, 'targets'>,
 ): Services['doctor'] {
   const path = processEnvironment()['PATH'] ?? '';
   return createDoctor({
     ...parts,
-    targets: parts.targets ?? null,
+    targets: parts.targets ?? (() => null),
     isOfJob: (pid) => markIn(pid) !== null,
     settings,
     path,

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { isLoopback, type ListenAddress } from '../config/listen-address.ts';
+import { isLoopback, type ListenAddress } from '../config/settings/listen-address.ts';
 import { Failure } from '../domain/failure.ts';
 import { pathsThatExpose } from '../runners/sandbox/policy.ts';
 import { countActiveTokens } from '../store/access/tokens.ts';

@@ -1,4 +1,4 @@
-import { processEnvironment } from '../config/settings.ts';
+import { processEnvironment } from '../config/settings/settings.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { HostKeyScanner } from '../operations/core/services.ts';
 import type { GitPlace } from '../runners/checkout/git/place.ts';

@@ -1,6 +1,6 @@
 import { restoreModes } from '../config/data-dir-modes.ts';
 import { type JobIdentity, prepareJobAccount } from '../config/job-account.ts';
-import type { Settings } from '../config/settings.ts';
+import type { Settings } from '../config/settings/settings.ts';
 import { formerRunsDirs, prepareRunsDir } from '../config/runs-dir.ts';
 import { ModeWatch, withModes } from '../daemon/core/mode-watch.ts';
 import { Failure } from '../domain/failure.ts';

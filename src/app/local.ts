@@ -1,4 +1,4 @@
-import type { Settings } from '../config/settings.ts';
+import type { Settings } from '../config/settings/settings.ts';
 import { localCaller } from '../domain/access/caller.ts';
 import type { LocalRuntime, StorelessLocal } from '../faces/cli/terminal.ts';
 import { systemClock } from '../lib/clock.ts';

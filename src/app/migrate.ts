@@ -1,4 +1,4 @@
-import type { Settings } from '../config/settings.ts';
+import type { Settings } from '../config/settings/settings.ts';
 import { appliedMigrations } from '../store/engine/migrate.ts';
 import { openBase } from './base.ts';
 

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import type { DataDirPaths } from '../config/data-dir.ts';
 import { sharedRunsDirs } from '../config/runs-dir.ts';
-import type { Settings } from '../config/settings.ts';
+import type { Settings } from '../config/settings/settings.ts';
 import { Failure } from '../domain/failure.ts';
 import type { OutsideChecker } from '../operations/core/services.ts';
 import type { RunSetup } from '../runners/run.ts';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { open } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { postgresEnvironment } from './postgres-environment.ts';
-import { type Environment, processEnvironment, type Settings } from '../config/settings.ts';
+import { type Environment, processEnvironment, type Settings } from '../config/settings/settings.ts';
 import { Failure } from '../domain/failure.ts';
 import { findProgram } from '../lib/find-program.ts';
 import { DEFAULT_PATH } from '../runners/process/environment.ts';

@@ -1,5 +1,5 @@
 import { findJobAccount, type JobIdentity } from '../config/job-account.ts';
-import type { Settings } from '../config/settings.ts';
+import type { Settings } from '../config/settings/settings.ts';
 import type { DoctorParts } from '../doctor/entry.ts';
 import type { Bounds } from '../runners/bounds/bounds.ts';
 import { createLauncher, type Launcher } from '../runners/launch/launch.ts';

@@ -1,6 +1,6 @@
-import type { ListenAddress } from '../config/listen-address.ts';
+import type { ListenAddress } from '../config/settings/listen-address.ts';
 import { postgresEnvironment } from './postgres-environment.ts';
-import { processEnvironment, type Settings } from '../config/settings.ts';
+import { processEnvironment, type Settings } from '../config/settings/settings.ts';
 import { thisMachine } from '../daemon/core/identity.ts';
 import { loggedSignals } from '../daemon/core/logged-signals.ts';
 import { type Daemon, startDaemon } from '../daemon/daemon.ts';
@@ -14,7 +14,6 @@ import { errorCode } from '../lib/error-code.ts';
 import { createLog, type Log } from '../lib/log.ts';
 import { createAuthenticator } from '../operations/access/authenticate.ts';
 import type { Runtime } from '../operations/core/invoke.ts';
-import { readTransports } from '../push/transport.ts';
 import { openBounds } from '../runners/bounds/open-bounds.ts';
 import { DEFAULT_LANG, DEFAULT_PATH } from '../runners/process/environment.ts';
 import { createGuard } from '../runners/process/guard.ts';
@@ -30,6 +29,7 @@ import { prepareJobIdentity, prepareJobPlace, watchModes, withModeWatch } from '
 import { beginKeying } from './keying.ts';
 import { notifierOptions } from './notifier.ts';
 import { sandboxSupport } from './sandbox-support.ts';
+import { reloadOnHangup, Targets } from './reload.ts';
 import { type Running, sayReady } from './run/ready.ts';
 import { type ServiceManager, serviceManager } from './run/sd-notify.ts';
 import { untilStopSignal } from './run/stop.ts';
@@ -38,8 +38,9 @@ import { Teardown } from './run/teardown.ts';
 /** How long open requests may take to end when the daemon stops, in milliseconds. */
 const CLOSE_GRACE_MS = 5_000;
 
-export async function runServe(settings: Settings, io: ProgramIo, schema: SchemaAccess = 'migrate'): Promise<number> {
-  return runUntilStopped(() => startServe(settings, schema), settings, io);
+export async function runServe(load: Load, io: ProgramIo, schema: SchemaAccess = 'migrate'): Promise<number> {
+  const settings = await load();
+  return runUntilStopped(() => startServe(settings, schema, load), settings, io);
 }
 
 export async function runWeb(settings: Settings, io: ProgramIo): Promise<number> {
@@ -70,8 +71,9 @@ function managerOf({ runtime, signals }: Running): ServiceManager {
 }
 
 /** The whole daemon. It brings an older schema up to date unless `schema` says otherwise. */
-export function startServe(settings: Settings, schema: SchemaAccess = 'migrate'): Promise<Running> {
-  return startOrUndo((teardown) => assembleServe(settings, schema, teardown));
+export function startServe(settings: Settings, schema: SchemaAccess = 'migrate', load?: Load): Promise<Running> {
+  const again = load ?? (() => Promise.resolve(settings));
+  return startOrUndo((teardown) => assembleServe({ settings, schema, load: again }, teardown));
 }
 
 /** API and pages, without a job queue. */
@@ -90,14 +92,21 @@ async function startOrUndo(assemble: (teardown: Teardown) => Promise<Running>): 
   }
 }
 
-async function assembleServe(settings: Settings, schema: SchemaAccess, teardown: Teardown): Promise<Running> {
+/** Reads the settings from the flags, the environment and the files of this process. */
+type Load = () => Promise<Settings>;
+
+interface ServeOrder {
+  readonly settings: Settings;
+  readonly schema: SchemaAccess;
+  readonly load: Load;
+}
+
+async function assembleServe({ settings, schema, load }: ServeOrder, teardown: Teardown): Promise<Running> {
   const log = createLog();
   const opened = await openBase(settings, schema);
   teardown.add(() => opened.close());
-  await sameKey(opened);
-  await beginKeying(opened);
-  await refuseExposed(opened);
-  const transports = readTransports(settings.notify, { clock: opened.clock, sealKey: await opened.sealKey() });
+  await prepareBase(opened);
+  const targets = await Targets.open(opened, settings.notify);
   const jobIdentity = await prepareJobIdentity(settings);
   let daemon: Daemon | null = null;
   const modes = jobIdentity.account === null ? watchModes(opened, () => daemon?.id ?? null) : null;
@@ -119,7 +128,8 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
     ingressUrl: () => Promise.resolve(ingressUrl),
     sandbox: () => sandboxSupport(settings, { launcher, bounds, jobIdentity }),
     jobIdentity,
-    targets: settings.notify.length,
+    targets: () => targets.current.length,
+    reload: targets.reloader({ settings, load, daemon: () => daemon }),
     checkSamples: () => daemon?.checkSamples() ?? [],
   });
   const ingress = createIngressFace({ runtime, log, peers: new Peers(settings.trustedProxy) });
@@ -154,11 +164,19 @@ async function assembleServe(settings: Settings, schema: SchemaAccess, teardown:
     signals,
     reaction: runtime.services.reaction,
     checks: { ...runtime.services, probes: () => base.probes.deps(), canary: settings.checkCanary },
-    pages: notifierOptions({ clock: base.clock, settings, transports, webUrl, services: runtime.services }),
+    pages: notifierOptions({ clock: base.clock, settings, targets, webUrl, services: runtime.services }),
   });
+  reloadOnHangup(runtime, log);
   const started = daemon;
   teardown.add(() => started.stop());
   return { webUrl, ingressUrl, runtime, daemon, signals, stop: () => teardown.run() };
+}
+
+/** Throws Failure where this process must not serve the store. */
+async function prepareBase(base: Base): Promise<void> {
+  await sameKey(base);
+  await beginKeying(base);
+  await refuseExposed(base);
 }
 
 function ofDaemon(settings: Settings) {
@@ -206,7 +224,7 @@ async function openWeb(
   flag: string,
   parts: Pick<
     ServiceParts,
-    'hasQueue' | 'wake' | 'claimNow' | 'ingressUrl' | 'sandbox' | 'jobIdentity' | 'targets' | 'checkSamples'
+    'hasQueue' | 'wake' | 'claimNow' | 'ingressUrl' | 'sandbox' | 'jobIdentity' | 'targets' | 'reload' | 'checkSamples'
   >,
 ): Promise<{ runtime: Runtime; url: string }> {
   const { base, log } = surface;

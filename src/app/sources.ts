@@ -1,6 +1,6 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
-import { processEnvironment } from '../config/settings.ts';
+import { processEnvironment } from '../config/settings/settings.ts';
 import { Failure } from '../domain/failure.ts';
 import { systemClock } from '../lib/clock.ts';
 import { isWithin } from '../lib/within.ts';

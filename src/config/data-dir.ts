@@ -3,7 +3,7 @@ import { access, chmod, constants, mkdir, readdir, realpath, stat } from 'node:f
 import { dirname, join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { errorCode } from '../lib/error-code.ts';
-import { refuseSetting } from './refuse-setting.ts';
+import { refuseSetting } from './settings/refuse-setting.ts';
 
 /** Only the user of the service may read the data directory and its content. */
 export const PRIVATE_DIR_MODE = 0o700;

@@ -5,7 +5,7 @@ import type { Account } from '../domain/jobs/account.ts';
 import { pause, systemClock } from '../lib/clock.ts';
 import { userName } from '../lib/user-name.ts';
 import { hiddenProcesses, missingCapabilities } from './account-rights.ts';
-import { refuseSetting } from './refuse-setting.ts';
+import { refuseSetting } from './settings/refuse-setting.ts';
 
 const run = promisify(execFile);
 

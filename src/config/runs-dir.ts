@@ -7,7 +7,7 @@ import { Failure } from '../domain/failure.ts';
 import { createExclusive } from '../lib/atomic-file.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { type DataDirPaths, isOurs, modeText, PRIVATE_DIR_MODE, PRIVATE_FILE_MODE } from './data-dir.ts';
-import { refuseSetting } from './refuse-setting.ts';
+import { refuseSetting } from './settings/refuse-setting.ts';
 
 /** Holds the run directories of daemons whose jobs run as another account, one folder per data directory. */
 const RUNS_ROOT = '/var/lib/gatehouse-runs';

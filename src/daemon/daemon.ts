@@ -1,9 +1,11 @@
 import type { Clock } from '../lib/clock.ts';
 import { debounce } from '../lib/flow/debounce.ts';
 import type { Tx } from '../store/engine/tx.ts';
+import { retarget } from '../store/notify/targets.ts';
 import type { ReactionDeps } from '../reaction/types.ts';
 import type { endTree } from '../runners/process/tree.ts';
 import type { RunSetup } from '../runners/run.ts';
+import type { NotifyTarget } from '../domain/notify/target.ts';
 import type { CheckSample } from '../domain/checks/sweep/report.ts';
 import { expireOnce } from './approvals/expire.ts';
 import { type Identity, type Machine, takeIdentity } from './core/identity.ts';
@@ -52,6 +54,8 @@ export interface Daemon {
   /** Claims jobs in the transaction of another write. */
   claimNow(tx: Tx): Promise<void>;
   readonly id: string;
+  /** Has these targets of notifications and plans schedules again, with the commit of this transaction. */
+  reload(tx: Tx, targets: readonly NotifyTarget[]): Promise<void>;
   /** What it knows of the targets that it probes. */
   checkSamples(): readonly CheckSample[];
   /** Stops claiming, ends the running jobs as `interrupted`, and leaves in order. */
@@ -89,7 +93,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   notifier.onFree(() => wakeUp('notification-due'));
 
   const sweep = await openSweep({ ...options, self: parts.self, onError: failed('checks') });
-
+  const scheduler = new Scheduler(options.reaction);
   // An approval that expired while no daemon ran ends before the first claim.
   await expireOnce(parts);
   loops = new Loops({
@@ -97,7 +101,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     work,
     notifier,
     sweep,
-    scheduler: new Scheduler(options.reaction),
+    scheduler,
     onLate: () => void work.stopAll('lease-late'),
     onLost: async () => {
       signals.emit('lease:lost', { daemonId: identity.id });
@@ -115,6 +119,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   return {
     wake,
     claimNow: (tx) => work.claimIn(tx),
+    reload: reloader(parts.self, scheduler, wake),
     checkSamples: () => sweep.samples(),
     get id() {
       return identity.id;
@@ -131,10 +136,20 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   };
 }
 
+function reloader(self: () => string, scheduler: Scheduler, wake: () => void): Daemon['reload'] {
+  return async (tx, targets) => {
+    await retarget(tx, self(), targets);
+    tx.afterCommit(() => {
+      scheduler.replan();
+      wake();
+    });
+  };
+}
+
 async function takeNameWith(options: DaemonOptions, trust: Trust): Promise<Identity> {
   const { clock, pages, store } = options;
   const askedAt = clock.monotonic();
-  const taken = await takeIdentity({ ...options, targets: pages.transports, now: clock.now() });
+  const taken = await takeIdentity({ ...options, targets: pages.transports(), now: clock.now() });
   // Before the first claim under this name: the guard would end its job by the limits of the name before.
   if (store.dialect.liveness === 'lease') trust.renewed(askedAt);
   return taken;

@@ -1,6 +1,6 @@
 import type { DataDirPaths } from '../config/data-dir.ts';
 import type { JobIdentity } from '../config/job-account.ts';
-import type { Settings } from '../config/settings.ts';
+import type { Settings } from '../config/settings/settings.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Store } from '../store/store.ts';
 
@@ -36,7 +36,7 @@ export interface DoctorParts {
   /** The listeners of this process; empty if it serves nothing. */
   readonly listeners: () => readonly Listener[];
   /** The number of targets of `--notify`; null in a program that sends no notifications. */
-  readonly targets: number | null;
+  readonly targets: () => number | null;
   /** PATH, to search for the optional tools. */
   readonly path: string;
 }

@@ -166,8 +166,10 @@ async function figuresOf(
     .where('jobs.state', '=', 'interrupted')
     .execute();
   const takeoverMs = rows.flatMap((row) => {
-    const kill = kills.find((each) => each.pid === row.pid);
-    return kill === undefined || row.finished_at === null ? [] : [row.finished_at - kill.atMs];
+    const ended = row.finished_at ?? 0;
+    // The kernel uses a pid again after some hundred kills: the one before the end is meant.
+    const kill = kills.findLast(({ pid, atMs }) => pid === row.pid && atMs <= ended);
+    return kill === undefined ? [] : [ended - kill.atMs];
   });
   const interrupted = history.jobs.filter((job) => job.state === 'interrupted').length;
   return {

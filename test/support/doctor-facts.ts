@@ -53,7 +53,7 @@ export async function install(url?: string): Promise<Installation> {
     jobIdentity: { account: { name: 'gatehouse-job', uid: 64_321, gid: 64_321 }, isFallback: false },
     isOfJob: () => false,
     listeners: () => [{ name: 'web', url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}` }],
-    targets: null,
+    targets: () => null,
     path: '',
   };
   let closing: Promise<void> | null = null;

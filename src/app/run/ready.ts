@@ -1,5 +1,5 @@
 import type { ProgramIo } from '../../faces/cli/terminal.ts';
-import type { Settings } from '../../config/settings.ts';
+import type { Settings } from '../../config/settings/settings.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
 import type { Signals } from '../../daemon/core/signals.ts';
 import { localCaller } from '../../domain/access/caller.ts';

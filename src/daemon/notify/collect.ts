@@ -32,7 +32,7 @@ export interface CollectDeps {
   readonly clock: Clock;
   readonly self: () => string;
   /** The operator's own targets. */
-  readonly transports: readonly Pick<Transport, 'id' | 'name' | 'key' | 'label'>[];
+  readonly transports: () => readonly Pick<Transport, 'id' | 'name' | 'key' | 'label'>[];
 }
 
 /** The size of a batch; the next pass follows at once. */
@@ -81,7 +81,7 @@ async function assignmentsOf(
   const byTarget = new Map<string, string>();
   for (const other of await listLiveTargets(tx))
     for (const target of other.targets) byTarget.set(deliveryTargetOf(target), other.daemonId);
-  for (const { id } of [...transports, ...endpoints]) byTarget.set(id, daemonId);
+  for (const { id } of [...transports(), ...endpoints]) byTarget.set(id, daemonId);
   return [...byTarget].map(([target, sender]) => ({ target, daemonId: sender }));
 }
 
@@ -179,7 +179,7 @@ async function followUp(deps: CollectDeps, tx: Tx, settled: readonly AskedOrNone
 /** Names the decider for people; this daemon may have other targets than the one that sent the link. */
 function personOf({ transports }: CollectDeps, decidedBy: string): string {
   if (isNumberedTarget(decidedBy)) return 'a target of the operator';
-  const target = transports.find((each) => recipientOf(each) === decidedBy);
+  const target = transports().find((each) => recipientOf(each) === decidedBy);
   return target === undefined ? decidedBy : `${target.name} (${target.label})`;
 }
 

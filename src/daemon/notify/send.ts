@@ -32,7 +32,7 @@ import { type CollectDeps, collectNotifications } from './collect.ts';
 
 /** The dependencies for creating and sending notifications. */
 export interface NotifierOptions {
-  readonly transports: readonly Transport[];
+  readonly transports: () => readonly Transport[];
   /** Posts to a registered endpoint. Throws DialFailed. */
   readonly sendToEndpoint: (target: EndpointTarget, message: NotificationMessage) => Promise<void>;
   readonly detail: PushDetail;
@@ -101,7 +101,8 @@ export class Notifier {
 
   /** Deliveries of stopped daemons. */
   async #takeOver(): Promise<void> {
-    const { store, clock, self, transports } = this.#deps;
+    const { store, clock, self } = this.#deps;
+    const transports = this.#deps.transports();
     // Numbered targets of an earlier build get their names by this.
     const numbered = transports.map((_target, index) => numberedTarget(index + 1));
     const own = transports.map(({ id }) => id);
@@ -153,7 +154,7 @@ export class Notifier {
 
   /** Null on success. */
   async #send(due: Due, endpoint: EndpointRow | undefined): Promise<DialFailed | null> {
-    const transport = this.#deps.transports.find(({ id }) => id === due.target);
+    const transport = this.#deps.transports().find(({ id }) => id === due.target);
     if (endpoint === undefined && transport === undefined)
       return new DialFailed('the target no longer exists', 'refused');
     try {

@@ -48,6 +48,11 @@ export class Scheduler {
     this.#deps = deps;
   }
 
+  /** The next pass computes every next slot again. */
+  replan(): void {
+    this.#mayBeOff = true;
+  }
+
   /** Takes every due slot. Returns the milliseconds until the next one, at most SCHEDULE_EVERY_MS. */
   async sweepOnce(signal?: AbortSignal): Promise<number> {
     const { db } = this.#deps.store;

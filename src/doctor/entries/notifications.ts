@@ -38,9 +38,10 @@ export function examineNotifications(facts: Facts): Promise<Finding> {
 
 /** The targets of `--notify` are in the settings of each daemon, not in the store. */
 function targetsOf({ targets }: Facts): string {
-  return targets === null
+  const count = targets();
+  return count === null
     ? ' (for the number of targets of --notify, run svc doctor --remote URL)'
-    : ` and ${counted(targets, 'target', 'no')} of --notify`;
+    : ` and ${counted(count, 'target', 'no')} of --notify`;
 }
 
 /** The targets that some daemon lacks, with the daemons that have them; null where all lists are the same. */

@@ -52,11 +52,11 @@ async function run(
 
 async function openClient(terminal: Terminal, flags: Session['flags'], { remote: baseUrl }: Options): Promise<Client> {
   if (baseUrl === null) {
-    const [{ LocalClient }, { readSettings }] = await Promise.all([
+    const [{ LocalClient }, { loadSettings }] = await Promise.all([
       import('./connection/local.ts'),
-      import('../../config/settings.ts'),
+      import('../../config/settings/load-settings.ts'),
     ]);
-    return new LocalClient(readSettings(flags, terminal.env), () => terminal.app());
+    return new LocalClient(await loadSettings(flags, terminal.env), () => terminal.app());
   }
   const { RemoteClient } = await import('./connection/remote.ts');
   const say = (text: string): void => void terminal.stderr.write(`${text}\n`);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { readSettings } from '../../config/settings.ts';
+import { loadSettings } from '../../config/settings/load-settings.ts';
+import type { Settings } from '../../config/settings/settings.ts';
 import { encode } from '../../operations/core/envelope.ts';
 import { isShell } from './install/completion.ts';
 import type { Session } from './connection/session.ts';
@@ -18,11 +19,11 @@ export type ProgramSession = Omit<Session, 'client'>;
 const PROGRAMS: Readonly<Record<ProgramName, (session: ProgramSession) => Promise<number>>> = {
   serve: async (session) => {
     const schema = session.flags['no-migrate'] === undefined ? 'migrate' : 'create';
-    return (await session.terminal.app()).runServe(settingsOf(session), ioOf(session), schema);
+    return (await session.terminal.app()).runServe(() => settingsOf(session), ioOf(session), schema);
   },
-  web: async (session) => (await session.terminal.app()).runWeb(settingsOf(session), ioOf(session)),
+  web: async (session) => (await session.terminal.app()).runWeb(await settingsOf(session), ioOf(session)),
   migrate: async (session) => {
-    const { from, to } = await (await session.terminal.app()).runMigrate(settingsOf(session));
+    const { from, to } = await (await session.terminal.app()).runMigrate(await settingsOf(session));
     return print(session, 'migrate.done', { from, to }, () =>
       from === to
         ? `The store has schema ${to}. Nothing to do.\n`
@@ -44,7 +45,7 @@ const PROGRAMS: Readonly<Record<ProgramName, (session: ProgramSession) => Promis
   },
   'systemd-unit': async (session) => {
     const { systemdUnit } = await import('./install/systemd-unit.ts');
-    const unit = systemdUnit({ command: COMMAND, dataDir: settingsOf(session).dataDir });
+    const unit = systemdUnit({ command: COMMAND, dataDir: (await settingsOf(session)).dataDir });
     return print(session, 'systemd-unit.get', { unit }, () => unit);
   },
   version: (session) => {
@@ -58,8 +59,8 @@ export function runProgram(session: ProgramSession, name: ProgramName): Promise<
   return PROGRAMS[name](session);
 }
 
-function settingsOf({ flags, terminal }: ProgramSession): ReturnType<typeof readSettings> {
-  return readSettings(flags, terminal.env);
+function settingsOf({ flags, terminal }: ProgramSession): Promise<Settings> {
+  return loadSettings(flags, terminal.env);
 }
 
 function ioOf({ terminal: { stdout, stderr }, options }: ProgramSession): ProgramIo {

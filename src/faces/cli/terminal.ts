@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Environment, Settings } from '../../config/settings.ts';
+import type { Environment, Settings } from '../../config/settings/settings.ts';
 import type { Caller } from '../../domain/access/caller.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Runtime, StorelessRuntime } from '../../operations/core/invoke.ts';
@@ -10,9 +10,10 @@ export interface App {
   /** What still works after `openLocal` threw `reason`. */
   withoutStore(settings: Settings, reason: unknown): Promise<StorelessLocal>;
   /**
-   * Both resolve to the exit code after a graceful stop. `schema` says whether an older schema is brought up to date.
+   * Both resolve to the exit code after a graceful stop. `load` reads the settings, at the start and for a reload;
+   * `schema` says whether an older schema is brought up to date.
    */
-  runServe(settings: Settings, io: ProgramIo, schema: 'create' | 'migrate'): Promise<number>;
+  runServe(load: () => Promise<Settings>, io: ProgramIo, schema: 'create' | 'migrate'): Promise<number>;
   runWeb(settings: Settings, io: ProgramIo): Promise<number>;
   runMigrate(settings: Settings): Promise<{ readonly from: number; readonly to: number }>;
   /** Checks a backup, its key and its target, and writes nothing. */

@@ -48,11 +48,23 @@ export interface Services {
   readonly prober: TargetProber;
   /** Default time to live of a request for approval, in milliseconds. */
   readonly approvalTtlMs: number;
+  /** Reads settings again and says what would change; only the daemon has it. Throws invalid_argument. */
+  readonly reload?: () => Promise<Reload>;
   /**
    * What the URLs of hooks and decision links begin with: `--public-url`, else the ingress listener's own URL. It may
    * have to be looked up, so it is asked for before a transaction is open.
    */
   linkOrigin(): Promise<string>;
+}
+
+/** Settings that were read again and checked. */
+export interface Reload {
+  /** How many targets of notifications there will be. */
+  readonly transports: number;
+  /** Flags of settings that have another value now and are read only at a start. */
+  readonly restartNeeded: readonly string[];
+  /** Records it; it takes effect with the commit. */
+  readonly write: Work<void>;
 }
 
 /** Checks directories that jobs may write, on this machine. */

@@ -4,6 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { isCordoned, isNodeCordoned, setCordon, setNodeCordon } from '../../store/maintenance/cordon.ts';
 import { isNodeKnown, listRunning } from '../../store/maintenance/nodes.ts';
+import { listSchedules } from '../../store/schedules/schedules.ts';
 import type { Db } from '../../store/schema/schema.ts';
 import * as field from '../core/fields.ts';
 import { readOperation, writeOperation, type WriteContext } from '../core/operation.ts';
@@ -78,6 +79,32 @@ const uncordon = writeOperation({
   run: (context, { node }) => change(context, node, null),
 });
 
+const reload = writeOperation({
+  id: 'maintenance.reload',
+  summary: 'Read the settings file and the notification targets again, and plan schedules again',
+  scopes: OPERATORS,
+  http: { method: 'POST', path: '/maintenance/reload' },
+  cli: { verb: 'maintenance reload', examples: ['svc maintenance reload --remote https://ops.example.com'] },
+  mcp: { none: 'Settings are changed on the machine by a person.' },
+  answers: ['maintenance.reload'],
+  failures: ['invalid_argument', 'unavailable'],
+  async prepare({ services }) {
+    if (services.reload === undefined)
+      throw new Failure(
+        'unavailable',
+        'This process is not the daemon; use --remote, or send the daemon SIGHUP (systemctl reload).',
+      );
+    return services.reload();
+  },
+  async run({ tx }, _input, fresh) {
+    const schedules = (await listSchedules(tx.db)).filter(({ enabled }) => enabled === 1).length;
+    await fresh.write(tx);
+    const { transports, restartNeeded } = fresh;
+    const done = { schedules, transports, restart_needed: [...restartNeeded] };
+    return written(reply('maintenance.reload', done), null, { restart_needed: restartNeeded });
+  },
+});
+
 /** `by` sets the cordon, null lifts it. */
 async function change({ tx, services }: WriteContext, node: string | undefined, by: string | null): Promise<Written> {
   await requireNode(services, tx.db, node);
@@ -86,4 +113,4 @@ async function change({ tx, services }: WriteContext, node: string | undefined, 
   return written(await readiness(tx.db, node), node ?? null);
 }
 
-export const MAINTENANCE_OPERATIONS = [show, cordon, uncordon];
+export const MAINTENANCE_OPERATIONS = [show, cordon, uncordon, reload];

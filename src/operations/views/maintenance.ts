@@ -17,6 +17,8 @@ export const MAINTENANCE_VIEWS = {
     safe_to_reboot: z.boolean(),
     running: z.array(running),
   }),
+  /** Counts of what is registered now; `restart_needed` has names of settings. */
+  'maintenance.reload': z.object({ schedules: count, transports: count, restart_needed: z.array(z.string()) }),
   'node.list': z.array(
     z.object({
       name: z.string(),

@@ -15,6 +15,16 @@ export function targetsJson(targets: readonly NotifyTarget[]): string {
   return JSON.stringify(targets.map(({ name, key }) => ({ name, key })));
 }
 
+/** Replaces the targets of a running daemon. */
+export async function retarget(tx: Tx, daemonId: string, targets: readonly NotifyTarget[]): Promise<void> {
+  await tx.db
+    .updateTable('daemons')
+    .set({ notify_targets: targetsJson(targets) })
+    .where('id', '=', daemonId)
+    .execute();
+  await adoptNumbered(tx, daemonId, targets);
+}
+
 /** By daemon id, of the daemons that run; those of builds that did not record their targets are left out. */
 export async function listLiveTargets({ db, dialect }: At): Promise<DaemonTargets[]> {
   let query = db

@@ -85,6 +85,7 @@ const SAMPLES: Readonly<
   'node.list': { allowed: 200 },
   'maintenance.cordon': { allowed: 200 },
   'maintenance.uncordon': { allowed: 200 },
+  'maintenance.reload': { allowed: 503 },
 };
 
 /** The contract's table of scopes, "Authentication", in words of this test. */

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { startWeb } from '../../../src/app/serve.ts';
 import { openLocal } from '../../../src/app.ts';
-import { readSettings, type Settings } from '../../../src/config/settings.ts';
+import { readSettings } from '../../../src/config/settings/read-settings.ts';
+import type { Settings } from '../../../src/config/settings/settings.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { insertToken } from '../../../src/store/access/tokens.ts';
 

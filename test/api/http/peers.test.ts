@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { readSettings } from '../../../src/config/settings.ts';
+import { readSettings } from '../../../src/config/settings/read-settings.ts';
 import { Peers } from '../../../src/faces/http/peers.ts';
 import { openHookFixture, tell } from '../../support/fixtures/hooks.ts';
 import { startProgram } from '../../support/program.ts';

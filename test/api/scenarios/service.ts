@@ -135,6 +135,13 @@ export const SERVICE_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
+    operation: 'maintenance.reload',
+    rule: 'is answered by the daemon alone',
+    as: 'operator',
+    send: { method: 'POST', path: '/api/v1/maintenance/reload' },
+    expect: { status: 503, code: 'unavailable', message: /not the daemon/ },
+  },
+  {
     operation: 'maintenance.uncordon',
     rule: 'lifts the cordon and wakes the queue',
     as: 'operator',

@@ -46,7 +46,7 @@ for (const engine of ENGINES) {
       store: of,
       clock,
       self: () => self,
-      transports: [{ id: 'notify:ops#0', name: 'ops', key: '0', label: 'ntfy at ntfy.test' }],
+      transports: () => [{ id: 'notify:ops#0', name: 'ops', key: '0', label: 'ntfy at ntfy.test' }],
     });
     const sweep = async (of = store, self = 'dmn_a'): Promise<void> => {
       while ((await collectNotifications(collector(of, self))) > 0);

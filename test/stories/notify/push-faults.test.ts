@@ -211,7 +211,7 @@ describe('A distributor', { skip: needs('openssl') }, () => {
     const result = await examineNotifications({
       openedStore: () => store,
       clock: systemClock,
-      targets: null,
+      targets: () => null,
     } as unknown as Facts);
     assert.equal(result.status, 'warn');
     assert.match(

@@ -7,7 +7,7 @@ import { describe, test, type TestContext } from 'node:test';
 import * as app from '../../../src/app.ts';
 import { FAILURES } from '../../../src/domain/failure.ts';
 import { svc } from '../../support/terminal.ts';
-import { readSettings } from '../../../src/config/settings.ts';
+import { readSettings } from '../../../src/config/settings/read-settings.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { appliedMigrations, migrate, readMigrations } from '../../../src/store/engine/migrate.ts';
 import { openSqlite } from '../../../src/store/engine/sqlite/sqlite.ts';

@@ -290,6 +290,7 @@ export function hostile(text: string): Record<ViewName, unknown> {
       safe_to_reboot: false,
       running: [{ job_id: text, kind: text, node: text, started_at: text }],
     },
+    'maintenance.reload': { schedules: 1, transports: 1, restart_needed: [text] },
     'node.list': [{ name: text, version: text, started_at: text, last_seen_at: text, cordoned: true, running_jobs: 1 }],
     'token.created': { ...token, token: text },
     'token.list': [token],

@@ -7,7 +7,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { openLocal } from '../../../src/app.ts';
-import { readSettings } from '../../../src/config/settings.ts';
+import { readSettings } from '../../../src/config/settings/read-settings.ts';
 import { claim, endJob } from '../../../src/daemon/jobs/job-transitions.ts';
 import { keepOfRun } from '../../../src/daemon/workspaces/states.ts';
 import { type ApprovalState, type Decision, DECISIONS } from '../../../src/domain/approvals/approval.ts';

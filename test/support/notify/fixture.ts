@@ -168,7 +168,7 @@ function startNotifier(
     store,
     clock,
     self: () => id,
-    transports,
+    transports: () => transports,
     sendToEndpoint: send ?? throughDial,
     detail,
     baseUrl: 'http://svc.test',

@@ -42,7 +42,7 @@ export async function openPushFixture(
     store,
     clock: systemClock,
     self: () => self,
-    transports,
+    transports: () => transports,
     async sendToEndpoint(target, message) {
       const began = performance.now();
       try {

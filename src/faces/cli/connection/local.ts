@@ -1,5 +1,5 @@
 import { Failure } from '../../../domain/failure.ts';
-import type { Settings } from '../../../config/settings.ts';
+import type { Settings } from '../../../config/settings/settings.ts';
 import type { Answer } from '../../../operations/core/invoke.ts';
 import type { Operation } from '../../../operations/core/operation.ts';
 import type { StreamEvent } from '../../../operations/core/reply.ts';

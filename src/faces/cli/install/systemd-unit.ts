@@ -21,6 +21,7 @@ NotifyAccess=main
 WatchdogSec=120
 User=gatehouse
 ExecStart=${word(command)} serve --data-dir ${word(dataDir)} --job-user gatehouse-job
+ExecReload=/bin/kill -HUP $MAINPID
 AmbientCapabilities=CAP_SETUID CAP_SETGID CAP_KILL
 CapabilityBoundingSet=CAP_SETUID CAP_SETGID CAP_KILL
 StateDirectory=gatehouse-runs

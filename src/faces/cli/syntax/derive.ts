@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { environmentTwin, SETTINGS } from '../../../config/settings.ts';
+import { environmentTwin, SETTINGS } from '../../../config/settings/settings.ts';
 import type { CliAlias, CliFace } from '../../../operations/core/cli-face.ts';
 import { isNone } from '../../../operations/core/http-face.ts';
 import { type Operation, takesKey } from '../../../operations/core/operation.ts';

@@ -1,4 +1,4 @@
-import type { Environment } from '../../../config/settings.ts';
+import type { Environment } from '../../../config/settings/settings.ts';
 import { Failure } from '../../../domain/failure.ts';
 import type { GivenFlags } from './arguments.ts';
 import type { Output, Terminal } from '../terminal.ts';

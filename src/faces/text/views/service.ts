@@ -62,6 +62,14 @@ export function readiness(data: Projected<'maintenance.readiness'>, display: Dis
   return [head, '\n', running];
 }
 
+export function reload({ schedules, transports, restart_needed: names }: Projected<'maintenance.reload'>): Sheet {
+  return sheet([
+    ['Schedules', String(schedules)],
+    ['Targets', String(transports)],
+    ['Needs a restart', names.length === 0 ? null : names.map((name) => `--${name}`).join(', ')],
+  ]);
+}
+
 export function tokens(data: Projected<'token.list'>, display: Display): Table {
   return table(data, 'No tokens. Create one with: svc token create --name NAME --scope operator', [
     { title: 'NAME', cell: (token) => token.name },

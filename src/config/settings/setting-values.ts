@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { requireDuration } from '../domain/duration.ts';
-import { allowsAddress, parsePrefix } from '../domain/netgroups/address.ts';
-import { PUSH_DETAILS, type PushDetail } from '../domain/notify/row.ts';
-import { NAME } from '../domain/name.ts';
-import { formatSize, parseSize } from '../domain/size.ts';
+import { requireDuration } from '../../domain/duration.ts';
+import { allowsAddress, parsePrefix } from '../../domain/netgroups/address.ts';
+import { PUSH_DETAILS, type PushDetail } from '../../domain/notify/row.ts';
+import { NAME } from '../../domain/name.ts';
+import { formatSize, parseSize } from '../../domain/size.ts';
 import { refuseSetting } from './refuse-setting.ts';
 
 /** Parsers of setting values. Each throws invalid_argument for invalid text. */

@@ -1,8 +1,5 @@
-import { homedir } from 'node:os';
-import { join } from 'node:path';
-import { APPROVAL_TTL_DEFAULT_MS, APPROVAL_TTL_MAX_MS } from '../domain/approvals/approval.ts';
-import { requireDuration } from '../domain/duration.ts';
-import { Failure } from '../domain/failure.ts';
+import { APPROVAL_TTL_DEFAULT_MS, APPROVAL_TTL_MAX_MS } from '../../domain/approvals/approval.ts';
+import { requireDuration } from '../../domain/duration.ts';
 import { hasDatabasePassword, hasTargetCredential } from './flag-credential.ts';
 import { isLoopback, readAddress } from './listen-address.ts';
 import { refuseSetting } from './refuse-setting.ts';
@@ -31,15 +28,16 @@ const JOB_MEMORY_MIN_BYTES = 16 * 2 ** 20;
 /** Two weeks of daily backups. */
 const KEEP_BACKUPS_DEFAULT = 14;
 
-function defaultDataDir(env: Environment): string {
-  const share = env['XDG_DATA_HOME'];
-  return join(share === undefined || share === '' ? join(homedir(), '.local', 'share') : share, 'gatehouse');
-}
-
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Every setting. A flag overrides its environment variable, which overrides the default. None is a secret. */
 export const SETTINGS = {
+  config: setting({
+    flag: 'config',
+    placeholder: 'FILE',
+    help: 'File of settings (YAML): names of flags and their values; flags and variables win',
+    read: optionalPath,
+  }),
   dataDir: setting({
     flag: 'data-dir',
     placeholder: 'DIR',
@@ -243,9 +241,16 @@ export const SETTINGS = {
       what:
         'a target with a user, a password or a token must not be on a command line, which every user of this ' +
         'machine can read',
-      ways: 'set SVC_NOTIFY',
+      ways: 'put it in the file of --notify-file, or set SVC_NOTIFY',
     },
     read: (text) => (text ?? '').split(/\s+/).filter((part) => part !== ''),
+  }),
+  notifyFile: setting({
+    flag: 'notify-file',
+    placeholder: 'FILE',
+    only: ['serve'],
+    help: 'Send notifications to the targets in this file too, one a line',
+    read: optionalPath,
   }),
   pushDetail: setting({
     flag: 'push-detail',
@@ -269,25 +274,6 @@ export type Settings = { readonly [K in keyof typeof SETTINGS]: ValueOf<(typeof 
 
 export function environmentTwin(flag: string): string {
   return `SVC_${flag.toUpperCase().replaceAll('-', '_')}`;
-}
-
-function given(text: string | undefined): string | undefined {
-  return text === '' ? undefined : text;
-}
-
-/** Reads every setting; empty text counts as absent. Throws invalid_argument that names the flag. */
-export function readSettings(flags: Readonly<Record<string, string | undefined>>, env: Environment): Settings {
-  const values: Record<string, unknown> = {};
-  const rows: readonly [string, Setting<unknown>][] = Object.entries(SETTINGS);
-  for (const [key, row] of rows) {
-    const flag = given(flags[row.flag]);
-    if (flag !== undefined && row.secret?.isIn(flag) === true) {
-      throw new Failure('invalid_argument', `--${row.flag}: ${row.secret.what}; ${row.secret.ways}.`);
-    }
-    values[key] = row.read(flag ?? given(env[environmentTwin(row.flag)]));
-  }
-  values['dataDir'] ??= defaultDataDir(env);
-  return values as unknown as Settings;
 }
 
 /** The only place that reads the environment. */

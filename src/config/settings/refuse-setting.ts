@@ -1,4 +1,4 @@
-import { Failure } from '../domain/failure.ts';
+import { Failure } from '../../domain/failure.ts';
 
 /** Throws invalid_argument for a setting, with the expected form. */
 export function refuseSetting(flag: string, expected: string): never {

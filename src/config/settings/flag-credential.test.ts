@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readSettings } from './settings.ts';
+import { readSettings } from './read-settings.ts';
 
 const PASSWORDS = [
   'postgres://me:pw@db/x',
