@@ -13,7 +13,9 @@ const ROOT = join(import.meta.dirname, '..');
 export const BUNDLE = join(ROOT, 'dist');
 const ENTRIES = ['src/main.ts', 'src/**/*-child.ts', 'src/**/*-thread.ts'];
 /** Read or run as they are, by this program or others. */
-const ASSETS = ['src/**/*.py', 'src/**/*.css'];
+const ASSETS = ['src/**/*.py', 'src/**/*.css', 'src/faces/web/client/*.ts'];
+/** Files of packages that are served as they are. */
+const VENDORED = ['idiomorph/dist/idiomorph.min.js'];
 /** Packages in the old module format ask for node's own modules by a function of that name. */
 const REQUIRE = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
 /** A faster driver that pg uses where somebody has installed it. */
@@ -48,6 +50,7 @@ export async function bundle(folder: string): Promise<void> {
   );
   for (const asset of globSync(ASSETS, { cwd: ROOT }))
     files.set(relative('src', asset), readFileSync(join(ROOT, asset)));
+  for (const file of VENDORED) files.set(join('vendor', file), readFileSync(join(ROOT, 'node_modules', file)));
   files.set('THIRD-PARTY-LICENSES', Buffer.from(licences(metafile)));
   for (const [name, content] of files) replaceFile(join(folder, name), content);
 }
@@ -73,7 +76,8 @@ function replaceFile(file: string, content: Uint8Array): void {
 
 /** The licence of each package that is in the bundle: most of them ask to be passed on with the code. */
 function licences({ inputs }: Metafile): string {
-  const folders = Object.keys(inputs).flatMap((file) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []);
+  const files = [...Object.keys(inputs), ...VENDORED.map((file) => join('node_modules', file))];
+  const folders = files.flatMap((file) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []);
   return [...new Set(folders)].toSorted().map(licence).join('\n');
 }
 

@@ -25,6 +25,7 @@ const TOFU_CORE = [
 
 const STEPS: readonly Step[] = [
   { name: 'types', command: join(BIN, 'tsc'), args: ['--noEmit'] },
+  { name: 'types of the script', command: join(BIN, 'tsc'), args: ['--noEmit', '-p', 'src/faces/web/client'] },
   { name: 'lint', command: join(BIN, 'oxlint'), args: ['--type-aware', '--deny-warnings'] },
   { name: 'format', command: join(BIN, 'prettier'), args: ['--check', '--log-level', 'warn', '.'] },
   { name: 'tests', command: process.execPath, args: [TESTS] },

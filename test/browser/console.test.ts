@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { after, before, describe, test } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { PAGES } from '../../src/faces/web/pages/table.ts';
+import { until } from '../support/api-client.ts';
 import { gate } from '../support/fixtures/approvals.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { CHROMIUM, needs } from '../support/tools.ts';
@@ -104,6 +105,68 @@ describe('The console in a browser', { skip: needs('chromium') }, () => {
     await tabTo(page, 'footer button');
     await page.keyboard.press('Enter');
     await page.locator('input[name=token]').waitFor();
+    assert.deepEqual(faults, []);
+    await page.close();
+  });
+
+  test('a page that is open shows what happens, and keeps what one has opened and typed', async (t) => {
+    const program = await startProgram(t, { basePath: '/ops' });
+    const id = await program.queue();
+    await gate(program.store);
+    const [desk] = LOOKS;
+    assert.ok(desk);
+    const { page, faults } = await signedIn(program, desk, `/jobs/${id}`);
+    await page.getByText('Live', { exact: true }).waitFor();
+    await program.claim();
+    await program.print(id, ['the first line']);
+    await page.getByText('the first line').waitFor();
+    await program.finish(id, { state: 'succeeded', exitCode: 0 });
+    await page.locator('.head').getByText('succeeded').waitFor();
+
+    await page.goto(`${program.url}/workspaces/net`);
+    await page.locator('summary').click();
+    await page.locator('input[name=plan]').fill('art_01');
+    const before = await page.locator('footer time').innerText();
+    await until('the page looks again', async () => (await page.locator('footer time').innerText()) !== before);
+    assert.equal(await page.locator('input[name=plan]').inputValue(), 'art_01');
+    assert.equal(await page.evaluate('document.activeElement.name'), 'plan');
+    assert.equal(await page.locator('details[open]').count(), 1);
+    assert.deepEqual(faults, []);
+    await page.close();
+  });
+
+  test('pause ends the requests, and a session that ended says so', async (t) => {
+    const program = await startProgram(t);
+    await program.queue();
+    const [desk] = LOOKS;
+    assert.ok(desk);
+    const { page } = await signedIn(program, desk, '/jobs');
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.keyboard.press('p');
+    await page.getByText('Paused', { exact: true }).waitFor();
+    // What was under way when it was pressed may still arrive.
+    await page.waitForLoadState('networkidle');
+    let requests = 0;
+    page.on('request', () => (requests += 1));
+    // More than two looks at a page on which a job waits.
+    await page.waitForTimeout(5_000);
+    assert.equal(requests, 0);
+    await program.revoke(program.tokens.operator);
+    await page.keyboard.press('p');
+    await page.getByText('Signed out: reload the page to sign in').waitFor();
+    await page.close();
+  });
+
+  test('keys open sections and the filter, and none does anything else', async (t) => {
+    const program = await startProgram(t);
+    const [desk] = LOOKS;
+    assert.ok(desk);
+    const { page, faults } = await signedIn(program, desk);
+    await page.keyboard.press('g');
+    await page.keyboard.press('j');
+    await page.waitForURL('**/jobs');
+    await page.keyboard.press('/');
+    assert.equal(await page.evaluate('document.activeElement.name'), 'state');
     assert.deepEqual(faults, []);
     await page.close();
   });

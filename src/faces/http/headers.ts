@@ -36,7 +36,16 @@ export function pageHeaders(styleSha256: string): HeaderList {
 }
 
 /** For a page of the console: it loads its files from here and nothing from elsewhere. A browser may show it again. */
-export const CONSOLE_HEADERS: HeaderList = policed(["style-src 'self'"], 'private, no-cache');
+export const CONSOLE_HEADERS: HeaderList = policed(
+  [
+    "style-src 'self'",
+    "script-src 'self'",
+    "connect-src 'self'",
+    "require-trusted-types-for 'script'",
+    'trusted-types svc',
+  ],
+  'private, no-cache',
+);
 
 /** For a file whose name changes with its content. */
 export function assetHeaders(contentType: string): HeaderList {

@@ -20,6 +20,11 @@ export function programFile(path: string): string {
   return join(CODE, path);
 }
 
+/** A file of a package that the program reads as it is, named by its path below `node_modules`. */
+export function packageFile(path: string): string {
+  return IS_SOURCE ? join(PROGRAM_ROOT, 'node_modules', path) : join(CODE, 'vendor', path);
+}
+
 /** The first file of another process or thread, named by its path below `src`, without an extension. */
 export function programEntry(path: string): string {
   return join(CODE, `${path}${IS_SOURCE ? '.ts' : '.js'}`);

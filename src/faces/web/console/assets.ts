@@ -1,7 +1,8 @@
 /** Files that pages load, under names that change with their content, so that a browser may keep them for ever. */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { programFile } from '../../../lib/files/program-files.ts';
+import { stripTypeScriptTypes } from 'node:module';
+import { packageFile, programFile } from '../../../lib/files/program-files.ts';
 
 export interface Asset {
   readonly path: string;
@@ -9,17 +10,29 @@ export interface Asset {
   readonly body: string;
 }
 
-const STYLE: Asset = asset('console', 'css', 'text/css; charset=utf-8', [
-  'style/base.css',
-  'style/parts.css',
-  'style/media.css',
-]);
+const STYLE: Asset = asset('console', 'css', 'text/css; charset=utf-8', styleText());
+
+/** A classic script: what it changes pages with comes first. */
+const SCRIPT: Asset = asset('console', 'js', 'text/javascript; charset=utf-8', scriptText());
 
 export const STYLE_PATH = STYLE.path;
-export const ASSETS: readonly Asset[] = [STYLE];
+export const SCRIPT_PATH = SCRIPT.path;
+export const ASSETS: readonly Asset[] = [STYLE, SCRIPT];
 
 /** Read and joined once, when the program starts. */
-function asset(name: string, ending: string, contentType: string, files: readonly string[]): Asset {
-  const body = files.map((file) => readFileSync(programFile(`faces/web/console/${file}`), 'utf8')).join('');
+function styleText(): string {
+  return ['base', 'parts', 'media'].map((name) => read(programFile(`faces/web/console/style/${name}.css`))).join('');
+}
+
+function scriptText(): string {
+  const own = stripTypeScriptTypes(read(programFile('faces/web/client/console.ts')));
+  return `${read(packageFile('idiomorph/dist/idiomorph.min.js'))}\n(() => {\n${own}\n})();\n`;
+}
+
+function read(file: string): string {
+  return readFileSync(file, 'utf8');
+}
+
+function asset(name: string, ending: string, contentType: string, body: string): Asset {
   return { path: `/assets/${name}.${hash('sha256', body).slice(0, 12)}.${ending}`, contentType, body };
 }

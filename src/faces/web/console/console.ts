@@ -159,6 +159,7 @@ export class Console {
         pending,
         cordoned,
         nowMs: request.display.nowMs,
+        isLive: notice === NO_NOTICE,
         url: request.url,
       });
       sender.send(exchange, notice.status === 200 ? status : notice.status, CONSOLE_HEADERS, body);

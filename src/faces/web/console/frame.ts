@@ -2,7 +2,7 @@
 import { html, type Html } from '../../html/html.ts';
 import { clockTime } from '../../text/time.ts';
 import { type Page, SECTIONS, type Visitor } from '../pages/page.ts';
-import { STYLE_PATH } from './assets.ts';
+import { SCRIPT_PATH, STYLE_PATH } from './assets.ts';
 
 interface Frame {
   readonly pages: readonly Page[];
@@ -18,11 +18,18 @@ interface Frame {
   readonly pending: number;
   readonly cordoned: boolean;
   readonly nowMs: number;
+  /** Whether the address of the page answers it again: not after a form. */
+  readonly isLive: boolean;
   readonly url: (path: string) => string;
 }
 
 export function framed(frame: Frame): string {
   const { title, host, url, pending, state, alert, content, visitor, nowMs } = frame;
+  // Without a script nothing looks again: the foot says when the page was true.
+  const live = frame.isLive
+    ? html`<p class="live"><span id="live" role="status"></span> \
+<button id="pause" type="button" hidden>Pause</button></p>\n`
+    : html``;
   const waits = pending === 0 ? '' : `(${pending}) `;
   return html`<!doctype html>
 <html lang="en">
@@ -31,12 +38,13 @@ export function framed(frame: Frame): string {
 <meta name="viewport" content="width=device-width,initial-scale=1,viewport-fit=cover">
 <title>${waits}${title} · svc${host === null ? '' : ` ${host}`}</title>
 <link rel="stylesheet" href="${url(STYLE_PATH)}">
+<script defer src="${url(SCRIPT_PATH)}"></script>
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
 <header>
 <p class="brand"><b>svc</b> ${host ?? ''}</p>
-${navigation(frame)}</header>
+${navigation(frame)}${live}</header>
 <main id="content">
 ${cordonLine(frame)}${tabs(frame)}<div class="head"><h1>${title}</h1>${state}</div>
 ${alert}${content}

@@ -64,5 +64,7 @@ export function mark(text: string, paint: Paint | undefined): Html {
   // A path of ours: nothing in it needs an escape.
   const path = new Html(SHAPES[shape]);
   const icon = html`<svg viewBox="0 0 16 16" aria-hidden="true"><path d="${path}"/></svg>`;
-  return html`<span class="m ${hue}">${icon}${text}</span>`;
+  // The script looks more often where something runs.
+  const busy = /^(?:queued|running)/.test(text) ? html` data-busy` : html``;
+  return html`<span class="m ${hue}"${busy}>${icon}${text}</span>`;
 }
