@@ -8,6 +8,8 @@ import { environmentTwin, SETTINGS } from '../src/config/settings/settings.ts';
 import { failureRow, FAILURES, type FailureCode } from '../src/domain/failure.ts';
 import { INITIAL_STATES, isTerminal, JOB_MOVES, JOB_STATES } from '../src/domain/jobs/job.ts';
 import { isNone } from '../src/operations/core/http-face.ts';
+import { READERS } from '../src/domain/access/scope.ts';
+import { Tools } from '../src/faces/mcp/tools.ts';
 import type { Operation } from '../src/operations/core/operation.ts';
 import { OPERATIONS } from '../src/operations/table.ts';
 
@@ -109,9 +111,37 @@ function operations(): string {
   );
 }
 
+function tools(): string {
+  const rows = [...new Tools().of(READERS).values()].map(({ operation, definition }) => {
+    const { name, description = '', annotations, inputSchema } = definition;
+    const required = inputSchema.required ?? [];
+    const words = Object.keys(inputSchema.properties ?? {}).map((each) =>
+      required.includes(each) ? `${each}*` : each,
+    );
+    const hints = Object.entries(annotations ?? {}).flatMap(([hint, is]) =>
+      is === true ? hint.replace('Hint', '') : [],
+    );
+    return [`\`${name}\``, operation.scopes.join(', '), words.join(', '), hints.join(', '), description];
+  });
+  return page(
+    'Tools of the agent endpoint',
+    prose(
+      'What `POST /mcp` lists and calls, for the scopes of the token. A required argument has a star. The hints are ' +
+        'the annotations that are true. How to connect: [connect an agent](../how-to/deploy/connect-an-agent.md).',
+    ),
+    table(['tool', 'scopes', 'arguments', 'hints', 'what it does'], rows),
+  );
+}
+
 /** Every generated page: its path below docs/reference to its text. */
 export function referencePages(): Readonly<Record<string, string>> {
-  return { 'errors.md': errors(), 'settings.md': settings(), 'job-states.md': states(), 'operations.md': operations() };
+  return {
+    'errors.md': errors(),
+    'settings.md': settings(),
+    'job-states.md': states(),
+    'mcp-tools.md': tools(),
+    'operations.md': operations(),
+  };
 }
 
 if (import.meta.main) {

@@ -266,6 +266,7 @@ async function createWeb(base: Base, runtime: Runtime, log: Log): Promise<HttpFa
     runtime,
     authenticator,
     basePath,
+    publicUrl,
     secureCookies: publicUrl?.startsWith('https:') === true,
     peers: new Peers(trustedProxy),
     log,

@@ -1,16 +1,11 @@
-import { z } from 'zod';
 import { type FailureCode, failureRow } from '../domain/failure.ts';
 import { READERS } from '../domain/access/scope.ts';
 import { SCHEMA_VERSION } from './core/envelope.ts';
 import { type HttpFace, isNone, placeOf } from './core/http-face.ts';
+import { IDEMPOTENCY_KEY, inputNode, jsonSchema, type Node } from './core/json-schema.ts';
 import { type Operation, readOperation, takesKey } from './core/operation.ts';
 import { statusOf } from './core/invoke.ts';
 import { VIEWS, type ViewName } from './views/views.ts';
-
-/** A node of the document: JSON that is only written out. */
-interface Node {
-  readonly [key: string]: unknown;
-}
 
 /** What every operation may answer beside its own failures. */
 const ALWAYS: readonly FailureCode[] = [
@@ -106,13 +101,8 @@ function viewSchemas(): Node {
   );
 }
 
-function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Node {
-  const { $schema: _, ...node } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
-  return node;
-}
-
 function operationNode(operation: Operation, http: HttpFace): Node {
-  const { properties, required } = inputSchema(operation);
+  const { properties, required } = inputNode(operation);
   const fields = Object.keys(properties).filter((field) => http.omit?.includes(field) !== true);
   const placed = fields.map((field) => ({ field, place: placeOf(http, field) }));
   const repeats = http.repeats ?? [];
@@ -126,7 +116,7 @@ function operationNode(operation: Operation, http: HttpFace): Node {
       required: place === 'path' || required.includes(field),
       schema: properties[field],
     }));
-  if (takesKey(operation)) parameters.push(IDEMPOTENCY_KEY);
+  if (takesKey(operation)) parameters.push(KEY_HEADER);
   return {
     operationId: operation.id,
     summary: operation.summary,
@@ -140,28 +130,7 @@ function operationNode(operation: Operation, http: HttpFace): Node {
   };
 }
 
-const IDEMPOTENCY_KEY = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  required: false,
-  schema: {
-    type: 'string',
-    minLength: 1,
-    maxLength: 255,
-    description: 'A repeat with the same key is answered as the first was.',
-  },
-};
-
-function inputSchema(operation: Operation): {
-  properties: Readonly<Record<string, Node>>;
-  required: readonly string[];
-} {
-  const { properties = {}, required = [] } = jsonSchema(operation.input, 'input') as {
-    properties?: Record<string, Node>;
-    required?: string[];
-  };
-  return { properties, required };
-}
+const KEY_HEADER = { name: 'Idempotency-Key', in: 'header', required: false, schema: IDEMPOTENCY_KEY };
 
 function bodyNode(
   fields: readonly string[],

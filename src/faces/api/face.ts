@@ -11,6 +11,7 @@ import { Console } from '../web/console/console.ts';
 import { ACTIONS } from '../web/pages/actions.ts';
 import { PAGES } from '../web/pages/table.ts';
 import { Pages } from '../web/routes.ts';
+import { McpEndpoint } from '../mcp/endpoint.ts';
 import { isApi, strippedTarget } from '../http/base-path.ts';
 import { credentialsOf } from '../http/credentials.ts';
 import { dataHeaders } from '../http/headers.ts';
@@ -24,6 +25,8 @@ import { Waits } from './waits.ts';
 
 const API = '/api/v1';
 
+const NOT_POST: HTTPMethod[] = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
 /** Longer than any URL can be, so that a malformed id of any length is refused as malformed. */
 const PARAMETER_CHARS_MAX = 65_536;
 
@@ -34,6 +37,8 @@ export interface HttpFaceOptions extends ListenerOptions {
   readonly basePath: string;
   /** Whether browsers reach us by https only, so that the session cookie may be held back elsewhere. */
   readonly secureCookies: boolean;
+  /** Under which browsers and agents reach us, if that is not an address of this machine. */
+  readonly publicUrl?: string | null;
 }
 
 /** `close` also ends the streams and the waits. */
@@ -81,6 +86,9 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
   for (const page of PAGES) on(['GET', 'HEAD'], page.path, (exchange, params) => web.show(page, exchange, params));
   for (const action of ACTIONS) on(['POST'], action.path, (exchange, params) => web.act(action, exchange, params));
   for (const asset of ASSETS) on(['GET', 'HEAD'], asset.path, (exchange) => web.asset(asset, exchange));
+  const mcp = new McpEndpoint({ ...options, limits, sender, peers, waits });
+  on(['POST'], '/mcp', (exchange) => mcp.post(exchange));
+  on(NOT_POST, '/mcp', (exchange) => mcp.other(exchange));
   on(['POST'], '/login', (exchange) => pages.login(exchange));
   on(['POST'], '/logout', (exchange) => pages.logout(exchange));
   on(['GET', 'HEAD'], '/metrics', async (exchange) => {

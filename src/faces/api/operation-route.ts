@@ -4,7 +4,7 @@ import type { Authenticator } from '../../operations/access/authenticate.ts';
 import { changeCounter } from '../../operations/access/change-counter.ts';
 import { type Answer, authorize, type Runtime, invoke } from '../../operations/core/invoke.ts';
 import type { HttpFace } from '../../operations/core/http-face.ts';
-import type { Operation } from '../../operations/core/operation.ts';
+import { mayWait, type Operation } from '../../operations/core/operation.ts';
 import { hasBody, readJson } from '../http/body.ts';
 import { credentialsOf, headerValues, queryOf } from '../http/credentials.ts';
 import { dataHeaders, JSON_HEADERS, STREAM_HEADERS } from '../http/headers.ts';
@@ -110,7 +110,7 @@ async function ask(
   const keys = headerValues(request, 'idempotency-key');
   if (keys.length > 1) throw new Failure('invalid_argument', 'Idempotency-Key: the header is sent more than once.');
   const invocation = { caller, raw, idempotencyKey: keys[0] };
-  if (!('around' in operation || 'waits' in operation)) return invoke(runtime, operation, invocation);
+  if (!mayWait(operation)) return invoke(runtime, operation, invocation);
   return waits.during(exchange, caller, (clientWait) => invoke(runtime, operation, { ...invocation, clientWait }));
 }
 

@@ -72,6 +72,11 @@ export class Peers {
       : null;
   }
 
+  /** Whether a trusted proxy sent the request. */
+  isProxied(request: IncomingMessage): boolean {
+    return this.#trusted !== NO_PEERS && this.#isTrusted(plainAddress(request.socket.remoteAddress ?? ''));
+  }
+
   #isTrusted(address: string): boolean {
     return isIP(address) !== 0 && this.#trusted.includes(address);
   }

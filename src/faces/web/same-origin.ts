@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Failure } from '../../domain/failure.ts';
+import { isOwnOrigin } from '../http/own-origin.ts';
 
 /**
  * Refuses a form that a page of another origin posted. Browsers say where a request comes from in Sec-Fetch-Site;
@@ -9,15 +10,8 @@ import { Failure } from '../../domain/failure.ts';
 export function refuseForeign(request: IncomingMessage): void {
   const { origin, host, 'sec-fetch-site': site } = request.headers;
   const own =
-    site === undefined ? origin === undefined || isOwn(origin, host) : site === 'same-origin' || site === 'none';
+    site === undefined ? origin === undefined || isOwnOrigin(origin, host) : site === 'same-origin' || site === 'none';
   if (!own) throw new Failure('forbidden', 'A page of another origin submitted this form.');
-}
-
-function isOwn(origin: string, host: string | undefined): boolean {
-  // A page that hides its origin sends "null", which is not a URL.
-  if (host === undefined || !URL.canParse(origin)) return false;
-  const { protocol, host: from } = new URL(origin);
-  return URL.canParse(`${protocol}//${host}`) && new URL(`${protocol}//${host}`).host === from;
 }
 
 /** The token that only a page of this session can know. */

@@ -157,7 +157,20 @@ const decision = writeOperation({
       },
     ],
   },
-  mcp: { tool: 'approval_decision' },
+  mcp: {
+    tools: [
+      {
+        tool: 'approval_approve',
+        summary: 'Approve a job that another person requested',
+        preset: { decision: 'approve' },
+      },
+      {
+        tool: 'approval_reject',
+        summary: 'Reject and cancel a job that another person requested',
+        preset: { decision: 'reject' },
+      },
+    ],
+  },
   input: z.strictObject({
     id,
     decision: field.oneOf(DECISIONS).describe('The decision'),

@@ -84,7 +84,7 @@ const add = writeOperation({
       'svc check add site --kind http --interval 1m --target home=https://www.example.org/ --expect 200',
     ],
   },
-  mcp: { tool: 'check_add' },
+  mcp: { tool: 'check_add', additive: true },
   input: z.strictObject({
     name: field.name,
     kind: field.oneOf(CHECK_KINDS).describe('What is probed'),

@@ -6,6 +6,7 @@ import type { Store } from '../../store/store.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { CliFace, NoVerb } from './cli-face.ts';
 import type { HttpFace, NoFace } from './http-face.ts';
+import type { McpFace } from './mcp-face.ts';
 import type { Reply, Written } from './reply.ts';
 import type { Services } from './services.ts';
 import type { ViewName } from '../views/views.ts';
@@ -50,7 +51,7 @@ export interface StreamBounds {
 }
 
 interface Row<I extends z.ZodObject> {
-  /** Noun and verb with a dot: the name in the ledger, in OpenAPI and of the MCP tool. */
+  /** Noun and verb with a dot: the name in the ledger and in OpenAPI. */
   readonly id: string;
   readonly summary: string;
   readonly scopes: readonly Scope[];
@@ -60,7 +61,7 @@ interface Row<I extends z.ZodObject> {
   readonly bearerOnly?: true;
   readonly http: HttpFace | NoFace;
   readonly cli: CliFace | NoVerb;
-  readonly mcp: { readonly tool: string } | NoFace;
+  readonly mcp: McpFace | NoFace;
   readonly input: I;
   /** The kinds that it may answer; none for 204, a stream, or a text. */
   readonly answers: readonly ViewName[];
@@ -140,4 +141,9 @@ export function isWrite(operation: Operation): operation is WriteOperation {
 /** Whether a repeat with the same idempotency key is answered as the first was. */
 export function takesKey(operation: Operation): boolean {
   return isWrite(operation) && operation.shownOnce !== true;
+}
+
+/** Whether its answer may wait for something after the call: a face then watches whether the caller is still there. */
+export function mayWait(operation: Operation): boolean {
+  return 'around' in operation || 'waits' in operation;
 }

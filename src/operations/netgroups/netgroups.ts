@@ -64,7 +64,7 @@ const add = writeOperation({
     positionals: ['name'],
     examples: ["svc netgroup add dc-eu --prefixes '10.0.0.0/16,!10.0.9.0/24,fd00:1::/32'"],
   },
-  mcp: { tool: 'netgroup_add' },
+  mcp: { tool: 'netgroup_add', additive: true },
   input: z.strictObject({ name: field.name, prefixes }),
   answers: ['netgroup.get'],
   failures: ['duplicate', 'conflict'],

@@ -36,7 +36,7 @@ const doctor = readOperation({
   scopes: READERS,
   http: { method: 'GET', path: '/health', omit: ['ledger_head'] },
   cli: { verb: 'doctor', examples: ['svc doctor', 'svc doctor --ledger-head heads.txt'] },
-  mcp: { tool: 'health' },
+  mcp: { tool: 'health_get' },
   input: z.strictObject({
     ledger_head: field.text(HEADS_CHARS_MAX).optional().describe('Compare with the output of svc audit head'),
   }),

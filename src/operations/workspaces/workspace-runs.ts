@@ -86,7 +86,7 @@ const plan = writeOperation({
     positionals: ['name'],
     examples: ['svc workspace plan net', 'svc workspace plan net --timeout 10m'],
   },
-  mcp: { tool: 'workspace_plan' },
+  mcp: { tool: 'workspace_plan', additive: true },
   input: z.strictObject({
     ...RUN,
     detailed_exitcode: z.boolean().default(false).describe('Exit with code 2 if the plan has changes'),
@@ -149,7 +149,7 @@ const drift = writeOperation({
   scopes: OPERATORS,
   http: { none: 'The machine or a schedule starts a drift check; the list of workspaces shows its result.' },
   cli: { verb: 'workspace drift', wait: 'job', positionals: ['name'], examples: ['svc workspace drift net'] },
-  mcp: { none: 'workspace_list shows the result of the last check; workspace_plan makes a new plan.' },
+  mcp: { none: 'workspace_drift shows the result of the last check; workspace_plan makes a new plan.' },
   input: z.strictObject(RUN),
   answers: ['job.enqueued'],
   failures: ['not_found', 'not_implemented'],

@@ -77,6 +77,22 @@ const get = readOperation({
   run: async ({ store }, { name }) => replyGet(store.db, await getWorkspace(store.db, name)),
 });
 
+const lastDrift = readOperation({
+  id: 'workspace.last_drift',
+  summary: 'Show the result of the last drift check of a workspace',
+  scopes: READERS,
+  http: { none: 'The list has the result of every workspace.' },
+  cli: { none: 'svc workspace list shows the result of every workspace.' },
+  mcp: { tool: 'workspace_drift' },
+  input: z.strictObject({ name: field.name.describe('Workspace') }),
+  answers: ['workspace.list'],
+  failures: ['not_found'],
+  async run({ store }, { name }) {
+    const row = await getWorkspace(store.db, name);
+    return reply('workspace.list', [workspaceView(row, await findLock(store.db, name))]);
+  },
+});
+
 const POLICY = {
   approve_when: z
     .string()
@@ -278,4 +294,4 @@ const state = readOperation({
   },
 });
 
-export const WORKSPACE_OPERATIONS = [list, get, add, update, remove, state];
+export const WORKSPACE_OPERATIONS = [list, get, lastDrift, add, update, remove, state];

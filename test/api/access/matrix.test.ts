@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type HttpFace, isNone } from '../../../src/operations/core/http-face.ts';
 import { OPERATIONS } from '../../../src/operations/table.ts';
-import type { Store } from '../../../src/store/store.ts';
 import { type Program, startProgram } from '../../support/program.ts';
 import { judgeAlways } from '../../support/scenario.ts';
+import { alarmed } from '../../support/store/alarmed.ts';
 
 const IDENTITIES = [
   'none',
@@ -108,16 +108,6 @@ function bearer(token: string): { authorization: string } {
 async function dropped(response: Response): Promise<string> {
   await response.body?.cancel();
   return '';
-}
-
-/** A store that says when it is touched. The change counter may be asked: it tells nothing. */
-function alarmed(store: Store, alarm: { touched: number }): Store {
-  return new Proxy(store, {
-    get(target, name, receiver) {
-      if (name === 'db' || name === 'write') alarm.touched += 1;
-      return Reflect.get(target, name, receiver) as unknown;
-    },
-  });
 }
 
 describe('The authorisation matrix', () => {

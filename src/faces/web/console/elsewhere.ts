@@ -1,5 +1,6 @@
 /** "This page elsewhere": the command, the route and the tool that answer the same. */
 import { isNone, pathFields } from '../../../operations/core/http-face.ts';
+import { toolsOf } from '../../../operations/core/mcp-face.ts';
 import { html, type Html } from '../../html/html.ts';
 import { operationOf } from './asker.ts';
 
@@ -12,7 +13,7 @@ export function elsewhere(id: string, basePath: string, fields: Readonly<Record<
   const places = [
     ...(isNone(cli) ? [] : [`svc ${commandWords(cli.verb, cli.positionals ?? [], fields)}`]),
     ...(isNone(http) ? [] : [`${http.method} ${basePath}/api/v1${route(http.path, pathFields(http), fields)}`]),
-    ...(isNone(mcp) ? [] : [`MCP ${mcp.tool}`]),
+    ...toolsOf(mcp).map(({ tool }) => `MCP ${tool}`),
   ];
   return html`<p class="elsewhere">This page elsewhere: ${places.map((each) => html`<code>${each}</code> `)}</p>`;
 }
