@@ -34,7 +34,7 @@ export interface Ending {
 }
 
 export interface ProgramOptions extends Partial<
-  Pick<HttpFaceOptions, 'basePath' | 'secureCookies' | 'limits' | 'log' | 'peers'>
+  Pick<HttpFaceOptions, 'basePath' | 'publicUrl' | 'secureCookies' | 'limits' | 'log' | 'peers'>
 > {
   readonly postgres?: boolean;
   /** The store of another program: a second face on the same data, as a second daemon would be. */
@@ -152,6 +152,7 @@ export async function startProgram(ending: Ending | null, options: ProgramOption
     runtime: { store, services },
     authenticator,
     basePath: options.basePath ?? '',
+    publicUrl: options.publicUrl ?? null,
     secureCookies: options.secureCookies ?? false,
     log: options.log ?? { error: (fields, message) => void logged.push({ fields, message }) },
     ...(options.limits === undefined ? {} : { limits: options.limits }),

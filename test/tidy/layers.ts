@@ -74,6 +74,7 @@ const PACKAGE_HOMES: Readonly<Record<string, string>> = {
   pg: 'store',
   'node:sqlite': 'store',
   'find-my-way': 'faces',
+  '@modelcontextprotocol': 'faces',
 };
 
 export const layerRule: SourceRule = {

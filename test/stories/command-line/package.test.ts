@@ -32,7 +32,14 @@ test('an unpacked package runs a job, and holds the program as a bundle only', {
   assert.ok(version.includes(VERSION), version);
 
   const fixture = await openFixture(t);
-  await fixture.start({ program: join(home, 'dist', 'main.js') });
+  const daemon = await fixture.start({ program: join(home, 'dist', 'main.js') });
+  // The SDK of the agent endpoint is loaded with its first request.
+  const response = await fetch(`${daemon.ready.web_url}/mcp`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${fixture.token}`, 'content-type': 'application/json' },
+    body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"health_get"}}',
+  });
+  assert.match(await response.text(), /"structuredContent":\{"schema_version":1,"kind":"doctor"/);
   // The guard, the launch and the reading of output are the package's too.
   const job = await fixture.queue({ command: ['echo', 'from the package'] });
   await fixture.waitFor(job, ['succeeded']);
