@@ -93,9 +93,8 @@ export class McpEndpoint {
         return values.length === 0 ? [] : [[name, values.join(', ')]];
       }),
     );
-    const response = await protocol.serve(this.#callOf(exchange, caller), { body, headers });
-    const text = await response.text();
-    sender.send(exchange, response.status, text === '' ? dataHeaders() : JSON_HEADERS, text);
+    const { status, text } = await protocol.serve(this.#callOf(exchange, caller), { body, headers });
+    sender.send(exchange, status, text === '' ? dataHeaders() : JSON_HEADERS, text);
   }
 
   #callOf(exchange: Exchange, caller: Caller): McpCall {

@@ -1,4 +1,10 @@
-/** The answers of the endpoint that are not made by the SDK. */
+/** Messages of the endpoint, and the answers that are not made by the SDK. */
+
+/** What the SDK is asked with: the message, and the headers that belong to it. */
+export interface McpMessage {
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+}
 
 /** Codes of JSON-RPC; those above -32100 are left to implementations. */
 export const RPC = { parse: -32_700, invalidParams: -32_602, noMethod: -32_601, refused: -32_000 } as const;

@@ -11,7 +11,8 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Caller } from '../../domain/access/caller.ts';
 import { asFailure, Failure } from '../../domain/failure.ts';
-import { RPC } from './json-rpc.ts';
+import { answerDirectly, directRoute, PROTOCOL_VERSIONS } from './direct.ts';
+import { type McpMessage, RPC } from './json-rpc.ts';
 import { failureResult, type ToolResult } from './result.ts';
 import { type Tool, Tools } from './tools.ts';
 
@@ -29,14 +30,14 @@ export interface McpCall {
   readonly report: (error: unknown) => void;
 }
 
-/** What the SDK is asked with: the message, and the headers that belong to it. */
-export interface McpMessage {
-  readonly body: unknown;
-  readonly headers: Readonly<Record<string, string>>;
+/** What is sent back; without a text there is no message. */
+interface McpAnswer {
+  readonly status: number;
+  readonly text: string;
 }
 
 export interface Protocol {
-  readonly serve: (call: McpCall, message: McpMessage) => Promise<Response>;
+  readonly serve: (call: McpCall, message: McpMessage) => Promise<McpAnswer>;
 }
 
 /** The SDK would compile a validator for every request; it validates only answers of clients that we never ask. */
@@ -61,10 +62,15 @@ export function createProtocol(version: string): Protocol {
   const serverOf = (call: McpCall): Server => createServer(tools, call, version);
   const modern = createMcpHandler((context) => serverOf(callOf(context)), { legacy: 'reject' });
   return {
-    async serve(call, { body, headers }) {
+    async serve(call, message) {
+      const { body, headers } = message;
+      const direct = directRoute(message);
+      if (direct !== null) return { status: 200, text: JSON.stringify(await answerDirectly(serverOf(call), direct)) };
       const request = new Request(NO_URL, { method: 'POST', headers: { ...headers, accept: ACCEPT } });
-      if (await isLegacyRequest(request, body)) return serveLegacy(serverOf(call), request, body);
-      return modern.fetch(request, { parsedBody: body, authInfo: authInfoOf(call) });
+      const response = (await isLegacyRequest(request, body))
+        ? await serveLegacy(serverOf(call), request, body)
+        : await modern.fetch(request, { parsedBody: body, authInfo: authInfoOf(call) });
+      return { status: response.status, text: await response.text() };
     },
   };
 }
@@ -93,7 +99,12 @@ function createServer(tools: Tools, { caller, call, report }: McpCall, version: 
   const mine = tools.of(caller.scopes);
   const server = new Server(
     { name: 'gatehouse', title: 'Gatehouse', version },
-    { capabilities: { tools: {} }, instructions: INSTRUCTIONS, jsonSchemaValidator: NO_VALIDATOR },
+    {
+      capabilities: { tools: {} },
+      instructions: INSTRUCTIONS,
+      jsonSchemaValidator: NO_VALIDATOR,
+      supportedProtocolVersions: [...PROTOCOL_VERSIONS],
+    },
   );
   server.setRequestHandler('tools/list', () => ({ tools: [...mine.values()].map(({ definition }) => definition) }));
   server.setRequestHandler('tools/call', async ({ params: { name, arguments: given = {} } }) => {

@@ -19,11 +19,9 @@ export interface OwnNames {
 
 /** Throws forbidden. A request without Origin to an address that is not loopback has a program as its sender. */
 export function refuseForeignPage(request: IncomingMessage, own: OwnNames): void {
-  const proxied = own.peers.isProxied(request);
-  const isOwnName = (host: string): boolean => proxied || isOwn(host, own.publicUrl ?? null);
+  const isOwnName = (host: string): boolean => isOwn(host, own.publicUrl ?? null) || own.peers.isProxied(request);
   const hosts = headerValues(request, 'host');
-  const onLoopback = allowsAddress('loopback', plainAddress(request.socket.localAddress ?? ''));
-  if (onLoopback && !hosts.every(isOwnName)) {
+  if (!hosts.every(isOwnName) && isOnLoopback(request)) {
     throw new Failure(
       'forbidden',
       'Host: not a name of this machine. Set --public-url to the URL of the service, or --trusted-proxy.',
@@ -35,8 +33,16 @@ export function refuseForeignPage(request: IncomingMessage, own: OwnNames): void
   }
 }
 
+function isOnLoopback({ socket }: IncomingMessage): boolean {
+  return allowsAddress('loopback', plainAddress(socket.localAddress ?? ''));
+}
+
+/** The usual names, without the cost of reading a URL. */
+const LOCAL = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/;
+
 /** A browser sends an address only if it is what the page has been opened under. */
 function isOwn(host: string, publicUrl: string | null): boolean {
+  if (LOCAL.test(host)) return true;
   if (!URL.canParse(`http://${host}`)) return false;
   const { hostname } = new URL(`http://${host}`);
   if (hostname === 'localhost' || hostname.endsWith('.localhost')) return true;
