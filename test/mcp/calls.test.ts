@@ -12,7 +12,7 @@ import { auditOf, gated } from '../support/fixtures/approvals.ts';
 import { putEvents } from '../support/fixtures/events.ts';
 import { callLocally, makeWorkspace } from '../support/fixtures/workspaces.ts';
 import { callTool, ERAS, outcomeOf, rpc, textOf } from '../support/mcp/rpc.ts';
-import { listen } from '../support/network/listener.ts';
+import { listen, listenHttp } from '../support/network/listener.ts';
 import { loopbackProbes } from '../support/network/probing.ts';
 import { type Program, startProgram } from '../support/program.ts';
 
@@ -25,6 +25,11 @@ async function furnished(t: Parameters<typeof startProgram>[0]): Promise<{ progr
   await callLocally(program, 'check.add', { name: 'web', kind: 'tcp', interval: '30s', targets: ['a=10.0.0.1:80'] });
   return { program, ids: { approval: apr, job, event: event?.id ?? '' } };
 }
+
+const loopbackProber = (): Prober => new Prober(systemClock, () => Promise.resolve(loopbackProbes()));
+
+const addCheck = (program: Program, kind: string, target: string): Promise<unknown> =>
+  callLocally(program, 'check.add', { name: 'web', kind, interval: '30s', targets: [target] });
 
 type Ids = Readonly<Record<string, string>>;
 
@@ -78,20 +83,24 @@ describe('A tool that reads', () => {
     assert.equal(outcomeOf(await callTool(program, token, 'event_list', { limit: 100 })), 'event.list');
   });
 
-  test('check_probe probes with the scope readonly, and ends with its token', async (t) => {
+  test('check_probe probes with the scope readonly', async (t) => {
     const up = await listen(t);
-    const program = await startProgram(t, {
-      prober: new Prober(systemClock, () => Promise.resolve(loopbackProbes())),
-      limits: { revalidateMs: 20 },
-    });
-    await callLocally(program, 'check.add', {
-      name: 'web',
-      kind: 'tcp',
-      interval: '30s',
-      targets: [`a=127.0.0.1:${up.port}`],
-    });
+    const program = await startProgram(t, { prober: loopbackProber() });
+    await addCheck(program, 'tcp', `a=127.0.0.1:${up.port}`);
     const answer = await callTool(program, program.tokens.readonly, 'check_probe', { name: 'web' });
     assert.match(textOf(answer), /"target":"a","up":true/);
+  });
+
+  test('T07: check_probe ends when its token is revoked', async (t) => {
+    const asked = Promise.withResolvers<void>();
+    const silent = await listenHttp(t, () => asked.resolve());
+    const program = await startProgram(t, { prober: loopbackProber(), limits: { revalidateMs: 20 } });
+    await addCheck(program, 'http', `a=http://127.0.0.1:${silent.port}/`);
+    const token = await program.token('readonly');
+    const answer = callTool(program, token, 'check_probe', { name: 'web' });
+    await asked.promise;
+    await program.revoke(token);
+    assert.equal(outcomeOf(await answer), 'unauthenticated');
   });
 });
 

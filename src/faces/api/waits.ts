@@ -7,6 +7,8 @@ import { every, KEEP_ALIVE_PROBE_MS, type StreamParts } from './stream.ts';
 
 type WaitParts = Pick<StreamParts, 'clock' | 'limits'> & { readonly authenticator: Pick<Authenticator, 'stillValid'> };
 
+const ENDED = 'The token was revoked or has expired while the request waited.';
+
 /** The requests whose answer waits for an event after their write. */
 export class Waits {
   readonly #parts: WaitParts;
@@ -50,12 +52,13 @@ export class Waits {
     every(clock, limits.revalidateMs, end.signal, look).then(close, close);
     try {
       const answer = await task({ signal: end.signal, gone });
-      if (!isValid)
-        throw new Failure(
-          'unauthenticated',
-          'The token was revoked or has expired while the request waited. The request itself was executed.',
-        );
+      if (!isValid) throw new Failure('unauthenticated', `${ENDED} The request itself was executed.`);
       return answer;
+    } catch (error) {
+      // A probe that was ended says that it cannot be done now, which would invite a retry.
+      throw isValid || (error instanceof Failure && error.code === 'unauthenticated')
+        ? error
+        : new Failure('unauthenticated', ENDED);
     } finally {
       close();
       response.off('close', close);
