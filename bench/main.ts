@@ -16,6 +16,7 @@ import { thisMachine } from './kit/machine.ts';
 import { Report } from './kit/report.ts';
 import { clearScratch, clearScratchNow } from './kit/scratch.ts';
 import { monotonicMs } from './kit/time.ts';
+import { mcp } from './parts/agents/mcp.ts';
 import { backup } from './parts/backup.ts';
 import { checkout } from './parts/checkout.ts';
 import { checks } from './parts/checks/checks.ts';
@@ -50,6 +51,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   workflows,
   claims,
   list,
+  mcp,
   backup,
   startup,
   output,

@@ -17,7 +17,7 @@ test('T46: clients whose ids collide get the answers to their own calls', { time
   await Promise.all(
     jobs.map(async (job, client) => {
       for (let id = 0; id < CALLS; id += 1) {
-        const answer = await call(program, agent, job, id, client % 2 === 0);
+        const answer = await call(program, agent, job, id, { modern: client % 2 === 0, bySdk: client % 4 < 2 });
         if (answer.id !== id || answer.result?.structuredContent.data.id !== job) crossed.push(JSON.stringify(answer));
       }
     }),
@@ -30,11 +30,22 @@ interface Answer {
   readonly result?: { readonly structuredContent: { readonly data: { readonly id: string } } };
 }
 
+/** The era of a message, and whether the SDK answers it. */
+interface Way {
+  readonly modern: boolean;
+  readonly bySdk: boolean;
+}
+
 const MODERN = '2026-07-28';
 
-function call(program: Program, agent: Agent, job: string, id: number, modern: boolean): Promise<Answer> {
-  const meta = { 'io.modelcontextprotocol/protocolVersion': MODERN, 'io.modelcontextprotocol/clientCapabilities': {} };
-  const params = { name: 'job_get', arguments: { id: job }, ...(modern ? { _meta: meta } : {}) };
+function call(program: Program, agent: Agent, job: string, id: number, { modern, bySdk }: Way): Promise<Answer> {
+  const versions = {
+    'io.modelcontextprotocol/protocolVersion': MODERN,
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  // A message with a token for progress has no direct route.
+  const meta = { ...(modern ? versions : {}), ...(bySdk ? { progressToken: id } : {}) };
+  const params = { name: 'job_get', arguments: { id: job }, ...(modern || bySdk ? { _meta: meta } : {}) };
   const body = JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params });
   const era = { 'mcp-protocol-version': MODERN, 'mcp-method': 'tools/call', 'mcp-name': 'job_get' };
   const headers = {

@@ -115,7 +115,7 @@ export class McpEndpoint {
     };
   }
 
-  /** The SDK takes 9 MB of memory and 35 ms to load, which a service without agents does not spend. */
+  /** The SDK takes 4 to 9 MB of memory and 35 ms to load, which a service without agents does not spend. */
   #load(): Promise<Protocol> {
     const { version } = this.#parts.runtime.services.server;
     this.#protocol ??= import('./protocol.ts').then(({ createProtocol }) => createProtocol(version));

@@ -11,8 +11,8 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Caller } from '../../domain/access/caller.ts';
 import { asFailure, Failure } from '../../domain/failure.ts';
-import { answerDirectly, directRoute, PROTOCOL_VERSIONS } from './direct.ts';
-import { type McpMessage, RPC } from './json-rpc.ts';
+import { type DirectRoute, directRoute, modernResult } from './direct.ts';
+import { type McpMessage, RPC, rpcError } from './json-rpc.ts';
 import { failureResult, type ToolResult } from './result.ts';
 import { type Tool, Tools } from './tools.ts';
 
@@ -47,6 +47,9 @@ const NO_VALIDATOR: jsonSchemaValidator = {
   },
 };
 
+/** What the service says that it is, beside its version. */
+const IDENTITY = { name: 'gatehouse', title: 'Gatehouse' };
+
 /** A URL is part of the interface of the SDK, which reads nothing of it. */
 const NO_URL = 'http://mcp.invalid/';
 
@@ -65,7 +68,8 @@ export function createProtocol(version: string): Protocol {
     async serve(call, message) {
       const { body, headers } = message;
       const direct = directRoute(message);
-      if (direct !== null) return { status: 200, text: JSON.stringify(await answerDirectly(serverOf(call), direct)) };
+      if (direct !== null)
+        return { status: 200, text: await answerDirectly(tools.of(call.caller.scopes), call, direct, version) };
       const request = new Request(NO_URL, { method: 'POST', headers: { ...headers, accept: ACCEPT } });
       const response = (await isLegacyRequest(request, body))
         ? await serveLegacy(serverOf(call), request, body)
@@ -95,28 +99,64 @@ async function serveLegacy(server: Server, request: Request, parsedBody: unknown
   }
 }
 
-function createServer(tools: Tools, { caller, call, report }: McpCall, version: string): Server {
-  const mine = tools.of(caller.scopes);
+function createServer(tools: Tools, call: McpCall, version: string): Server {
+  const mine = tools.of(call.caller.scopes);
   const server = new Server(
-    { name: 'gatehouse', title: 'Gatehouse', version },
-    {
-      capabilities: { tools: {} },
-      instructions: INSTRUCTIONS,
-      jsonSchemaValidator: NO_VALIDATOR,
-      supportedProtocolVersions: [...PROTOCOL_VERSIONS],
-    },
+    { ...IDENTITY, version },
+    { capabilities: { tools: {} }, instructions: INSTRUCTIONS, jsonSchemaValidator: NO_VALIDATOR },
   );
-  server.setRequestHandler('tools/list', () => ({ tools: [...mine.values()].map(({ definition }) => definition) }));
+  server.setRequestHandler('tools/list', () => ({ tools: definitionsOf(mine) }));
   server.setRequestHandler('tools/call', async ({ params: { name, arguments: given = {} } }) => {
-    const tool = mine.get(name);
-    // The same for a tool that another scope has: who may not call it does not learn that it exists.
-    if (tool === undefined) throw new ProtocolError(RPC.invalidParams, 'There is no such tool for this token.');
-    try {
-      return await call(tool, given);
-    } catch (error) {
-      if (!(error instanceof Failure)) report(error);
-      return failureResult(asFailure(error));
-    }
+    const result = await callTool(mine, call, name, given);
+    if (result === null) throw new ProtocolError(RPC.invalidParams, NO_TOOL);
+    return result;
   });
   return server;
 }
+
+type NamedTools = ReadonlyMap<string, Tool>;
+
+function definitionsOf(tools: NamedTools): Tool['definition'][] {
+  return [...tools.values()].map(({ definition }) => definition);
+}
+
+/** The same for a tool that another scope has: a caller without it does not learn that it exists. */
+const NO_TOOL = 'There is no such tool for this token.';
+
+/** Null without such a tool. */
+async function callTool(
+  tools: NamedTools,
+  { call, report }: McpCall,
+  name: string,
+  given: Readonly<Record<string, unknown>>,
+): Promise<ToolResult | null> {
+  const tool = tools.get(name);
+  if (tool === undefined) return null;
+  try {
+    return await call(tool, given);
+  } catch (error) {
+    if (!(error instanceof Failure)) report(error);
+    return failureResult(asFailure(error));
+  }
+}
+
+/** What the server of the SDK would answer, as text. */
+async function answerDirectly(
+  tools: NamedTools,
+  call: McpCall,
+  { id, era, call: wanted }: DirectRoute,
+  version: string,
+): Promise<string> {
+  const modern = (result: object) =>
+    era === 'modern' ? modernResult({ ...result }, { ...IDENTITY, version }) : result;
+  if (wanted === null) {
+    const list = { tools: definitionsOf(tools), ...(era === 'modern' ? UNCACHED : {}) };
+    return JSON.stringify({ result: modern(list), jsonrpc: '2.0', id });
+  }
+  const result = await callTool(tools, call, wanted.name, wanted.given);
+  if (result === null) return rpcError(RPC.invalidParams, NO_TOOL, id);
+  return JSON.stringify({ result: modern(result), jsonrpc: '2.0', id });
+}
+
+/** A client keeps no list: another token has another one. */
+const UNCACHED = { ttlMs: 0, cacheScope: 'private' };
