@@ -46,7 +46,7 @@ describe('In the console', () => {
   it('who asked, and who may not decide, gets no button, and a form of another is refused', async (t) => {
     const program = await startProgram(t);
     const asker = await visit(program, program.tokens.operator);
-    const [, name = ''] = /Signed in as (\S+), scope/.exec((await asker.open('/')).text) ?? [];
+    const [, name = ''] = /Signed in as (\S+) of/.exec((await asker.open('/')).text) ?? [];
     const asked = { planned: false, requestedBy: name, owners: ['operator'] };
     const { approval, jobId } = await gate(program.store, asked);
     const page = `/approvals/${approval.id}`;
@@ -140,5 +140,34 @@ describe('In the console', () => {
     });
     assert.equal(response.status, 401);
     assert.match(await response.text(), new RegExp(`name="next" value="/approvals/${approval.id}"`));
+  });
+
+  it('a form that was changed after Back is another request, and a refusal changes nothing', async (t) => {
+    const program = await startProgram(t);
+    const { approval, jobId } = await gate(program.store, { planned: false });
+    const visitor = await visit(program, program.tokens.operator);
+    const page = `/approvals/${approval.id}`;
+    const [form] = formsOf((await visitor.open(page)).text);
+    const approved = await visitor.post(`${page}/decision`, { ...form?.hidden, decision: 'approve' });
+    assert.equal(approved.status, 303);
+    const rejected = await visitor.post(`${page}/decision`, { ...form?.hidden, decision: 'reject' });
+    assert.equal(rejected.status, 409);
+    assert.match(rejected.text, /is approved already/);
+    assert.equal((await getJob(program.store.db, jobId)).state, 'queued');
+  });
+
+  it('a reason keeps its lines, and one signs out of a session that has ended', async (t) => {
+    const program = await startProgram(t);
+    const { approval } = await gate(program.store, { planned: false });
+    const visitor = await visit(program, program.tokens.operator);
+    const page = `/approvals/${approval.id}`;
+    await visitor.submit(page, `${page}/decision`, { decision: 'reject', reason: 'one\r\ntwo' });
+    assert.match((await visitor.open(page)).text, /one\\ntwo/);
+    const { text } = await visitor.open('/');
+    const [signOut] = formsOf(text);
+    for (const time of ['first', 'again']) {
+      const { status, headers } = await visitor.post('/logout', signOut?.hidden ?? {});
+      assert.deepEqual([status, headers.get('location')], [303, '/'], time);
+    }
   });
 });

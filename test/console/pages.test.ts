@@ -16,7 +16,7 @@ function judge(path: string, basePath: string, text: string, headers: Headers): 
   const policy = headers.get('content-security-policy') ?? '';
   assert.match(policy, /^default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; /, path);
   assert.match(policy, /; require-trusted-types-for 'script'; trusted-types svc; form-action 'self'; /, path);
-  assert.equal(headers.get('cache-control'), 'private, no-cache', path);
+  assert.equal(headers.get('cache-control'), 'no-store', path);
   assert.doesNotMatch(text, /<script(?! defer src="[^"]*"><\/script>)|<img|<[^>]*\s(?:style|on\w+)=/, path);
   for (const character of ['\u202e', '\u001b']) assert.ok(!text.includes(character), path);
   for (const [, address = ''] of text.matchAll(/(?:href|action|src)="([^"#][^"]*)"/g))
@@ -81,7 +81,7 @@ describe('The console', () => {
     const all = (await visitor.open('/jobs?state=queued&limit=')).text;
     assert.ok(all.includes(queued));
     assert.match(all, /<option value="queued" selected>/);
-    assert.match(all, /<code>svc job list --state queued<\/code> <code>GET \/api\/v1\/jobs\?state=queued<\/code>/);
+    assert.match(all, /<code>svc job list --state queued<\/code> · <code>GET \/api\/v1\/jobs\?state=queued<\/code>/);
     const none = (await visitor.open('/jobs?state=failed')).text;
     assert.ok(!none.includes(queued));
     assert.match(none, /Nothing matches the filter\./);
@@ -121,5 +121,39 @@ describe('The console', () => {
     const bearer = { authorization: `Bearer ${program.tokens.operator}` };
     const page = await fetch(`${program.url}/approvals/${id.approvals}`, { headers: bearer });
     assert.deepEqual([page.status, formsOf(await page.text())], [200, []]);
+  });
+
+  it('is bounded, however long the lines of a log are, and however many', async (t) => {
+    const program = await startProgram(t);
+    const id = await program.queue();
+    await program.claim();
+    for (let part = 0; part < 100; part += 1)
+      await program.print(
+        id,
+        Array.from({ length: 4 }, () => '<'.repeat(45_000)),
+      );
+    const visitor = await visit(program, program.tokens.readonly);
+    for (const path of [`/jobs/${id}`, `/jobs/${id}?since=0`]) {
+      const { status, text } = await visitor.open(path);
+      assert.deepEqual([status, text.length < 4_000_000], [200, true], `${path}: ${text.length}`);
+      assert.match(text, /… \(45000 characters\)/);
+      assert.match(text, /<p>Lines \d+ to \d+\./);
+    }
+    assert.match((await visitor.open(`/jobs/${id}`)).text, /<div id="L401">/, 'the newest line is shown');
+    assert.match((await visitor.open(`/jobs/${id}?since=600`)).text, /Nothing follows\./);
+  });
+
+  it('keeps the form of a filter that is refused', async (t) => {
+    const program = await startProgram(t);
+    const visitor = await visit(program, program.tokens.readonly);
+    for (const [path, words] of [
+      ['/jobs?state=none', /state: expected one of/],
+      ['/jobs?sate=failed', /&quot;sate&quot; is no filter of this page\./],
+    ] as const) {
+      const { status, text } = await visitor.open(path);
+      assert.equal(status, 400);
+      assert.match(text, words);
+      assert.match(text, /<form class="filter"/);
+    }
   });
 });

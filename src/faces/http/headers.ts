@@ -35,7 +35,7 @@ export function pageHeaders(styleSha256: string): HeaderList {
   return policed([`style-src 'sha256-${styleSha256}'`], 'no-store');
 }
 
-/** For a page of the console: it loads its files from here and nothing from elsewhere. A browser may show it again. */
+/** For a page of the console: it loads its files from here and nothing from elsewhere, and is kept nowhere. */
 export const CONSOLE_HEADERS: HeaderList = policed(
   [
     "style-src 'self'",
@@ -44,7 +44,7 @@ export const CONSOLE_HEADERS: HeaderList = policed(
     "require-trusted-types-for 'script'",
     'trusted-types svc',
   ],
-  'private, no-cache',
+  'no-store',
 );
 
 /** For a file whose name changes with its content. */

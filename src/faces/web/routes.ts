@@ -77,13 +77,24 @@ export class Pages {
     const { authenticator, sender } = this.#parts;
     try {
       refuseForeign(exchange.request);
-      const caller = await authenticator.authenticate(credentialsOf(exchange.request), 'web');
+      const caller = await this.#signedIn(exchange);
+      if (caller === null) return this.#goTo(exchange, '/', this.#cookie(exchange, '', 0));
       const form = await readForm(exchange.request, FORM_MAX_BYTES);
       refuseWrongCsrf(authenticator.csrfOf(caller), form.get('csrf'));
       for (const value of cookieValues(exchange.request.headers.cookie)) await authenticator.signOut(value);
       this.#goTo(exchange, '/', this.#cookie(exchange, '', 0));
     } catch (error) {
       sender.sendFailure(exchange, error);
+    }
+  }
+
+  /** Null for a session that has ended already: to sign out of it is no fault. */
+  async #signedIn(exchange: Exchange): Promise<Caller | null> {
+    try {
+      return await this.#parts.authenticator.authenticate(credentialsOf(exchange.request), 'web');
+    } catch (error) {
+      if (error instanceof Failure && error.code === 'unauthenticated') return null;
+      throw error;
     }
   }
 
@@ -106,12 +117,16 @@ export class Pages {
   }
 }
 
+/** Paths that forms are sent to: one never continues there. */
+const NO_PAGES = ['/login', '/logout'];
+
 /** The path and query as a browser would send them, if they are of this server; else the overview. */
 function localPath(text: string): string {
   const here = 'http://here';
   if (!text.startsWith('/') || text.length > NEXT_MAX || !URL.canParse(text, here)) return '/';
   const { origin, pathname, search } = new URL(text, here);
-  return origin === here && !pathname.startsWith('//') ? pathname + search : '/';
+  if (origin !== here || pathname.startsWith('//') || NO_PAGES.includes(pathname)) return '/';
+  return pathname + search;
 }
 
 /** Throws invalid_argument for what no form of ours sends. */

@@ -93,7 +93,7 @@ export function refuseAsker(approval: Pick<ApprovalRow, 'id' | 'owners'>, owner:
   if (!isAsking(approval, owner)) return;
   throw new Failure(
     'forbidden',
-    `${owner} requested this job and cannot approve it; another person must decide ${approval.id}.`,
+    `${owner} requested this job and cannot decide about it; another person must decide ${approval.id}.`,
   );
 }
 

@@ -1,16 +1,26 @@
 /** Output of tools as markup: colours and weights become classes; other sequences of a terminal are left out. */
 import { html, type Html } from '../../html/html.ts';
 
-/** CSI and OSC sequences, of which only `m` (select graphic rendition) has a meaning here. A lone ESC is shown. */
+/**
+ * Sequences that have their end: CSI, of which only `m` (select graphic rendition) has a meaning here, OSC, DCS and
+ * choices of characters. Any other escape is shown.
+ */
 // eslint-disable-next-line no-control-regex
-const SEQUENCE = /\u001b(?:\[([0-9;:]*)([ -/]*[@-~])|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?)/g;
+const SEQUENCE = /\u001b(?:\[([0-?]*)[ -/]*([@-~])|[\]P][^\u0007\u001b]*(?:\u0007|\u001b\\)|[()][0-9A-Za-z])/g;
 
 const ATTRIBUTES: Readonly<Record<number, string>> = { 1: 'b', 2: 'd', 3: 'i', 4: 'u' };
 
 /** Foreground colours of a terminal, by their number from 0 to 7. */
 const HUES = ['', 'fail', 'ok', 'warn', 'run', 'wait', 'run', ''] as const;
 
-export function ansiHtml(text: string): Html {
+/** Of a line that was written over, such as a progress bar, the last text is shown. */
+function lastWritten(line: string): string {
+  const text = line.replace(/\r+$/, '');
+  return text.slice(text.lastIndexOf('\r') + 1);
+}
+
+export function ansiHtml(line: string): Html {
+  const text = lastWritten(line);
   if (!text.includes('\u001b')) return html`${text}`;
   const parts: Html[] = [];
   const style = { hue: '', attributes: new Set<string>() };

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Caller } from '../../../domain/access/caller.ts';
 import { asFailure, Failure, failureRow } from '../../../domain/failure.ts';
 import type { Authenticator } from '../../../operations/access/authenticate.ts';
@@ -111,7 +112,8 @@ export class Console {
     refuseWrongCsrf(authenticator.csrfOf(caller), form.get('csrf'));
     const given = action.fields.flatMap((name) => {
       const text = form.get(name);
-      return text === null || text === '' ? [] : [[name, text] as const];
+      // A browser sends the line ends of a text as two characters.
+      return text === null || text === '' ? [] : [[name, text.replaceAll('\r\n', '\n')] as const];
     });
     const fields = Object.fromEntries(given);
     if (action.confirms?.(fields) === true && form.get('confirm')?.trim() !== params['name'])
@@ -120,7 +122,7 @@ export class Console {
     const answer = await invoke(runtime, operation, {
       caller,
       raw: { ...params, ...fields },
-      idempotencyKey: form.get('key') ?? undefined,
+      idempotencyKey: keyOf(form, fields),
     });
     if (answer.shape !== 'body') throw new Error(`${action.operation} has no page for its answer`);
     if (action.goesTo !== undefined)
@@ -153,7 +155,7 @@ export class Console {
         state: shown.state ?? html``,
         content: shown.content,
         alert: notice.alert,
-        elsewhere: elsewhere(page.reads[0], basePath, { ...params, ...fieldsOf(page, request) }),
+        elsewhere: elsewhere(page.reads[0], basePath, { ...fieldsOf(page, request), ...params }),
         visitor: request.visitor,
         host: runtime.services.server.hostname,
         pending,
@@ -192,6 +194,7 @@ export class Console {
 
 /** Those that the page filters by; a query that it refused has none. */
 function fieldsOf(page: Page, request: PageRequest): Record<string, unknown> {
+  if (page.filters !== true) return {};
   try {
     return request.fields(page.reads[0]);
   } catch (error) {
@@ -206,7 +209,8 @@ async function shownBy(
   report: (error: unknown) => string,
 ): Promise<{ shown: Shown; status: number }> {
   try {
-    return { shown: await page.show(request), status: 200 };
+    const shown = await page.show(request);
+    return { shown, status: shown.status ?? 200 };
   } catch (error) {
     const failure = asFailure(error);
     if (!(error instanceof Failure)) report(error);
@@ -217,11 +221,17 @@ async function shownBy(
 }
 
 function alertOf(failure: Failure): Html {
-  return html`<div role="alert"><p>${failure.message}</p>\n<p>${failureRow(failure.code).hint}</p></div>\n`;
+  return html`<div role="alert"><p>${failure.message}</p></div>\n`;
 }
 
 function statusOf({ code }: Failure): number {
   return failureRow(code).status;
+}
+
+/** The same form with other fields is another request: a page that was shown again has the key of the first. */
+function keyOf(form: URLSearchParams, fields: Readonly<Record<string, string>>): string | undefined {
+  const key = form.get('key');
+  return key === null ? undefined : hash('sha256', JSON.stringify([key, fields]));
 }
 
 /** The parameters of a route, decoded by the router. */

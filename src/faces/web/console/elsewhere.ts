@@ -8,14 +8,18 @@ import { operationOf } from './asker.ts';
 const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/;
 
 /** `fields` are those of the page: its parameters, and what its query filters by. */
-export function elsewhere(id: string, basePath: string, fields: Readonly<Record<string, unknown>>): Html {
-  const { cli, http, mcp } = operationOf(id);
+export function elsewhere(id: string, basePath: string, given: Readonly<Record<string, unknown>>): Html {
+  const { cli, http, mcp, input } = operationOf(id);
+  const fields = Object.fromEntries(
+    Object.entries(given).filter(([name, value]) => name in input.shape && value !== false),
+  );
   const places = [
     ...(isNone(cli) ? [] : [`svc ${commandWords(cli.verb, cli.positionals ?? [], fields)}`]),
     ...(isNone(http) ? [] : [`${http.method} ${basePath}/api/v1${route(http.path, pathFields(http), fields)}`]),
     ...toolsOf(mcp).map(({ tool }) => `MCP ${tool}`),
   ];
-  return html`<p class="elsewhere">This page elsewhere: ${places.map((each) => html`<code>${each}</code> `)}</p>`;
+  const shown = places.map((each, at) => html`${at === 0 ? '' : ' · '}<code>${each}</code>`);
+  return html`<p class="elsewhere">This page elsewhere: ${shown}</p>`;
 }
 
 function commandWords(verb: string, positionals: readonly string[], fields: Readonly<Record<string, unknown>>): string {

@@ -12,13 +12,13 @@ interface Field {
 }
 
 /** Empty for a list without filters. */
-export function filters(operation: string, query: URLSearchParams, only?: readonly string[]): Html {
+export function filters(operation: string, query: URLSearchParams): Html {
   const { input, http } = operationOf(operation);
   const inPath = isNone(http) ? [] : pathFields(http);
   const omitted = isNone(http) ? [] : (http.omit ?? []);
   const { properties = {} } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
   const shown = Object.entries(properties as Readonly<Record<string, Field>>).filter(
-    ([name]) => !inPath.includes(name) && !omitted.includes(name) && (only === undefined || only.includes(name)),
+    ([name]) => !inPath.includes(name) && !omitted.includes(name),
   );
   if (shown.length === 0) return html``;
   const fields = shown.map(([name, field]) => control(name, field, query.get(name) ?? ''));

@@ -52,7 +52,7 @@ ${alert}${content}
 <footer>
 ${frame.elsewhere}
 <p>As of <time datetime="${new Date(nowMs).toISOString()}">${clockTime(nowMs, nowMs)}</time>. \
-Signed in as ${visitor.name}, scope ${visitor.scope}.</p>
+Signed in as ${visitor.name} of ${visitor.owner}, scope ${visitor.scope}.</p>
 ${signOut(frame)}
 </footer>
 </body>

@@ -11,8 +11,15 @@ export function logHtml(events: Projected<'job.events'>): Html {
   return html`<div class="log panel mono">\n${events.map(line)}</div>\n`;
 }
 
+/** Characters of a line that a page shows. */
+const LINE_MAX = 4_096;
+
+function shortened(text: string): string {
+  return text.length <= LINE_MAX ? text : `${text.slice(0, LINE_MAX)}… (${text.length} characters)`;
+}
+
 function line(event: Event): Html {
   const dress = event.type === 'log' ? (event.stream === 'stderr' ? html` class="err"` : html``) : html` class="state"`;
-  const text = event.type === 'log' ? ansiHtml(event.text) : html`${eventText(event)}`;
+  const text = event.type === 'log' ? ansiHtml(shortened(event.text)) : html`${eventText(event)}`;
   return html`<div id="L${event.seq}"${dress}><a href="#L${event.seq}">${event.seq}</a><span>${text}</span></div>\n`;
 }

@@ -40,6 +40,7 @@ function entryHtml({ address, action, attributes }: Entry, open: boolean): Html 
 function changeHtml({ before, after }: Attribute, action: Entry['action']): Html {
   if (action === 'create') return html`<ins>${valueHtml(after)}</ins>`;
   if (action === 'destroy') return html`${valueHtml(before)} <span class="soft">gone</span>`;
+  if (before === after) return html`${valueHtml(before)} <span class="soft">a redacted part changes</span>`;
   const was = REDACTED.test(before) ? valueHtml(before) : html`<del>${valueHtml(before)}</del>`;
   return html`<span class="hide">was</span> ${was} \
 → <span class="hide">becomes</span> <ins>${valueHtml(after)}</ins>`;

@@ -22,14 +22,14 @@ export function pageRequest(page: Pick<Page, 'path' | 'reads'>, parts: RequestPa
   return {
     params,
     query,
-    visitor: { name: caller.name, scope: caller.scope, csrf },
+    visitor: { name: caller.name, owner: caller.owner, scope: caller.scope, csrf },
     display: { nowMs: runtime.services.clock.now(), color: false, width: null },
     url,
     ask(operation, kind, input = {}) {
       if (!page.reads.includes(operation)) throw new Error(`The row of ${page.path} does not list ${operation}`);
       return ask(runtime, caller, operation, kind, input);
     },
-    fields: (operation) => queryFields(operation, query),
+    fields: (operation, own) => queryFields(operation, query, own),
     may: (operation) => mayCall(caller, operation),
     form: (button) => (csrf === null || !mayCall(caller, button.operation) ? html`` : form(button, url, csrf)),
   };

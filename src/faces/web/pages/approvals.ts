@@ -29,9 +29,9 @@ const APPROVAL: Page = {
   async show(request) {
     const approval = await request.ask('approval.get', 'approval.get', request.params);
     const plan = await planOf(approval, request);
-    const content = html`${warning(approval, plan)}<div class="two">
+    const content = html`${warning(approval, plan, request)}<div class="two">
 <section>${planSection(approval, plan)}</section>
-<section><h2>Before you decide</h2>
+<section><h2>${approval.state === 'pending' ? 'Before you decide' : 'What was decided'}</h2>
 ${facts(approval, request)}</section>
 </div>
 ${decision(approval, plan, request)}`;
@@ -58,20 +58,28 @@ function isPlan(plan: Plan | Failure | null): plan is Plan {
   return plan !== null && !(plan instanceof Failure);
 }
 
-function titleOf({ kind, workspace, runbook, summary, plan_artifact_id: artifact }: Approval): string {
+function titleOf({ kind, workspace, runbook, summary, plan_artifact_id: artifact, provenance }: Approval): string {
   const { words } = KINDS[kind];
   const about = workspace ?? runbook.slice(runbook.indexOf(':') + 1);
-  const what = runbook.startsWith('rule:')
-    ? `Do the ${words.short} of rule ${about}`
-    : words.title(about, artifact !== null);
-  return artifact === null ? what : `${what}: ${summary}`;
+  const isOfRule = workspace === null && runbook.startsWith('rule:');
+  const what = isOfRule ? `Do the ${words.short} of rule ${about}` : words.title(about, artifact !== null);
+  const rule = isOfRule || provenance.rule === undefined ? '' : ` (rule ${provenance.rule})`;
+  return artifact === null ? what + rule : `${what}${rule}: ${summary}`;
 }
 
-function warning({ stale }: Approval, plan: Plan | Failure | null): Html {
-  if (stale !== undefined || !isPlan(plan) || plan.destroys.length === 0) return html``;
+/** What a person must know first. */
+function warning(approval: Approval, plan: Plan | Failure | null, { display }: PageRequest): Html {
+  const { state, stale, kind, workspace } = approval;
+  if (state !== 'pending') return html``;
+  if (stale !== undefined)
+    return html`<p role="alert">It can no longer be approved. ${movedBy(stale, display.nowMs)}</p>\n`;
+  if (KINDS[kind].destroysAll)
+    return html`<p role="alert">This destroys everything in ${workspace ?? 'it'}. \
+What is destroyed does not come back.</p>\n`;
+  if (!isPlan(plan) || plan.destroys.length === 0) return html``;
   const count = plan.destroys.length;
   return html`<p role="alert">This plan destroys ${count} ${count === 1 ? 'resource' : 'resources'}. \
-What is destroyed does not come back. <a href="#plan">Go to the first</a></p>\n`;
+What is destroyed does not come back. <a href="#plan">See the first</a></p>\n`;
 }
 
 function planSection({ plan_artifact_id: artifact }: Approval, plan: Plan | Failure | null): Html {
@@ -83,17 +91,17 @@ function planSection({ plan_artifact_id: artifact }: Approval, plan: Plan | Fail
 
 function facts(approval: Approval, { display, url }: PageRequest): Html {
   const { nowMs } = display;
-  const { provenance, stale } = approval;
+  const { provenance } = approval;
   const rows: (readonly [string, string | null])[] = [
     ['What', approval.summary],
     ['Asked by', approval.requested_by],
     ['Came from', origin(provenance)],
     ['Why asked', approval.policy],
-    ['State', stale === undefined ? null : movedBy(stale, nowMs)],
+    ['Plan', approval.plan_artifact_id],
     ['Job', approval.job_id],
     ['Created', relative(approval.created_at, nowMs)],
     ['Expires', approval.state === 'pending' ? expiry(approval, nowMs) : null],
-    ['Decided', approval.decided_at === null ? null : `${relative(approval.decided_at, nowMs)}${by(approval)}`],
+    ['Decided', decided(approval, nowMs)],
     ['Reason', approval.reason],
   ];
   const shown = rows.map(([name, value]) =>
@@ -112,29 +120,41 @@ function expiry({ expires_at: at }: Approval, nowMs: number): string {
   return `${clockTime(end, nowMs, 'minutes')}, ${timeLeft(end - nowMs)}; then the job is refused`;
 }
 
-function by({ decided_by: who, decided_via: via }: Approval): string {
-  return who === null ? '' : ` by ${who}${via === null ? '' : ` via ${via}`}`;
+function decided(approval: Approval, nowMs: number): string | null {
+  const { state, decided_at: at, decided_by: who, decided_via: via } = approval;
+  if (at === null) return null;
+  if (state === 'expired') return `no one decided in time: the job was refused ${relative(at, nowMs)}`;
+  return `${relative(at, nowMs)}${who === null ? '' : ` by ${who}`}${via === null ? '' : ` via ${via}`}`;
 }
 
 /** The two buttons, or why the visitor gets no button. */
 function decision(approval: Approval, plan: Plan | Failure | null, request: PageRequest): Html {
-  const { id, state, stale, kind, requested_by: asker } = approval;
+  const { id, state, stale, kind, workspace, requested_by: asker } = approval;
   const { visitor, may, form } = request;
   if (state !== 'pending') return html``;
-  if (asker === visitor.name) return html`<p class="line">You asked for this job, so another person must decide.</p>\n`;
+  if (asker === visitor.name || asker === visitor.owner)
+    return html`<p class="line">You asked for this job, so another person must decide. \
+${stale === undefined ? html`` : planAgain(approval, request)}</p>\n`;
   if (!may('approval.decision'))
     return html`<p class="line">To decide, sign in with the scope approve or operator; yours is \
 ${visitor.scope}.</p>\n`;
+  // A program with a bearer token decides over the API.
   if (visitor.csrf === null) return html``;
   const reject = { label: 'Reject', sends: ['decision', 'reject'] } as const;
   const ask = { path: `/approvals/${id}/decision`, operation: 'approval.decision', fields: REASON };
-  if (stale !== undefined || plan instanceof Failure)
-    return html`<div class="decide"><p>It can no longer be approved. ${planAgain(approval, request)}</p>
+  if (stale !== undefined || plan instanceof Failure) {
+    const why = stale === undefined ? 'Its plan cannot be shown, so it cannot be approved here.' : '';
+    return html`<div class="decide"><p>${why} ${planAgain(approval, request)}</p>
 ${form({ ...ask, ...reject })}</div>\n`;
+  }
   const destroys = isPlan(plan) ? plan.destroys.length : 0;
   const buttons = form({
     ...ask,
-    label: destroys === 0 ? 'Approve' : `Approve, destroying ${destroys}`,
+    label: KINDS[kind].destroysAll
+      ? `Approve, destroying everything in ${workspace ?? 'it'}`
+      : destroys === 0
+        ? 'Approve'
+        : `Approve, destroying ${destroys}`,
     look: destroys > 0 || KINDS[kind].destroysAll ? 'danger' : 'yes',
     sends: ['decision', 'approve'],
     others: [reject],
@@ -144,8 +164,9 @@ ${form({ ...ask, ...reject })}</div>\n`;
 
 const REASON = html`<label>Reason (optional)<textarea name="reason" rows="1" maxlength="1000"></textarea></label>`;
 
-function planAgain({ workspace }: Approval, { url }: PageRequest): Html {
+function planAgain({ workspace, requested_by: asker }: Approval, { url, may }: PageRequest): Html {
   if (workspace === null) return html``;
+  if (!may('workspace.plan')) return html`Ask ${asker} or an operator to plan again.`;
   return html`<a href="${url(`/workspaces/${encodeURIComponent(workspace)}`)}">Plan again</a>`;
 }
 

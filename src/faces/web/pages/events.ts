@@ -12,10 +12,13 @@ const LIST: Page = {
   section: 'Events',
   title: 'Events',
   reads: ['event.list', 'event.summary'],
+  filters: true,
   async show(request) {
-    const { ask, display, query, fields, url } = request;
+    const { ask, display, query, url } = request;
+    const filter = request.fields('event.list');
+    const noMatch = Object.keys(filter).length > 0 ? 'Nothing matches the filter.' : undefined;
     const [events, summary] = await Promise.all([
-      ask('event.list', 'event.list', fields('event.list')),
+      ask('event.list', 'event.list', filter),
       ask('event.summary', 'event.summary'),
     ]);
     const { received, ...outcomes } = summary;
@@ -24,7 +27,7 @@ const LIST: Page = {
     );
     const content = html`<p>Since the beginning ${received} received:</p>
 <p class="acts">${links}</p>
-${filters('event.list', query)}${blocksHtml(textOf('event.list', events, display), request)}`;
+${filters('event.list', query)}${blocksHtml(textOf('event.list', events, display), { url, noMatch })}`;
     return { title: 'Events', content };
   },
 };

@@ -2,6 +2,7 @@ import { isTerminal } from '../../../domain/jobs/job.ts';
 import { Failure } from '../../../domain/failure.ts';
 import type { Projected } from '../../../operations/views/views.ts';
 import { html, type Html } from '../../html/html.ts';
+import { table } from '../../text/blocks.ts';
 import { textOf } from '../../text/render.ts';
 import { JOB_PAINTS } from '../../text/views/jobs.ts';
 import { blocksHtml } from '../console/blocks.ts';
@@ -12,6 +13,10 @@ import { plainPage } from './plain.ts';
 
 /** Events of the log that are shown first: the newest ones. */
 const LOG_EVENTS = 400;
+/** The same for lines of up to 64 KiB. */
+const LONG_EVENTS = 16;
+/** From this length on the links to other parts are below the log too. */
+const LOG_WAYS = 40;
 
 const LIST = plainPage({
   path: '/jobs',
@@ -54,13 +59,18 @@ async function approvalOf({ id, state }: Projected<'job.get'>, { ask, url }: Pag
 <a href="${url(`/approvals/${approval.id}`)}">Review it</a></p>\n`;
 }
 
-/** Of a kind that has results by host; nothing for another one, or before the end. */
-async function resultOf({ id, state }: Projected<'job.get'>, { ask, display, url }: PageRequest): Promise<Html> {
+/** Of a kind that has results by host; nothing for another one, or before the end. What they printed is in the log. */
+async function resultOf({ id, state }: Projected<'job.get'>, { ask, url }: PageRequest): Promise<Html> {
   if (!isTerminal(state)) return html``;
   try {
-    const result = await ask('job.result', 'command.result', { id });
-    if (result.hosts.length === 0) return html``;
-    return html`<h2>Results by host</h2>\n${blocksHtml(textOf('command.result', result, display), { url })}`;
+    const { hosts } = await ask('job.result', 'command.result', { id });
+    if (hosts.length < 2) return html``;
+    const rows = table(hosts, '', [
+      { title: 'HOST', cell: ({ host }) => host },
+      { title: 'RESULT', cell: ({ status }) => status, paint: ({ status }) => (status === 'ok' ? 'green' : 'red') },
+      { title: 'EXIT CODE', cell: ({ rc }) => (rc === null ? '-' : String(rc)) },
+    ]);
+    return html`<h2>Results by host</h2>\n${blocksHtml(rows, { url })}`;
   } catch (error) {
     if (error instanceof Failure) return html``;
     throw error;
@@ -68,16 +78,31 @@ async function resultOf({ id, state }: Projected<'job.get'>, { ask, display, url
 }
 
 /** The newest part of the log; with `since` in the URL, what comes after that line. */
-async function logOf({ params, query, ask, fields, url }: PageRequest): Promise<Html> {
+async function logOf(request: PageRequest): Promise<Html> {
+  const { params, fields, url } = request;
   const since = fields('job.events')['since'];
-  const part = since === undefined ? { last: LOG_EVENTS } : { since };
-  const events = await ask('job.events', 'job.events', { ...params, ...part });
-  const first = events[0]?.seq ?? 1;
-  const last = events.at(-1)?.seq ?? 0;
-  const path = `/jobs/${params['id'] ?? ''}`;
-  const earlier = first > 1 ? html`<a href="${url(`${path}?since=0`)}">From the beginning</a> ` : html``;
-  const later = query.has('since') ? html`<a href="${url(`${path}?since=${last}`)}">After line ${last}</a>` : html``;
-  return html`<h2 id="output">Output</h2>\n<p>${earlier}${later}</p>\n${logHtml(events)}`;
+  const events = since === undefined ? await newest(request) : await ask(request, { since });
+  const [first, last] = [events[0]?.seq ?? 0, events.at(-1)?.seq ?? Number(since ?? 0)];
+  const path = url(`/jobs/${params['id'] ?? ''}`);
+  const range = events.length === 0 ? 'Nothing follows.' : `Lines ${first} to ${last}.`;
+  const earlier = first === 1 ? html`` : html` <a href="${path}?since=0#output">From the beginning</a>`;
+  const later =
+    since === undefined
+      ? html``
+      : html` <a href="${path}?since=${last}#output">After line ${last}</a> <a href="${path}#output">Newest</a>`;
+  const ways = html`<p>${range}${earlier}${later}</p>\n`;
+  return html`<h2 id="output">Output</h2>\n${ways}${logHtml(events)}${events.length > LOG_WAYS ? ways : html``}`;
+}
+
+/** Fewer lines where they are so long that the first part of them would fill the page. */
+async function newest(request: PageRequest): Promise<Projected<'job.events'>> {
+  const events = await ask(request, { last: LOG_EVENTS });
+  const { length } = await ask(request, { since: events.at(-1)?.seq ?? 0, last: 1 });
+  return length === 0 ? events : ask(request, { last: LONG_EVENTS });
+}
+
+function ask({ params, ask: of }: PageRequest, part: object): Promise<Projected<'job.events'>> {
+  return of('job.events', 'job.events', { ...params, ...part });
 }
 
 export const JOB_PAGES = [LIST, JOB];

@@ -23,19 +23,24 @@ const MAINTENANCE: Page = {
           label: 'Lift the cordon',
           look: 'yes',
         })
-      : form({ path: '/maintenance/cordon', operation: 'maintenance.cordon', label: 'Cordon', look: 'yes' });
+      : form({ path: '/maintenance/cordon', operation: 'maintenance.cordon', label: 'Cordon the service' });
     const title = safe
       ? 'It is safe to reboot'
       : cordoned
         ? `Not yet safe to reboot: ${running} ${running === 1 ? 'job runs' : 'jobs run'}`
         : 'The service is open: jobs start and rules fire';
-    const content = html`<div class="acts">${button}</div>
+    const again =
+      interrupted.length === 0
+        ? html``
+        : html`<p class="soft">Queue them again with: <code>svc job redrive</code></p>\n`;
+    const content = html`<p>While the service is cordoned, running jobs continue, no job starts and no rule fires.</p>
+<div class="acts">${button}</div>
 ${blocksHtml(textOf('maintenance.readiness', readiness, display), request)}
 <h2>Daemons</h2>
 ${blocksHtml(textOf('node.list', nodes, display), request)}
 <h2>Interrupted jobs</h2>
 ${blocksHtml(textOf('job.list', interrupted, display), request)}
-<p class="soft">Queue them again with: <code>svc job redrive --dry-run</code></p>`;
+${again}`;
     return { title, content };
   },
 };

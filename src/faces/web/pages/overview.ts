@@ -1,8 +1,10 @@
 import type { Projected } from '../../../operations/views/views.ts';
 import { html, type Html } from '../../html/html.ts';
 import { textOf } from '../../text/render.ts';
-import { timeLeft } from '../../text/time.ts';
+import { relative, timeLeft } from '../../text/time.ts';
+import { JOB_PAINTS } from '../../text/views/jobs.ts';
 import { blocksHtml } from '../console/blocks.ts';
+import { mark } from '../console/marks.ts';
 import type { Page, PageRequest } from './page.ts';
 
 const JOBS = 10;
@@ -22,7 +24,7 @@ export const OVERVIEW: Page = {
     const [approvals, jobs, failed, checks, schedules, events] = await Promise.all([
       ask('approval.list', 'approval.list'),
       ask('job.list', 'job.list', { limit: JOBS }),
-      ask('job.list', 'job.list', { state: 'failed', limit: FAILURES }),
+      troubled(request),
       ask('check.list', 'check.list'),
       ask('schedule.list', 'schedule.list'),
       ask('event.summary', 'event.summary'),
@@ -50,30 +52,49 @@ function waiting(all: Projected<'approval.list'>, { url, display }: PageRequest)
     .slice(0, JOBS)
     .map(
       ({ id, runbook, summary, requested_by: by, expires_at: end }) =>
-        html`<li><a href="${url(`/approvals/${id}`)}">${runbook}</a>: ${summary}. Asked by ${by}, \
-${timeLeft(Date.parse(end) - display.nowMs)}.</li>\n`,
+        html`<li><a href="${url(`/approvals/${id}`)}">${runbook}</a> <q><bdi>${summary}</bdi></q>, asked by \
+<bdi>${by}</bdi>, ${timeLeft(Date.parse(end) - display.nowMs)}</li>\n`,
     );
   const people = all.length === 1 ? '1 approval needs a person' : `${all.length} approvals need a person`;
-  return html`<section class="panel"><h2>${people}</h2>\n<ul>\n${rows}</ul></section>\n`;
+  const more = html`<p><a href="${url('/approvals')}">All ${all.length}</a></p>\n`;
+  return html`<section class="panel"><h2>${people}</h2>
+<ul>\n${rows}</ul>${all.length > JOBS ? more : html``}</section>\n`;
 }
 
-function attention(failed: Projected<'job.list'>, checks: Projected<'check.list'>, request: PageRequest): Html {
+/** States of jobs that somebody has to look at, the most urgent first. */
+const ALARMING = ['interrupted', 'failed', 'degraded'] as const;
+
+/** The newest ended jobs of a day in these states. */
+async function troubled({ ask, display }: PageRequest): Promise<Projected<'job.list'>> {
+  const lists = await Promise.all(ALARMING.map((state) => ask('job.list', 'job.list', { state, limit: FAILURES + 1 })));
+  return lists.flat().filter(({ finished_at: at }) => at !== null && display.nowMs - Date.parse(at) < RECENT_MS);
+}
+
+function attention(jobs: Projected<'job.list'>, checks: Projected<'check.list'>, request: PageRequest): Html {
   const { url, display } = request;
-  const recent = failed.filter(({ finished_at: at }) => at !== null && display.nowMs - Date.parse(at) < RECENT_MS);
   const down = checks.flatMap(({ name, enabled, targets }) =>
     targets.flatMap((target) => (enabled && target.status === 'down' ? [{ check: name, target: target.name }] : [])),
   );
-  if (recent.length + down.length === 0) return html`<p class="soft">Nothing failed in the last 24 hours.</p>\n`;
-  const lines = [
-    ...recent.map(({ id, runbook }) => html`<li><a href="${url(`/jobs/${id}`)}">${runbook}</a> failed</li>\n`),
-    ...down
-      .slice(0, JOBS)
-      .map(
-        ({ check, target }) =>
-          html`<li><a href="${url(`/checks/${encodeURIComponent(check)}`)}">${target}</a> of ${check} is down</li>\n`,
-      ),
-  ];
-  return html`<section class="panel"><h2>Needs attention</h2>\n<ul>\n${lines}</ul></section>\n`;
+  if (jobs.length + down.length === 0)
+    return html`<p class="soft">No job failed or was interrupted in the last 24 hours.</p>\n`;
+  const ended = ALARMING.map((state) => {
+    const all = jobs.filter((job) => job.state === state);
+    const lines = all.slice(0, FAILURES).map(
+      ({ id, runbook, requested_by: by, finished_at: at }) =>
+        html`<li>${mark(state, JOB_PAINTS[state])} <a href="${url(`/jobs/${id}`)}">${runbook}</a>, \
+${relative(at, display.nowMs)}, asked by <bdi>${by}</bdi></li>\n`,
+    );
+    const rest = html`<li><a href="${url(`/jobs?state=${state}`)}">More that are ${state}</a></li>\n`;
+    return html`${lines}${all.length > FAILURES ? rest : html``}`;
+  });
+  const targets = down.slice(0, JOBS).map(
+    ({ check, target }) =>
+      html`<li>${mark('down', 'red')} \
+<a href="${url(`/checks/${encodeURIComponent(check)}`)}">${target}</a> of ${check}</li>\n`,
+  );
+  const others = html`<li><a href="${url('/checks')}">${down.length - JOBS} more are down</a></li>\n`;
+  return html`<section class="panel"><h2>Needs attention</h2>
+<ul>\n${ended}${targets}${down.length > JOBS ? others : html``}</ul></section>\n`;
 }
 
 function checksLine(checks: Projected<'check.list'>): Html {

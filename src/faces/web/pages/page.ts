@@ -27,6 +27,8 @@ export interface Page {
   readonly title: string;
   /** The operations that it may ask. The scopes of the first one open it, and "This page elsewhere" names that one. */
   readonly reads: readonly [string, ...string[]];
+  /** Whether its query has fields of the first operation. */
+  readonly filters?: true;
   /** Throws Failure. */
   readonly show: (request: PageRequest) => Promise<Shown>;
 }
@@ -37,6 +39,8 @@ export interface Shown {
   /** The state of the thing, beside the heading. */
   readonly state?: Html;
   readonly content: Html;
+  /** Of the answer, if it is not 200. */
+  readonly status?: number;
 }
 
 export interface PageRequest {
@@ -53,8 +57,11 @@ export interface PageRequest {
     kind: V,
     input?: Readonly<Record<string, unknown>>,
   ) => Promise<Projected<V>>;
-  /** The fields of an operation in the query of the page, with the types of the API. Throws invalid_argument. */
-  readonly fields: (operation: string) => Record<string, unknown>;
+  /**
+   * The fields of an operation in the query, with the types of the API; `own` are those of the page itself. Throws
+   * invalid_argument.
+   */
+  readonly fields: (operation: string, own?: readonly string[]) => Record<string, unknown>;
   /** Whether the scope of the visitor permits an operation. */
   readonly may: (operation: string) => boolean;
   /** A form that posts to an action of the console; empty for a visitor whose scope does not permit it. */
@@ -63,6 +70,8 @@ export interface PageRequest {
 
 export interface Visitor {
   readonly name: string;
+  /** Whom the token belongs to. */
+  readonly owner: string;
   readonly scope: string;
   /** What the forms of a session carry; null for a bearer token, which decides over the API. */
   readonly csrf: string | null;

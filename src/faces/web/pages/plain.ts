@@ -3,7 +3,7 @@ import { isNone } from '../../../operations/core/http-face.ts';
 import type { ViewName } from '../../../operations/views/views.ts';
 import { html, type Html } from '../../html/html.ts';
 import { textOf } from '../../text/render.ts';
-import { operationOf } from '../console/asker.ts';
+import { operationOf, ROWS, ROWS_MAX } from '../console/asker.ts';
 import { blocksHtml } from '../console/blocks.ts';
 import { filters } from '../console/filters.ts';
 import type { Page, PageRequest } from './page.ts';
@@ -33,29 +33,56 @@ export function plainPage({ path, section, title, parts, heading }: PlainRow): P
     section,
     title,
     reads: [first.operation, ...others.map(({ operation }) => operation)],
+    ...(path.includes(':') ? {} : { filters: true }),
     async show(request) {
-      const shown = await Promise.all(parts.map((part) => partHtml(part, request, part === first)));
-      return { title: heading?.(request.params) ?? title, content: html`${shown}` };
+      const form = isList(request) ? filters(first.operation, request.query) : html``;
+      const name = heading?.(request.params) ?? title;
+      try {
+        const shown = await Promise.all(parts.map((part) => partHtml(part, request, part === first)));
+        return { title: name, content: html`${form}${shown}` };
+      } catch (error) {
+        // What was typed into the form stays there, to be corrected.
+        if (form.text === '' || !(error instanceof Failure) || error.code !== 'invalid_argument') throw error;
+        return { title: name, status: 400, content: html`<p role="alert">${error.message}</p>\n${form}` };
+      }
     },
   };
 }
 
 async function partHtml(part: Part, request: PageRequest, isFirst: boolean): Promise<Html> {
-  const { operation, kind, heading, named, note } = part;
+  const { operation, kind, heading, note } = part;
   const head = heading === undefined ? html`` : html`<h2>${heading}</h2>\n`;
   // The page is opened by its first part; another one may need a scope, or a daemon, that this visitor lacks.
   if (!isFirst && !request.may(operation)) return html``;
-  const form = isFirst ? filters(operation, request.query, undefined) : html``;
-  const fields = isFirst ? request.fields(operation) : {};
   try {
+    const fields = isFirst && isList(request) ? request.fields(operation) : {};
     const data = await request.ask(operation, kind, { ...fields, ...request.params });
-    const noMatch = Object.keys(fields).length > 0 ? 'Nothing matches the filter.' : undefined;
-    const links = { url: request.url, noMatch, ...(named === undefined ? {} : { named }) };
-    return html`${head}${form}${blocksHtml(textOf(kind, data, request.display), links)}${note?.(request) ?? html``}`;
+    const links = linksOf(part, request, Object.keys(fields).length > 0);
+    const rows = blocksHtml(textOf(kind, data, request.display), links);
+    return html`${head}${rows}${more(data, request)}${note?.(request) ?? html``}`;
   } catch (error) {
     if (isFirst || !(error instanceof Failure)) throw error;
     return html`${head}<p class="line">${error.message}</p>\n`;
   }
+}
+
+/** A page of one thing has its parameters in the path, and no filter. */
+function isList({ params }: PageRequest): boolean {
+  return Object.keys(params).length === 0;
+}
+
+function linksOf({ named }: Part, { url }: PageRequest, isFiltered: boolean): Parameters<typeof blocksHtml>[1] {
+  const noMatch = isFiltered ? 'Nothing matches the filter.' : undefined;
+  return { url, noMatch, ...(named === undefined ? {} : { named }) };
+}
+
+/** What a bounded list may have left out. */
+function more(data: unknown, { query }: PageRequest): Html {
+  if (!Array.isArray(data) || (data.length !== ROWS && data.length !== ROWS_MAX)) return html``;
+  if (data.length === ROWS_MAX) return html`<p class="soft">The first ${ROWS_MAX}; the command below lists all.</p>\n`;
+  const wider = new URLSearchParams([...query].filter(([name]) => name !== 'limit'));
+  wider.set('limit', String(ROWS_MAX));
+  return html`<p class="soft">The first ${ROWS}. <a href="?${wider.toString()}">Show ${ROWS_MAX}</a></p>\n`;
 }
 
 /** For an operation that a browser does not call: the first example of its command. */

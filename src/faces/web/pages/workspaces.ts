@@ -33,6 +33,11 @@ ${blocksHtml(textOf('workspace.state', states, display), request)}`;
   },
 };
 
+/** The field that shows that somebody means this workspace. */
+function typed(label: string): Html {
+  return html`<label>${label}<input name="confirm" required autocomplete="off"></label> `;
+}
+
 function actions({ name, policy }: Workspace, { form }: PageRequest): Html {
   const path = `/workspaces/${encodeURIComponent(name)}`;
   const plan = form({ path: `${path}/plan`, operation: 'workspace.plan', label: 'Plan', look: 'yes' });
@@ -48,7 +53,7 @@ function actions({ name, policy }: Workspace, { form }: PageRequest): Html {
         path: `${path}/apply`,
         operation: 'workspace.apply',
         label: 'Plan and apply without review',
-        fields: html`<label>Type ${name}<input name="confirm" required autocomplete="off"></label> `,
+        fields: typed(`Type ${name} to apply without a review`),
       });
   const destroy = policy.protect_destroy
     ? html``
@@ -57,11 +62,13 @@ function actions({ name, policy }: Workspace, { form }: PageRequest): Html {
         operation: 'workspace.destroy',
         label: 'Destroy everything in it',
         look: 'danger',
-        fields: html`<label>Type ${name}<input name="confirm" required autocomplete="off"></label> `,
+        fields: typed(`Type ${name} to destroy everything in it`),
       });
+  const forms = html`${fresh}${destroy}`;
+  if (forms.text === '') return html`<div class="acts">${plan}${saved}</div>\n`;
   return html`<div class="acts">${plan}${saved}</div>
 <details><summary>Without a review by a second person</summary>
-<div class="acts">${fresh}${destroy}</div>
+<div class="acts">${forms}</div>
 </details>\n`;
 }
 
