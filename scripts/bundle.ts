@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '..');
 export const BUNDLE = join(ROOT, 'dist');
 const ENTRIES = ['src/main.ts', 'src/**/*-child.ts', 'src/**/*-thread.ts'];
 /** Read or run as they are, by this program or others. */
-const ASSETS = ['src/**/*.py', 'src/**/*.css', 'src/faces/web/client/*.ts'];
+const ASSETS = ['src/**/*.py', 'src/**/*.css', 'src/**/*.svg', 'src/faces/web/client/*.ts'];
 /** Files of packages that are served as they are. */
 const VENDORED = ['idiomorph/dist/idiomorph.min.js'];
 /** Packages in the old module format ask for node's own modules by a function of that name. */

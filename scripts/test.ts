@@ -46,6 +46,9 @@ const COMPILE_CACHE = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.ca
 
 const UPDATE_GOLDEN_VARIABLE = 'GATEHOUSE_UPDATE_GOLDEN';
 
+/** Packages that folders of tests install carry tests too. */
+const PACKAGES = '**/node_modules/**';
+
 const FLAGS = ['--update-golden', '--on-tofu', '--on-sources'];
 
 /** Where test/support/daemon.ts finds the program. */
@@ -76,9 +79,12 @@ function parse(args: readonly string[]): Arguments {
 /** The named tests, or all but the long chaos runs, as paths from the root. */
 function testFiles(named: readonly string[]): string[] {
   if (named.length === 0)
-    return globSync(['src/**/*.test.ts', 'test/**/*.test.ts'], { cwd: ROOT, exclude: ['test/chaos/**'] }).toSorted();
+    return globSync(['src/**/*.test.ts', 'test/**/*.test.ts'], {
+      cwd: ROOT,
+      exclude: [PACKAGES, 'test/chaos/**'],
+    }).toSorted();
   return named.flatMap((pattern) => {
-    const files = globSync(pattern);
+    const files = globSync(pattern, { exclude: [PACKAGES] });
     if (files.length === 0) throw new Error(`There is no test file ${pattern}.`);
     return files.toSorted().map((file) => relative(ROOT, resolve(file)));
   });

@@ -14,8 +14,8 @@ const LIST_GZIP_MAX = 20_480;
 
 function judge(path: string, basePath: string, text: string, headers: Headers): void {
   const policy = headers.get('content-security-policy') ?? '';
-  assert.match(policy, /^default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; /, path);
-  assert.match(policy, /; require-trusted-types-for 'script'; trusted-types svc; form-action 'self'; /, path);
+  assert.match(policy, /^default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; /, path);
+  assert.match(policy, /; connect-src 'self'; require-trusted-types-for 'script'; trusted-types svc; /, path);
   assert.equal(headers.get('cache-control'), 'no-store', path);
   assert.doesNotMatch(text, /<script(?! defer src="[^"]*"><\/script>)|<img|<[^>]*\s(?:style|on\w+)=/, path);
   for (const character of ['\u202e', '\u001b']) assert.ok(!text.includes(character), path);

@@ -40,6 +40,7 @@ export const CONSOLE_HEADERS: HeaderList = policed(
   [
     "style-src 'self'",
     "script-src 'self'",
+    "img-src 'self'",
     "connect-src 'self'",
     "require-trusted-types-for 'script'",
     'trusted-types svc',

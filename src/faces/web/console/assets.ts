@@ -15,9 +15,12 @@ const STYLE: Asset = asset('console', 'css', 'text/css; charset=utf-8', styleTex
 /** A classic script: what it changes pages with comes first. */
 const SCRIPT: Asset = asset('console', 'js', 'text/javascript; charset=utf-8', scriptText());
 
+const ICON: Asset = asset('icon', 'svg', 'image/svg+xml', read(programFile('faces/web/console/icon.svg')));
+
 export const STYLE_PATH = STYLE.path;
 export const SCRIPT_PATH = SCRIPT.path;
-export const ASSETS: readonly Asset[] = [STYLE, SCRIPT];
+export const ICON_PATH = ICON.path;
+export const ASSETS: readonly Asset[] = [STYLE, SCRIPT, ICON];
 
 /** Read and joined once, when the program starts. */
 function styleText(): string {

@@ -2,7 +2,7 @@
 import { html, type Html } from '../../html/html.ts';
 import { clockTime } from '../../text/time.ts';
 import { type Page, SECTIONS, type Visitor } from '../pages/page.ts';
-import { SCRIPT_PATH, STYLE_PATH } from './assets.ts';
+import { ICON_PATH, SCRIPT_PATH, STYLE_PATH } from './assets.ts';
 
 interface Frame {
   readonly pages: readonly Page[];
@@ -37,6 +37,7 @@ export function framed(frame: Frame): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1,viewport-fit=cover">
 <title>${waits}${title} · svc${host === null ? '' : ` ${host}`}</title>
+<link rel="icon" href="${url(ICON_PATH)}">
 <link rel="stylesheet" href="${url(STYLE_PATH)}">
 <script defer src="${url(SCRIPT_PATH)}"></script>
 </head>
