@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
-import { packageFile, programFile } from '../../../lib/files/program-files.ts';
+import { packageFile, programEntry, programFile } from '../../../lib/files/program-files.ts';
 
 export interface Asset {
   readonly path: string;
@@ -28,7 +28,9 @@ function styleText(): string {
 }
 
 function scriptText(): string {
-  const own = stripTypeScriptTypes(read(programFile('faces/web/client/console.ts')));
+  const file = programEntry('faces/web/client/console');
+  // A bundle has it without types: what removes them takes 10 MB of memory.
+  const own = file.endsWith('.ts') ? stripTypeScriptTypes(read(file)) : read(file);
   return `${read(packageFile('idiomorph/dist/idiomorph.min.js'))}\n(() => {\n${own}\n})();\n`;
 }
 
