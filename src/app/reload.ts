@@ -1,5 +1,4 @@
-import type { Settings } from '../config/settings/settings.ts';
-import { SETTINGS } from '../config/settings/settings.ts';
+import { type Settings, SETTINGS } from '../config/settings/settings.ts';
 import type { Daemon } from '../daemon/daemon.ts';
 import { recordService } from '../daemon/jobs/job-transitions.ts';
 import type { Log } from '../lib/log.ts';
@@ -55,11 +54,13 @@ export class Targets {
   }
 }
 
-/** Reloads at each SIGHUP, as a service manager asks for it. A reload that fails changes nothing and is logged. */
-export function reloadOnHangup({ store, services: { reload } }: Runtime, log: Log): void {
-  if (reload === undefined) return;
-  process.on('SIGHUP', () => {
-    const done = reload().then((fresh) =>
+/**
+ * Reloads at each SIGHUP, as a service manager asks for it, until the result is called. A reload that fails changes
+ * nothing and is logged.
+ */
+export function reloadOnHangup({ store, services: { reload } }: Runtime, log: Log): () => Promise<void> {
+  const onHangup = (): void => {
+    const done = reload?.().then((fresh) =>
       store.write(async (tx) => {
         await fresh.write(tx);
         const { transports, restartNeeded } = fresh;
@@ -67,8 +68,10 @@ export function reloadOnHangup({ store, services: { reload } }: Runtime, log: Lo
         tx.afterCommit(() => log.info({ transports, restartNeeded }, 'reloaded'));
       }),
     );
-    done.catch((err: unknown) => log.error({ err }, 'reload failed: nothing has changed'));
-  });
+    done?.catch((err: unknown) => log.error({ err }, 'reload failed: nothing has changed'));
+  };
+  process.on('SIGHUP', onHangup);
+  return () => Promise.resolve(void process.off('SIGHUP', onHangup));
 }
 
 /** The flags of the settings that have another value now and are read only at the start. */

@@ -166,9 +166,9 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
     checks: { ...runtime.services, probes: () => base.probes.deps(), canary: settings.checkCanary },
     pages: notifierOptions({ clock: base.clock, settings, targets, webUrl, services: runtime.services }),
   });
-  reloadOnHangup(runtime, log);
   const started = daemon;
   teardown.add(() => started.stop());
+  teardown.add(reloadOnHangup(runtime, log));
   return { webUrl, ingressUrl, runtime, daemon, signals, stop: () => teardown.run() };
 }
 

@@ -32,18 +32,18 @@ async function readSettingsFile(path: string): Promise<Texts> {
   for (const [name, value] of file.fields) {
     const row = Object.values<Setting<unknown>>(SETTINGS).find(({ flag }) => flag === name);
     if (row === undefined || name === 'config') throw refusedAt(value.line, `${JSON.stringify(name)} is no setting`);
-    const given = textOf(row, value);
+    const given = textOf(name, value, row.repeat === true);
     if (row.secret?.isIn(given) === true) requirePrivate();
     texts[name] = given;
   }
   return texts;
 }
 
-function textOf({ flag, repeat }: Setting<unknown>, value: YamlValue): string {
+function textOf(flag: string, value: YamlValue, mayRepeat: boolean): string {
   if (value.kind === 'text' && value.type !== 'null' && value.text !== '') return value.text;
   if (value.kind !== 'list') throw refusedAt(value.line, `${flag}: expected a value`);
-  if (repeat !== true) throw refusedAt(value.line, `${flag}: expected one value`);
-  return value.items.map((item) => textOf({ flag } as Setting<unknown>, item)).join(' ');
+  if (!mayRepeat) throw refusedAt(value.line, `${flag}: expected one value`);
+  return value.items.map((item) => textOf(flag, item, false)).join(' ');
 }
 
 function refusedAt(line: number, why: string): Failure {

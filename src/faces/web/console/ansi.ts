@@ -1,12 +1,17 @@
 /** Output of tools as markup: colours and weights become classes; other sequences of a terminal are left out. */
 import { html, type Html } from '../../html/html.ts';
 
+const ESC = '\u001b';
+const BEL = '\u0007';
+
 /**
  * Sequences that have their end: CSI, of which only `m` (select graphic rendition) has a meaning here, OSC, DCS and
  * choices of characters. Any other escape is shown.
  */
-// eslint-disable-next-line no-control-regex
-const SEQUENCE = /\u001b(?:\[([0-?]*)[ -/]*([@-~])|[\]P][^\u0007\u001b]*(?:\u0007|\u001b\\)|[()][0-9A-Za-z])/g;
+const SEQUENCE = new RegExp(
+  String.raw`${ESC}(?:\[([0-?]*)[ -/]*([@-~])|[\]P][^${BEL}${ESC}]*(?:${BEL}|${ESC}\\)|[()][0-9A-Za-z])`,
+  'g',
+);
 
 const ATTRIBUTES: Readonly<Record<number, string>> = { 1: 'b', 2: 'd', 3: 'i', 4: 'u' };
 
@@ -21,7 +26,7 @@ function lastWritten(line: string): string {
 
 export function ansiHtml(line: string): Html {
   const text = lastWritten(line);
-  if (!text.includes('\u001b')) return html`${text}`;
+  if (!text.includes(ESC)) return html`${text}`;
   const parts: Html[] = [];
   const style = { hue: '', attributes: new Set<string>() };
   let at = 0;

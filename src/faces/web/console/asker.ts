@@ -72,16 +72,15 @@ export function mayCall(caller: Caller, id: string): boolean {
 }
 
 /**
- * The fields of an operation that a query has, with their types; `own` are those of the page itself. Throws
- * invalid_argument for another one, and for one that is given twice.
+ * The fields of an operation that a query has, with their types. Throws invalid_argument for another one, and for one
+ * that is given twice.
  */
-export function queryFields(id: string, query: URLSearchParams, own: readonly string[] = []): Record<string, unknown> {
+export function queryFields(id: string, query: URLSearchParams): Record<string, unknown> {
   const { input, http } = operationOf(id);
   const shape: Readonly<Record<string, Parameters<typeof fromText>[0]>> = input.shape;
   const raw: Record<string, unknown> = {};
   for (const [name, text] of query) {
     const schema = shape[name];
-    if (own.includes(name)) continue;
     if (schema === undefined || (!isNone(http) && http.omit?.includes(name) === true))
       throw new Failure(
         'invalid_argument',

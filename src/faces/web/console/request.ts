@@ -29,7 +29,7 @@ export function pageRequest(page: Pick<Page, 'path' | 'reads'>, parts: RequestPa
       if (!page.reads.includes(operation)) throw new Error(`The row of ${page.path} does not list ${operation}`);
       return ask(runtime, caller, operation, kind, input);
     },
-    fields: (operation, own) => queryFields(operation, query, own),
+    fields: (operation) => queryFields(operation, query),
     may: (operation) => mayCall(caller, operation),
     form: (button) => (csrf === null || !mayCall(caller, button.operation) ? html`` : form(button, url, csrf)),
   };

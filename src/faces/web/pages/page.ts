@@ -57,11 +57,8 @@ export interface PageRequest {
     kind: V,
     input?: Readonly<Record<string, unknown>>,
   ) => Promise<Projected<V>>;
-  /**
-   * The fields of an operation in the query, with the types of the API; `own` are those of the page itself. Throws
-   * invalid_argument.
-   */
-  readonly fields: (operation: string, own?: readonly string[]) => Record<string, unknown>;
+  /** The fields of an operation in the query, with the types of the API. Throws invalid_argument. */
+  readonly fields: (operation: string) => Record<string, unknown>;
   /** Whether the scope of the visitor permits an operation. */
   readonly may: (operation: string) => boolean;
   /** A form that posts to an action of the console; empty for a visitor whose scope does not permit it. */
