@@ -2,9 +2,9 @@ import type { Caller } from '../../domain/access/caller.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Authenticator } from '../../operations/access/authenticate.ts';
 import { changeCounter } from '../../operations/access/change-counter.ts';
-import { type Answer, authorize, type Runtime, invoke } from '../../operations/core/invoke.ts';
+import { type Answer, authorize, type Runtime } from '../../operations/core/invoke.ts';
 import type { HttpFace } from '../../operations/core/http-face.ts';
-import { mayWait, type Operation } from '../../operations/core/operation.ts';
+import type { Operation } from '../../operations/core/operation.ts';
 import { hasBody, readJson } from '../http/body.ts';
 import { credentialsOf, headerValues, queryOf } from '../http/credentials.ts';
 import { dataHeaders, JSON_HEADERS, STREAM_HEADERS } from '../http/headers.ts';
@@ -110,8 +110,7 @@ async function ask(
   const keys = headerValues(request, 'idempotency-key');
   if (keys.length > 1) throw new Failure('invalid_argument', 'Idempotency-Key: the header is sent more than once.');
   const invocation = { caller, raw, idempotencyKey: keys[0] };
-  if (!mayWait(operation)) return invoke(runtime, operation, invocation);
-  return waits.during(exchange, caller, (clientWait) => invoke(runtime, operation, { ...invocation, clientWait }));
+  return waits.call(exchange, runtime, operation, invocation);
 }
 
 /** A client that reconnects names the last event that it saw; it is newer than the `since` of the first request. */

@@ -1,7 +1,9 @@
 import type { Caller } from '../../domain/access/caller.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Authenticator } from '../../operations/access/authenticate.ts';
-import type { ClientWait } from '../../operations/core/operation.ts';
+import { type Answer, type Invocation, invoke, type Runtime } from '../../operations/core/invoke.ts';
+import { type ClientWait, mayWait, type Operation } from '../../operations/core/operation.ts';
+import type { Calls } from '../http/calls.ts';
 import type { Exchange } from '../http/sender.ts';
 import { every, KEEP_ALIVE_PROBE_MS, type StreamParts } from './stream.ts';
 
@@ -10,7 +12,7 @@ type WaitParts = Pick<StreamParts, 'clock' | 'limits'> & { readonly authenticato
 const ENDED = 'The token was revoked or has expired while the request waited.';
 
 /** The requests whose answer waits for an event after their write. */
-export class Waits {
+export class Waits implements Calls {
   readonly #parts: WaitParts;
   readonly #open = new Set<AbortController>();
   #closing = false;
@@ -29,11 +31,18 @@ export class Waits {
     for (const wait of this.#open) wait.abort();
   }
 
+  call(exchange: Exchange, runtime: Runtime, operation: Operation, invocation: Invocation): Promise<Answer> {
+    if (!mayWait(operation)) return invoke(runtime, operation, invocation);
+    return this.#during(exchange, invocation.caller, (clientWait) =>
+      invoke(runtime, operation, { ...invocation, clientWait }),
+    );
+  }
+
   /**
    * Runs `task` with a signal that aborts when the client disconnects, the listener closes or the credential ends.
    * Throws unauthenticated in the last case: the write remains, and the answer is not sent.
    */
-  async during<T>(
+  async #during<T>(
     { request, response }: Exchange,
     caller: Caller,
     task: (clientWait: ClientWait) => Promise<T>,

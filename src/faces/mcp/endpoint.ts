@@ -2,9 +2,9 @@ import { READERS } from '../../domain/access/scope.ts';
 import type { Caller } from '../../domain/access/caller.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Authenticator } from '../../operations/access/authenticate.ts';
-import { type Answer, invoke, type Runtime } from '../../operations/core/invoke.ts';
-import { type ClientWait, mayWait } from '../../operations/core/operation.ts';
+import type { Runtime } from '../../operations/core/invoke.ts';
 import { readJson } from '../http/body.ts';
+import type { Calls } from '../http/calls.ts';
 import { headerValues } from '../http/credentials.ts';
 import { dataHeaders, JSON_HEADERS } from '../http/headers.ts';
 import type { HttpLimits } from '../http/limits.ts';
@@ -20,10 +20,7 @@ interface McpParts extends OwnNames {
   readonly authenticator: Authenticator;
   readonly limits: HttpLimits;
   readonly sender: Sender;
-  /** Runs what may wait, with a signal that aborts when the client has gone or its credential has ended. */
-  readonly waits: {
-    during(exchange: Exchange, caller: Caller, task: (clientWait: ClientWait) => Promise<Answer>): Promise<Answer>;
-  };
+  readonly waits: Calls;
 }
 
 /** Headers that belong to the message; the others, and with them the token, are not handed on. */
@@ -104,12 +101,7 @@ export class McpEndpoint {
       report: (error) => void sender.report(exchange, error),
       async call(tool, given) {
         const invocation = { caller, ...inputOf(tool, given) };
-        const { operation } = tool;
-        const answer = mayWait(operation)
-          ? await waits.during(exchange, caller, (clientWait) =>
-              invoke(runtime, operation, { ...invocation, clientWait }),
-            )
-          : await invoke(runtime, operation, invocation);
+        const answer = await waits.call(exchange, runtime, tool.operation, invocation);
         return resultOf(answer);
       },
     };

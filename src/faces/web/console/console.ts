@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import type { Caller } from '../../../domain/access/caller.ts';
 import { asFailure, Failure, failureRow } from '../../../domain/failure.ts';
 import type { Authenticator } from '../../../operations/access/authenticate.ts';
-import { invoke, type Runtime } from '../../../operations/core/invoke.ts';
+import type { Runtime } from '../../../operations/core/invoke.ts';
+import type { Calls } from '../../http/calls.ts';
 import { queryOf } from '../../http/credentials.ts';
 import { assetHeaders, CONSOLE_HEADERS } from '../../http/headers.ts';
 import type { Exchange, Sender } from '../../http/sender.ts';
@@ -28,6 +29,7 @@ interface ConsoleParts {
   readonly sender: Sender;
   readonly basePath: string;
   readonly pages: Pick<Pages, 'visitor'>;
+  readonly waits: Calls;
 }
 
 /** What is above the content: the result of an action, or why it was refused. */
@@ -106,7 +108,7 @@ export class Console {
     caller: Caller,
     params: Readonly<Record<string, string>>,
   ): Promise<{ location: string | null; notice: Notice }> {
-    const { runtime, authenticator, basePath } = this.#parts;
+    const { runtime, authenticator, basePath, waits } = this.#parts;
     refuseForeign(exchange.request);
     const form = await readForm(exchange.request, FORM_MAX_BYTES);
     refuseWrongCsrf(authenticator.csrfOf(caller), form.get('csrf'));
@@ -119,7 +121,7 @@ export class Console {
     if (action.confirms?.(fields) === true && form.get('confirm')?.trim() !== params['name'])
       throw new Failure('invalid_argument', `confirm: type ${params['name'] ?? ''} to confirm.`);
     const operation = operationOf(action.operation);
-    const answer = await invoke(runtime, operation, {
+    const answer = await waits.call(exchange, runtime, operation, {
       caller,
       raw: { ...params, ...fields },
       idempotencyKey: keyOf(form, fields),
