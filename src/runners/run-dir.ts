@@ -1,4 +1,5 @@
-import { existsSync, lstatSync, mkdirSync, rmdirSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync } from 'node:fs';
+import { rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { AccountIds } from '../domain/jobs/account.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -6,7 +7,7 @@ import { errorCode } from '../lib/error-code.ts';
 import { termDirOf } from './process/term-once.ts';
 import type { Folder } from './run-files/folder.ts';
 import { makeFolderOf, removeFolderOf, shareFolder } from './run-files/outer-folder.ts';
-import { inOwnFolder, openOwnFolder } from './run-files/own-folder.ts';
+import { inOwnFolder, openOwnFolder, openOwnFolderAtOnce } from './run-files/own-folder.ts';
 import { TreeRemoval } from './run-files/remove-tree.ts';
 import { writeRunFile } from './run-files/run-files.ts';
 
@@ -101,7 +102,7 @@ export async function removeRunDir(runDir: string, clock: Clock, withinMs = REMO
   const until = clock.monotonic() + withinMs;
   const isOver = (): boolean => clock.monotonic() >= until;
   const name = basename(runDir);
-  if (removedEmpty(runDir)) return true;
+  if (await removedEmpty(runDir)) return true;
   if (isInOuter(runDir)) return removeFolderOf(runDir, isOver);
   try {
     await using runs = await openOwnFolder(dirname(runDir));
@@ -117,16 +118,18 @@ function isInOuter(runDir: string): boolean {
   return dirname(runDir).endsWith(OUTER_SUFFIX);
 }
 
-/** Most runs leave nothing behind. False for one that did. */
-function removedEmpty(runDir: string): boolean {
+/**
+ * Most runs leave nothing behind. False for one that did. What is there is looked up at once; the removals are not, as
+ * each takes milliseconds on a disk that discards freed blocks immediately.
+ */
+async function removedEmpty(runDir: string): Promise<boolean> {
   try {
-    inOwnFolder(dirname(runDir), (at) => {
-      for (const suffix of ['', ...SUFFIXES]) {
-        const entry = at(basename(runDir) + suffix);
-        if (existsSync(entry)) rmdirSync(entry);
-      }
-    });
-    if (isInOuter(runDir)) rmdirSync(dirname(runDir));
+    await using folder = openOwnFolderAtOnce(dirname(runDir));
+    for (const suffix of ['', ...SUFFIXES]) {
+      const entry = basename(runDir) + suffix;
+      if (folder.has(entry)) await folder.removeFolder(entry);
+    }
+    if (isInOuter(runDir)) await rmdir(dirname(runDir));
     return true;
   } catch {
     return false;

@@ -56,6 +56,11 @@ export class OwnFolder implements Folder {
     await mkdir(this.#at(name), { mode });
   }
 
+  /** At once: one look at a folder that is in memory. */
+  has(name: string): boolean {
+    return fs.existsSync(this.#at(name));
+  }
+
   async unlink(name: Name): Promise<void> {
     await unlink(this.#at(name));
   }
@@ -124,16 +129,23 @@ export async function openOwnFolder(path: string): Promise<OwnFolder> {
   }
 }
 
-/**
- * The same for a few short calls that are made at once: the asynchronous ones change threads for each, which costs more
- * than they do. `use` gets the function that addresses an entry.
- */
-export function inOwnFolder<T>(path: string, use: (at: (name: string) => string) => T): T {
+/** The same at once: asynchronous calls change threads for each, which costs more than they do. */
+export function openOwnFolderAtOnce(path: string): OwnFolder {
   const fd = fs.openSync(path, OWN_FOLDER_FLAGS);
   try {
-    const self = pathOf({ fd });
-    requireSame(fs.fstatSync(fd), fs.statSync(self, { throwIfNoEntry: false }));
-    return use((name) => `${self}/${name}`);
+    requireSame(fs.fstatSync(fd), fs.statSync(pathOf({ fd }), { throwIfNoEntry: false }));
+    return new OwnFolder(fd);
+  } catch (error) {
+    fs.closeSync(fd);
+    throw error;
+  }
+}
+
+/** For a few short calls that are made at once. `use` gets the function that addresses an entry. */
+export function inOwnFolder<T>(path: string, use: (at: (name: string) => string) => T): T {
+  const { fd } = openOwnFolderAtOnce(path);
+  try {
+    return use((name) => `${pathOf({ fd })}/${name}`);
   } finally {
     fs.closeSync(fd);
   }
