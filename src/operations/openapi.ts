@@ -3,8 +3,9 @@ import { READERS } from '../domain/access/scope.ts';
 import { SCHEMA_VERSION } from './core/envelope.ts';
 import { type HttpFace, isNone, placeOf } from './core/http-face.ts';
 import { IDEMPOTENCY_KEY, inputNode, jsonSchema, type Node } from './core/json-schema.ts';
-import { type Operation, readOperation, takesKey } from './core/operation.ts';
+import { isWrite, type Operation, readOperation, takesKey } from './core/operation.ts';
 import { statusOf } from './core/invoke.ts';
+import { STALE } from './views/approvals.ts';
 import { VIEWS, type ViewName } from './views/views.ts';
 
 /** What every operation may answer beside its own failures. */
@@ -60,7 +61,10 @@ function describe(table: readonly Operation[], version: string): Node {
     servers: [{ url: '../v1' }],
     security: [{ token: [] }, { session: [] }],
     paths,
-    components: { securitySchemes: SECURITY, schemas: { ...viewSchemas(), error: ERROR_SCHEMA } },
+    components: {
+      securitySchemes: SECURITY,
+      schemas: { ...viewSchemas(), ...eventSchemas(table), error: ERROR_SCHEMA },
+    },
   };
 }
 
@@ -76,7 +80,15 @@ const ERROR_SCHEMA: Node = {
     kind: { const: 'error' },
     error: {
       type: 'object',
-      properties: { code: { type: 'string' }, message: { type: 'string' }, hint: { type: 'string' } },
+      properties: {
+        code: { type: 'string' },
+        message: { type: 'string' },
+        hint: { type: 'string' },
+        stale: {
+          ...jsonSchema(STALE, 'output'),
+          description: 'With stale_plan: what changed since the plan was made.',
+        },
+      },
       required: ['code', 'message', 'hint'],
     },
   },
@@ -99,6 +111,23 @@ function viewSchemas(): Node {
       },
     ]),
   );
+}
+
+/** The data of each event of each stream. */
+function eventSchemas(table: readonly Operation[]): Node {
+  return Object.fromEntries(
+    table.flatMap((row) =>
+      eventsOf(row).map(([name, schema]) => [eventName(row, name), jsonSchema(schema, 'output')] as const),
+    ),
+  );
+}
+
+function eventsOf(operation: Operation) {
+  return Object.entries(isWrite(operation) ? {} : (operation.events ?? {}));
+}
+
+function eventName({ id }: Operation, event: string): string {
+  return `${id}.${event}`;
 }
 
 function operationNode(operation: Operation, http: HttpFace): Node {
@@ -168,13 +197,28 @@ function responses(operation: Operation): Node {
 }
 
 function success(operation: Operation): Node {
-  if (operation.effect === 'stream')
-    return { description: 'Server-sent events.', content: { 'text/event-stream': { schema: { type: 'string' } } } };
-  if (operation.answers.length === 0) return { description: operation.summary };
+  if (operation.effect === 'stream') return stream(operation);
+  if (statusOf(operation) === 204) return { description: 'Done; there is no content.' };
+  if (operation.answers.length === 0)
+    return { description: operation.summary, content: { 'application/json': { schema: { type: 'object' } } } };
   return { description: operation.answers.join(' or '), content: json(...operation.answers) };
 }
 
+/** OpenAPI 3.1 has no words for the events of a stream, but takes further members. */
+function stream(operation: Operation): Node {
+  const events = eventsOf(operation).map(([name]) => [name, schemaRef(eventName(operation, name))] as const);
+  const names = events.map(([name]) => name).join(', ');
+  return {
+    description: `Server-sent events: ${names}. The data of each is JSON.`,
+    content: { 'text/event-stream': { schema: { type: 'string' }, 'x-events': Object.fromEntries(events) } },
+  };
+}
+
+function schemaRef(name: string): Node {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
 function json(...kinds: (ViewName | 'error')[]): Node {
-  const refs = kinds.map((kind) => ({ $ref: `#/components/schemas/${kind}` }));
+  const refs = kinds.map(schemaRef);
   return { 'application/json': { schema: refs.length === 1 ? refs[0] : { oneOf: refs } } };
 }

@@ -99,6 +99,7 @@ const watch = readOperation({
     examples: ['svc approval watch', 'svc approval watch --output json'],
   },
   mcp: { none: 'A tool call answers once: use approval_list.' },
+  events: { approvals: VIEWS['approval.list'] },
   failures: ['streams_over_cap'],
   run: (context) => Promise.resolve(replyStream((signal) => followPending(context, signal))),
 });

@@ -272,5 +272,6 @@ async function* projectBatches(
 
 /** The status of a success with content: 202 where a job is queued. */
 export function statusOf(operation: Operation): number {
+  if (isWrite(operation) && operation.answers.length === 0) return 204;
   return operation.effect === 'enqueue' ? 202 : 200;
 }

@@ -73,6 +73,8 @@ interface ReadOperation<I extends z.ZodObject = z.ZodObject> extends Row<I> {
   readonly effect: 'read' | 'stream';
   /** The answer depends on the store and the input alone, so its bytes may be kept until the store changes. */
   readonly keep?: true;
+  /** By its name, the data of each event of a stream, for the description of the API. */
+  readonly events?: Readonly<Record<string, z.ZodType>>;
   /** Bounds of a stream that differ from those of all streams. */
   readonly stream?: StreamBounds;
   /** Its answer takes long: it ends when the caller has disconnected. */

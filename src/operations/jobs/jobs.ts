@@ -10,6 +10,7 @@ import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
 import { EVENTS_MAX, followJob, readEventBatches } from './job-events.ts';
 import { jobDetail, jobView } from './job-view.ts';
+import { JOB_STREAM } from '../views/jobs.ts';
 import { requireNode } from '../maintenance/maintenance.ts';
 import { readOperation, writeOperation } from '../core/operation.ts';
 import { reply, replyBatches, replyStream, written } from '../core/reply.ts';
@@ -116,6 +117,7 @@ const tail = readOperation({
   },
   mcp: { none: 'A tool call answers once: use job_events with its cursor.' },
   input: z.strictObject({ id: field.id('job'), since: since.describe('Start after this sequence number') }),
+  events: JOB_STREAM,
   failures: ['not_found', 'streams_over_cap'],
   async run({ store, services }, { id, since }) {
     await getJob(store.db, id);

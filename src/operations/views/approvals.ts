@@ -25,7 +25,7 @@ const approval = {
 /**
  * Also the `error.stale` member of stale_plan. The cause is left out if the state was changed outside the service.
  */
-const stale = z.object({
+export const STALE = z.object({
   plan_serial: count,
   current_serial: count,
   moved_by_job: z.string().optional(),
@@ -59,7 +59,7 @@ export const APPROVAL_VIEWS = {
     plan_artifact_id: z.string().nullable(),
   }),
   'approval.list': z.array(z.object({ ...approval, summary: z.string() })),
-  'approval.get': z.object({ ...approval, stale: stale.optional(), provenance, summary: z.string() }),
+  'approval.get': z.object({ ...approval, stale: STALE.optional(), provenance, summary: z.string() }),
   'approval.plan': z.object({
     destroys: z.array(planEntry),
     changes: z.array(planEntry),

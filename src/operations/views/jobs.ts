@@ -28,17 +28,16 @@ const jobTail = {
 
 const progress = z.object({ play: z.string(), task: z.string(), elapsed_seconds: count });
 
-const event = z.discriminatedUnion('type', [
-  z.object({
-    seq: count,
-    at: time,
-    type: z.literal('state'),
-    state: z.enum(JOB_STATES),
-    exit_code: z.int().nullable(),
-  }),
-  z.object({ seq: count, at: time, type: z.literal('log'), stream: z.enum(CHUNK_STREAMS), text: z.string() }),
-  z.object({ seq: count, at: time, type: z.literal('progress'), play: z.string(), task: z.string() }),
-]);
+const ended = { state: z.enum(JOB_STATES), exit_code: z.int().nullable() };
+
+const event = {
+  state: z.object({ seq: count, at: time, type: z.literal('state'), ...ended }),
+  log: z.object({ seq: count, at: time, type: z.literal('log'), stream: z.enum(CHUNK_STREAMS), text: z.string() }),
+  progress: z.object({ seq: count, at: time, type: z.literal('progress'), play: z.string(), task: z.string() }),
+};
+
+/** The events of the stream of a job. Those of `job.events` and, as the last one, how it ended. */
+export const JOB_STREAM = { ...event, end: z.object(ended) };
 
 export const JOB_VIEWS = {
   'job.list': z.array(z.object({ ...job, ...jobTail })),
@@ -49,7 +48,7 @@ export const JOB_VIEWS = {
     /** The daemon that runs or ran it. */
     node: z.string().nullable(),
   }),
-  'job.events': z.array(event),
+  'job.events': z.array(z.discriminatedUnion('type', [event.state, event.log, event.progress])),
   'job.enqueued': z.object({ job_id: z.string(), state: z.enum(JOB_STATES) }),
   'job.redrive': z.array(
     z.object({
