@@ -23,7 +23,7 @@ export class CommandNotExecutable extends Error {
 /** What `started` rejects with. `exitCode` is what a shell would exit with. */
 export type LaunchError = SandboxRefused | CommandNotFound | CommandNotExecutable;
 
-const [ENOENT, EACCES, ENOTDIR] = [2, 13, 20];
+const [ENOENT, ENOEXEC, EACCES, ENOTDIR] = [2, 8, 13, 20];
 
 export function neverStarted(why: string): string {
   return `The tool never started: ${why}.`;
@@ -45,7 +45,11 @@ function executionError(results: readonly number[], command: string): LaunchErro
   const errors = results.slice(0, -1).flatMap((result) => (result < 0 ? [-result] : []));
   const said = errors.filter((error) => error !== ENOENT && error !== ENOTDIR);
   const refusal = said.find((error) => error !== EACCES) ?? said.at(-1);
-  if (refusal === undefined) return new CommandNotFound(neverStarted(`the command ${command} was not found`));
+  // The kernel has one error for both.
+  const missing = command.includes('/') ? 'or the interpreter in its first line was not found' : 'was not found';
+  if (refusal === undefined) return new CommandNotFound(neverStarted(`the command ${command} ${missing}`));
+  if (refusal === ENOEXEC)
+    return new CommandNotExecutable(neverStarted(`${command} is no program for this machine and names no interpreter`));
   if (refusal === EACCES) return new CommandNotExecutable(neverStarted(`the command ${command} may not be executed`));
   return new CommandNotExecutable(neverStarted(`executing ${command} failed${nameOf(refusal)}`));
 }

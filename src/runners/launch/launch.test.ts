@@ -131,19 +131,24 @@ describe('the launcher', { skip: NO_LINUX }, () => {
   it('tells a command that is not there from one that cannot be executed', async () => {
     writeFileSync(join(dir, 'plain'), 'no program', { mode: 0o644 });
     writeFileSync(join(dir, 'broken'), 'no program', { mode: 0o755 });
-    for (const argv of [['no-such-command'], [join(dir, 'absent')], ['']]) {
-      assert.deepEqual(await refused(order(argv)), {
-        error: new CommandNotFound(
-          `The tool never started: the command ${argv[0] === '' ? 'is empty' : `${argv[0]} was not found`}.`,
-        ),
-        exit: argv[0] === '' ? null : { exitCode: 127, signal: null },
+    writeFileSync(join(dir, 'orphan'), '#!/no/such/interpreter\n', { mode: 0o755 });
+    const orElse = 'or the interpreter in its first line was not found';
+    for (const [command, why] of [
+      ['no-such-command', 'the command no-such-command was not found'],
+      [join(dir, 'absent'), `the command ${join(dir, 'absent')} ${orElse}`],
+      [join(dir, 'orphan'), `the command ${join(dir, 'orphan')} ${orElse}`],
+      ['', 'the command is empty'],
+    ] as const)
+      assert.deepEqual(await refused(order([command])), {
+        error: new CommandNotFound(`The tool never started: ${why}.`),
+        exit: command === '' ? null : { exitCode: 127, signal: null },
       });
-    }
     for (const argv of [[join(dir, 'plain')], [join(dir, 'broken')], [dir]]) {
       const { error, exit } = await refused(order(argv));
       assert.ok(error instanceof CommandNotExecutable, String(error));
       assert.equal(exit?.exitCode, 126);
     }
+    assert.match(String((await refused(order([join(dir, 'broken')]))).error), /names no interpreter/);
     assert.ok((await refused(order(['no-such'], { policy: null }))).error instanceof CommandNotFound);
   });
 
