@@ -13,6 +13,8 @@ import { firstLineOf, LENGTH_BYTES, PIECE_BYTES, type PieceKind, pieceLabel, typ
  */
 const LEVEL = 1;
 const MODE = 0o600;
+/** Between two syncs: in one go at the end, the file would be in the way of what a commit of the store waits for. */
+const SYNC_BYTES = 4 * 1024 * 1024;
 
 interface SealedFileOrder {
   readonly id: string;
@@ -109,6 +111,7 @@ function lengthOf(bytes: number): Buffer {
 class HashedFile {
   readonly #file: FileHandle;
   readonly #hash: Hash = createHash('sha256');
+  #syncAt = SYNC_BYTES;
   size = 0;
 
   constructor(file: FileHandle) {
@@ -119,6 +122,9 @@ class HashedFile {
     this.#hash.update(bytes);
     this.size += bytes.length;
     await this.#file.writeFile(bytes);
+    if (this.size < this.#syncAt) return;
+    this.#syncAt = this.size + SYNC_BYTES;
+    await this.#file.datasync();
   }
 
   digest(): Buffer {
