@@ -22,6 +22,7 @@ import { checkout } from './parts/checkout.ts';
 import { checks } from './parts/checks/checks.ts';
 import { classify } from './parts/checks/classify.ts';
 import { probes } from './parts/checks/probes.ts';
+import { status } from './parts/checks/status.ts';
 import { claims } from './parts/claims.ts';
 import { enqueue } from './parts/enqueue.ts';
 import { flood } from './parts/flood.ts';
@@ -63,6 +64,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   checks,
   classify,
   probes,
+  status,
   pages,
   checkout,
   ssh,

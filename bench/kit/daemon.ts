@@ -34,6 +34,8 @@ export interface Daemon {
   /** A verb of the command line on the data directory. */
   svc<T>(words: readonly string[]): Promise<T>;
   readonly headers: Readonly<Record<string, string>>;
+  /** Of the status page; empty without one. */
+  readonly statusUrl: string;
   /** The headers of a new token that belongs to `owner`. */
   headersFor(owner: string, scope?: string): Promise<Record<string, string>>;
   stop(): Promise<void>;
@@ -44,6 +46,7 @@ export interface Daemon {
 interface Started {
   readonly child: ChildProcess;
   readonly webUrl: string;
+  readonly statusUrl: string;
   readonly readyMs: number;
 }
 
@@ -74,9 +77,9 @@ export async function startBare(
   closeSync(log);
   const line = await firstLine(child, logFile);
   const readyMs = monotonicMs() - before;
-  const result = JSON.parse(line) as { data?: { web_url: string } };
+  const result = JSON.parse(line) as { data?: { web_url: string; status_url?: string } };
   if (result.data === undefined) throw new Error(`the daemon did not start: ${line}`);
-  return { child, webUrl: result.data.web_url, readyMs };
+  return { child, webUrl: result.data.web_url, statusUrl: result.data.status_url ?? '', readyMs };
 }
 
 function firstLine(child: ChildProcess, logFile: string): Promise<string> {
@@ -128,7 +131,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
   const env = cleanEnvironment();
   if (options.databaseUrl !== undefined) env['SVC_DATABASE_URL'] = options.databaseUrl;
   if (options.sealKeyFile !== undefined) env['SVC_SEAL_KEY_FILE'] = options.sealKeyFile;
-  const { child, webUrl, readyMs } = await startBare(dataDir, options.flags ?? [], env);
+  const { child, webUrl, statusUrl, readyMs } = await startBare(dataDir, options.flags ?? [], env);
   made += 1;
   const headers = await headersOf(dataDir, env, `bench-${process.pid}-${made}`);
   const url = (path: string): string => `${webUrl}${API}${path}`;
@@ -136,6 +139,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
     pid: child.pid ?? 0,
     dataDir,
     readyMs,
+    statusUrl,
     url,
     headers,
     svc: (words) => svc(dataDir, env, words),

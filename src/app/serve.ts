@@ -29,6 +29,7 @@ import { prepareJobIdentity, prepareJobPlace, watchModes, withModeWatch } from '
 import { beginKeying } from './keying.ts';
 import { notifierOptions } from './notifier.ts';
 import { sandboxSupport } from './sandbox-support.ts';
+import { statusOf } from './status.ts';
 import { reloadOnHangup, Targets } from './reload.ts';
 import { type Running, sayReady } from './run/ready.ts';
 import { type ServiceManager, serviceManager } from './run/sd-notify.ts';
@@ -120,7 +121,7 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
 
   let ingressUrl = '';
   const surface: Surface = { base, log, teardown, listening: [] };
-  // Both listeners accept before the first claim: a daemon that can't be reached must not run jobs.
+  // The listeners accept before the first claim: a daemon that can't be reached must not run jobs.
   const { runtime, url: webUrl } = await openWeb(surface, settings.webAddr, 'web-addr', {
     hasQueue: true,
     wake: () => daemon?.wake(),
@@ -134,6 +135,7 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
   });
   const ingress = createIngressFace({ runtime, log, peers: new Peers(settings.trustedProxy) });
   ingressUrl = await open(surface, 'ingress', ingress, settings.ingressAddr, 'ingress-addr');
+  const statusUrl = await openStatus(surface);
   // After the listeners: a refused start creates no directory for runs.
   const place = await prepareJobPlace(base, jobIdentity, log);
   daemon = await startDaemon({
@@ -154,11 +156,10 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
     machine: thisMachine(),
     version: VERSION,
     instancesDir: base.paths.instances,
-    backups: { folder: base.paths.backups, keep: settings.keepBackups, environment: postgresEnvironment() },
     ...place,
     ...(modes === null ? {} : { modes }),
     ingressUrl,
-    ...ofDaemon(settings),
+    ...ofDaemon(base),
     endTree,
     announceJob: (jobId) => base.followers.wake(jobId),
     signals,
@@ -169,7 +170,7 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
   const started = daemon;
   teardown.add(() => started.stop());
   teardown.add(reloadOnHangup(runtime, log));
-  return { webUrl, ingressUrl, runtime, daemon, signals, stop: () => teardown.run() };
+  return { webUrl, ingressUrl, statusUrl, runtime, daemon, signals, stop: () => teardown.run() };
 }
 
 /** Throws Failure where this process must not serve the store. */
@@ -179,10 +180,11 @@ async function prepareBase(base: Base): Promise<void> {
   await refuseExposed(base);
 }
 
-function ofDaemon(settings: Settings) {
+function ofDaemon({ settings, paths }: Base) {
   const { forks, sshAgent, maxJobs, leaseMs, nodeName, keepJobsMs, keepEventsMs, keepNotificationsMs } = settings;
   const keep = { jobsMs: keepJobsMs, eventsMs: keepEventsMs, notificationsMs: keepNotificationsMs };
-  return { forks, sshAgent, maxJobs, leaseMs, nodeName, keep };
+  const backups = { folder: paths.backups, keep: settings.keepBackups, environment: postgresEnvironment() };
+  return { forks, sshAgent, maxJobs, leaseMs, nodeName, keep, backups };
 }
 
 /** What tools get of the daemon's environment. */
@@ -205,7 +207,8 @@ async function assembleWeb(settings: Settings, teardown: Teardown): Promise<Runn
     ingressUrl: () => ingressUrlOf(base),
     sandbox: () => sandboxSupport(settings),
   });
-  return { webUrl, ingressUrl: null, runtime, daemon: null, signals: loggedSignals(log), stop: () => teardown.run() };
+  const signals = loggedSignals(log);
+  return { webUrl, ingressUrl: null, statusUrl: null, runtime, daemon: null, signals, stop: () => teardown.run() };
 }
 
 /** What both programs listen with. */
@@ -232,6 +235,12 @@ async function openWeb(
   const services = createServices(base, { ...parts, startedAt: base.clock.now(), listeners: () => surface.listening });
   const runtime = { store: base.store, services };
   return { runtime, url: await open(surface, 'web', await createWeb(base, runtime, log), at, flag) };
+}
+
+/** The public page; null where it is off. */
+async function openStatus(surface: Surface): Promise<string | null> {
+  const status = statusOf(surface.base, surface.log);
+  return status === null ? null : open(surface, 'status', status.face, status.at, 'status-addr');
 }
 
 interface Face {

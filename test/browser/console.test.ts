@@ -1,7 +1,5 @@
 /** The console in a real browser: every page, light and dark, on a desk and on a phone. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { after, before, describe, test } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { PAGES } from '../../src/faces/web/pages/table.ts';
@@ -9,14 +7,10 @@ import { until } from '../support/api-client.ts';
 import { gate } from '../support/fixtures/approvals.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { CHROMIUM, needs } from '../support/tools.ts';
+import { faultsOf, wideOf } from '../support/console/axe.ts';
 import { pathOf, tellStory } from '../support/console/story.ts';
 
 const FLAGS = ['--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'];
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-/** The axe rules of WCAG 2.2 AA, and its best practices. */
-const RUN_AXE = `axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice']}).then(
-  ({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map((n) => n.html).join(' ')))`;
-
 interface Look {
   readonly width: number;
   readonly height: number;
@@ -62,10 +56,7 @@ describe('The console in a browser', { skip: needs('chromium') }, () => {
         const path = pathOf(row.path, story);
         if (path === null) continue;
         await page.goto(program.url + path);
-        await page.evaluate(AXE);
-        found.push(...(await page.evaluate<string[]>(RUN_AXE)).map((each) => `${path} ${each}`));
-        const wide = await page.evaluate('document.documentElement.scrollWidth');
-        if (Number(wide) > look.width) found.push(`${path} is ${String(wide)} px wide`);
+        found.push(...(await faultsOf(page)).map((each) => `${path}: ${each}`));
       }
       assert.deepEqual([...found, ...faults], []);
       await page.close();
@@ -80,8 +71,8 @@ describe('The console in a browser', { skip: needs('chromium') }, () => {
       const path = pathOf(row.path, story);
       if (path === null) continue;
       await page.goto(program.url + path);
-      const wide = await page.evaluate('document.documentElement.scrollWidth');
-      if (Number(wide) > 320) found.push(`${path} is ${String(wide)} px wide`);
+      const wide = await wideOf(page);
+      if (wide !== null) found.push(`${path}: ${wide}`);
     }
     assert.deepEqual([...found, ...faults], []);
     await page.close();

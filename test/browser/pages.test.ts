@@ -3,6 +3,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { createStatusFace } from '../../src/faces/status/face.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { faultsOf } from '../support/console/axe.ts';
 import { startProgram } from '../support/program.ts';
 import { CHROMIUM, needs } from '../support/tools.ts';
 
@@ -74,6 +77,24 @@ describe('Pages in a browser', { skip: needs('chromium') }, () => {
     assert.deepEqual(faults, []);
     await page.close();
   });
+
+  for (const colorScheme of ['light', 'dark'] as const)
+    test(`axe finds nothing on the ${colorScheme} status page, which fits 320 px`, async (t) => {
+      const uptime = { day: 1, week: 0.9999, month: 0.98, quarter: 0.98, since: Date.now() - 86_400_000 };
+      const states = ['up', 'partly', 'down', 'unknown'] as const;
+      const face = createStatusFace({
+        clock: systemClock,
+        log: { error: (_fields, message) => assert.fail(message) },
+        checks: states.map((name) => ({ name, label: `${name} ${'with-a-long-name'.repeat(4)}` })),
+        read: () => Promise.resolve(states.map((state) => ({ name: state, state, uptime }))),
+      });
+      t.after(() => face.close(0));
+      const { url } = await face.listen({ host: '127.0.0.1', port: 0 });
+      const page = await browser.newPage({ viewport: { width: 320, height: 640 }, colorScheme });
+      await page.goto(url);
+      assert.deepEqual(await faultsOf(page), []);
+      await page.close();
+    });
 
   test('T43: a page of ours does not render in the frame of another origin', async (t) => {
     const program = await startProgram(t);

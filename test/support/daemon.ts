@@ -41,6 +41,7 @@ export interface Ready {
   readonly data_dir: string;
   readonly pid: number;
   readonly version: string;
+  readonly status_url?: string;
 }
 
 /** How a program that did not become ready ended. */

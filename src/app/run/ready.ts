@@ -13,6 +13,7 @@ import { VERSION } from '../../version.ts';
 export interface Running {
   readonly webUrl: string;
   readonly ingressUrl: string | null;
+  readonly statusUrl: string | null;
   readonly runtime: Runtime;
   readonly daemon: Daemon | null;
   readonly signals: Signals;
@@ -21,7 +22,7 @@ export interface Running {
 
 /** The line that scripts wait for, and at a first start how to sign in. */
 export async function sayReady(running: Running, settings: Settings, io: ProgramIo): Promise<void> {
-  const { webUrl, ingressUrl, runtime } = running;
+  const { webUrl, ingressUrl, statusUrl, runtime } = running;
   if (io.output === 'json') {
     const data = {
       web_url: webUrl,
@@ -29,12 +30,14 @@ export async function sayReady(running: Running, settings: Settings, io: Program
       data_dir: settings.dataDir,
       pid: process.pid,
       version: VERSION,
+      ...(statusUrl === null ? {} : { status_url: statusUrl }),
     };
     io.stdout.write(encode('serve.ready', data));
   } else {
     const hooks = ingressUrl === null ? '' : `, hooks on ${ingressUrl}`;
+    const status = statusUrl === null ? '' : `, status page on ${statusUrl}`;
     io.stdout.write(
-      `Gatehouse ${VERSION} is ready on ${webUrl}${hooks} (data in ${settings.dataDir}, pid ${process.pid})\n`,
+      `Gatehouse ${VERSION} is ready on ${webUrl}${hooks}${status} (data in ${settings.dataDir}, pid ${process.pid})\n`,
     );
   }
   if ((await listTokens(runtime.store.db)).length > 0) return;

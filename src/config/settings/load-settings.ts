@@ -43,7 +43,7 @@ function textOf(flag: string, value: YamlValue, mayRepeat: boolean): string {
   if (value.kind === 'text' && value.type !== 'null' && value.text !== '') return value.text;
   if (value.kind !== 'list') throw refusedAt(value.line, `${flag}: expected a value`);
   if (!mayRepeat) throw refusedAt(value.line, `${flag}: expected one value`);
-  return value.items.map((item) => textOf(flag, item, false)).join(' ');
+  return value.items.map((item) => textOf(flag, item, false)).join('\n');
 }
 
 function refusedAt(line: number, why: string): Failure {

@@ -124,6 +124,34 @@ export function trustedProxies(text: string | undefined): readonly string[] {
   return prefixes;
 }
 
+/** A check on the status page, and what it is called there. */
+interface StatusCheck {
+  readonly name: string;
+  readonly label: string;
+}
+
+/** The page has a line for each, and is built every 10 s. */
+const STATUS_CHECKS_MAX = 50;
+const STATUS_LABEL_MAX = 80;
+
+/** `NAME` or `NAME=LABEL`, one a line or with `;` between them. */
+export function statusChecks(text: string | undefined): readonly StatusCheck[] {
+  const parts = (text ?? '').split(/[\n;]/).map((part) => part.trim());
+  const checks = parts
+    .filter((part) => part !== '')
+    .map((part) => {
+      const [name = '', ...rest] = part.split('=');
+      const label = rest.length === 0 ? name : rest.join('=').trim();
+      if (!NAME.test(name)) refuseSetting('status-check', 'expected NAME or NAME=LABEL, with the name of a check');
+      if (label === '' || label.length > STATUS_LABEL_MAX)
+        refuseSetting('status-check', `${name}: expected a label of 1 to ${STATUS_LABEL_MAX} characters`);
+      return { name, label };
+    });
+  if (checks.length > STATUS_CHECKS_MAX) refuseSetting('status-check', `expected at most ${STATUS_CHECKS_MAX} checks`);
+  const twice = checks.find(({ name }, at) => checks.findIndex((each) => each.name === name) !== at);
+  return twice === undefined ? checks : refuseSetting('status-check', `${twice.name} is given twice`);
+}
+
 /** Null for the default, which is made of the host name. */
 export function nodeName(text: string | undefined): string | null {
   if (text === undefined || NAME.test(text)) return text ?? null;
@@ -138,7 +166,7 @@ export interface Setting<T> {
   readonly placeholder?: string;
   /** A flag without a value; in the environment `true` or `false`. */
   readonly isSwitch?: true;
-  /** Repeatable: the texts are joined by a blank, as in the environment variable. */
+  /** Repeatable: the texts are joined by line ends. */
   readonly repeat?: true;
   /** What a flag must not contain, because the command line is public, and where to put it instead. */
   readonly secret?: { readonly isIn: (text: string) => boolean; readonly what: string; readonly ways: string };

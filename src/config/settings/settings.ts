@@ -18,6 +18,7 @@ import {
   setting,
   size,
   socketPath,
+  statusChecks,
   trustedProxies,
   wholeNumber,
 } from './setting-values.ts';
@@ -132,6 +133,21 @@ export const SETTINGS = {
       const at = readAddress('ingress-addr', text ?? '127.0.0.1:8421');
       return isLoopback(at.host) ? at : refuseSetting('ingress-addr', 'expected a loopback address');
     },
+  }),
+  statusAddr: setting({
+    flag: 'status-addr',
+    placeholder: 'ADDR',
+    only: ['serve'],
+    help: 'Address of a public page with the state of the checks of --status-check; off by default',
+    read: (text) => (text === undefined ? null : readAddress('status-addr', text)),
+  }),
+  statusChecks: setting({
+    flag: 'status-check',
+    placeholder: 'NAME[=LABEL]',
+    only: ['serve'],
+    repeat: true,
+    help: 'Show this check on the status page, under this label; repeatable, in the variable with ; in between',
+    read: statusChecks,
   }),
   basePath: setting({
     flag: 'base-path',

@@ -31,8 +31,8 @@ export function dataHeaders(contentType?: string): HeaderList {
 }
 
 /** For a page without scripts whose one style element has the given SHA-256. */
-export function pageHeaders(styleSha256: string): HeaderList {
-  return policed([`style-src 'sha256-${styleSha256}'`], 'no-store');
+export function pageHeaders(styleSha256: string, cache = 'no-store'): HeaderList {
+  return policed([`style-src 'sha256-${styleSha256}'`], cache);
 }
 
 /** For a page of the console: it loads its files from here and nothing from elsewhere, and is kept nowhere. */

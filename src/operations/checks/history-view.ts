@@ -7,7 +7,7 @@ import type { ViewData } from '../views/views.ts';
 import { checkView, type ViewParts } from './check-view.ts';
 
 /** With more targets than this no history is shown: 91 days of each are read for it. */
-const HISTORY_TARGETS_MAX = 200;
+export const HISTORY_TARGETS_MAX = 200;
 
 type View = ViewData<'check.get'>;
 

@@ -4,6 +4,9 @@ import {
   availability,
   DAYS_READ,
   DETAILED_DAYS_READ,
+  type StoredDay,
+  type Uptime,
+  uptimeOf,
 } from '../../domain/checks/sweep/availability.ts';
 import {
   addGathered,
@@ -93,15 +96,19 @@ export function removeHistory(tx: Tx, check: string, target: string): void {
 
 /** The history of each target of a check that has one, by the name of the target. */
 export async function readAvailability(db: Db, check: string, now: number): Promise<ReadonlyMap<string, Availability>> {
+  const byTarget = Map.groupBy(await storedDays(db, check, now), ({ name }) => name);
+  return new Map([...byTarget].map(([name, days]) => [name, availability(days, now)]));
+}
+
+/** The shares of a check, of the observations of all its targets together. */
+export async function readUptime(db: Db, check: string, now: number): Promise<Uptime> {
+  return uptimeOf(await storedDays(db, check, now), now);
+}
+
+async function storedDays(db: Db, check: string, now: number): Promise<(StoredDay & { readonly name: string })[]> {
   const today = Math.floor(now / DAY_MS);
   const rows = await listDays(db, check, today - DAYS_READ, today - DETAILED_DAYS_READ);
-  const byTarget = Map.groupBy(rows, ({ name }) => name);
-  return new Map(
-    [...byTarget].map(([name, days]) => {
-      const stored = days.map((row) => ({ ...row, detail: row.slots === null ? null : decodeDay(row.slots) }));
-      return [name, availability(stored, now)];
-    }),
-  );
+  return rows.map((row) => ({ ...row, detail: row.slots === null ? null : decodeDay(row.slots) }));
 }
 
 /** The days of a check's targets from `day` on. The slots are read from `detailedFrom` on. */

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { TargetStatus } from '../../domain/checks/check.ts';
 import type { Target } from '../../domain/checks/target.ts';
 import { withCredentials } from '../../domain/checks/url.ts';
 import type { Keyring } from '../../lib/seal.ts';
@@ -68,6 +69,21 @@ export async function countTargets(db: Db, checks: readonly string[]): Promise<R
     .groupBy('check_name')
     .execute();
   return new Map(rows.map((row) => [row.check_name, row.count]));
+}
+
+/** How many targets of these enabled checks have each status. */
+export function countStatuses(
+  db: Db,
+  checks: readonly string[],
+): Promise<{ check_name: string; status: TargetStatus; count: number }[]> {
+  return db
+    .selectFrom('check_targets')
+    .innerJoin('checks', 'checks.name', 'check_targets.check_name')
+    .select((eb) => ['check_name' as const, 'status' as const, eb.fn.countAll<number>().as('count')])
+    .where('check_name', 'in', checks)
+    .where('checks.enabled', '=', 1)
+    .groupBy(['check_name', 'status'])
+    .execute();
 }
 
 /** The stored form of a target: its credentials are sealed. */

@@ -57,7 +57,8 @@ for (const engine of ENGINES) {
       const found = await readAvailability(store.db, 'web', now);
       const { uptime, strip, durations } = found.get('a')!;
       assert.deepEqual([...found.keys()], ['a']);
-      assert.deepEqual(uptime, { day: 0.75, week: 0.75, month: 0.75, quarter: 0.375 });
+      const since = (TODAY - 40) * DAY_MS;
+      assert.deepEqual(uptime, { day: 0.75, week: 0.75, month: 0.75, quarter: 0.375, since });
       assert.deepEqual([strip[46]?.up, strip[46]?.down, strip[47]], [3, 1, null]);
       const p50 = durations?.p50 ?? 0;
       assert.ok(p50 > 7 / 1.25 && p50 < 7 * 1.25, `${p50}`);

@@ -24,7 +24,7 @@ describe('The availability of a target', () => {
   test('is unknown without an observation', () => {
     const { strip, uptime, durations } = availability([], NOW);
     assert.deepEqual([strip.length, new Set(strip)], [48, new Set([null])]);
-    assert.deepEqual([uptime, durations], [{ day: null, week: null, month: null, quarter: null }, null]);
+    assert.deepEqual([uptime, durations], [{ day: null, week: null, month: null, quarter: null, since: null }, null]);
   });
 
   test('has the last 24 hours by half hours, over midnight', () => {

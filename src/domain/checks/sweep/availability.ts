@@ -19,17 +19,23 @@ export interface StoredDay {
   readonly detail: Day | null;
 }
 
+/** Shares of the observations that were up, from 0 to 1; null without an observation. */
+export interface Uptime {
+  readonly day: number | null;
+  readonly week: number | null;
+  readonly month: number | null;
+  readonly quarter: number | null;
+  /** The start of the first of the days with an observation, in milliseconds since the epoch; null without one. */
+  readonly since: number | null;
+}
+
 /** What pages and lists show of the history of a target. */
 export interface Availability {
   /** The last 24 hours in half hours, the oldest first; null for one without an observation. */
   readonly strip: readonly (DaySlot | null)[];
   /** When the first half hour of the strip began, in milliseconds since the epoch. */
   readonly stripFrom: number;
-  /** Shares of the observations that were up, from 0 to 1; null without an observation. */
-  readonly uptime: { readonly day: number | null; readonly week: number | null } & {
-    readonly month: number | null;
-    readonly quarter: number | null;
-  };
+  readonly uptime: Uptime;
   /** Durations of the last day of those that were up, in milliseconds; null without one. */
   readonly durations: { readonly p50: number; readonly p90: number; readonly p99: number } | null;
 }
@@ -53,18 +59,32 @@ export function availability(days: readonly StoredDay[], now: number): Availabil
     const found = byDay.get(dayOf(slot))?.slots[slot % STRIP_SLOTS];
     return found === undefined || found.up + found.down + found.missed === 0 ? null : found;
   });
-  const since = (ago: number): number | null =>
-    shareUp(days.filter(({ day }) => day >= Math.floor(now / DAY_MS) - ago));
   return {
     strip,
     stripFrom: (lastSlot - STRIP_SLOTS + 1) * SLOT_MS,
-    uptime: {
-      day: shareUp(strip.filter((slot) => slot !== null)),
-      week: since(WINDOWS.week),
-      month: since(WINDOWS.month),
-      quarter: since(WINDOWS.quarter),
-    },
+    uptime: uptimeOf(days, now),
     durations: durationsOf(byDay, lastSlot),
+  };
+}
+
+/** The shares of the days of one target, or of several together, in the windows of `availability`. */
+export function uptimeOf(days: readonly StoredDay[], now: number): Uptime {
+  const firstSlot = Math.floor(now / SLOT_MS) - STRIP_SLOTS + 1;
+  const lastDay = days.flatMap(
+    ({ day, detail }) => detail?.slots.filter((_, at) => day * STRIP_SLOTS + at >= firstSlot) ?? [],
+  );
+  const since = (ago: number): number | null =>
+    shareUp(days.filter(({ day }) => day >= Math.floor(now / DAY_MS) - ago));
+  const first = days.reduce(
+    (least, { day, up, down, missed }) => (up + down + missed > 0 ? Math.min(least, day) : least),
+    Number.POSITIVE_INFINITY,
+  );
+  return {
+    day: shareUp(lastDay),
+    week: since(WINDOWS.week),
+    month: since(WINDOWS.month),
+    quarter: since(WINDOWS.quarter),
+    since: Number.isFinite(first) ? first * DAY_MS : null,
   };
 }
 

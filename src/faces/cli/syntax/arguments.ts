@@ -108,7 +108,7 @@ class Reading {
     if (flag.pairs === true && field !== undefined) return this.#givePair(flag, field, text);
     const before = field === undefined ? this.#flags[name] : this.#fields[field];
     if (before !== undefined && flag.repeat !== true) throw this.#usage(`--${name}: given twice.`);
-    if (field === undefined) this.#flags[name] = before === undefined ? text : `${before as string} ${text}`;
+    if (field === undefined) this.#flags[name] = before === undefined ? text : `${before as string}\n${text}`;
     else this.#fields[field] = flag.repeat === true ? [...((before as unknown[] | undefined) ?? []), value] : value;
   }
 

@@ -90,7 +90,7 @@ function historyOf({ targets }: Check): Block[] {
 }
 
 /** Down, so that 100 % means never down. */
-function percent(share: number | null): string {
+export function percent(share: number | null): string {
   return share === null ? '-' : `${(Math.floor(share * 10_000) / 100).toFixed(share === 1 ? 0 : 2)} %`;
 }
 
