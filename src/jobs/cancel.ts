@@ -1,3 +1,4 @@
+import { cancelReason } from '../domain/jobs/end-reason.ts';
 import { isTerminal } from '../domain/jobs/job.ts';
 import { rejectOfJob } from '../store/approvals/approvals.ts';
 import type { Tx } from '../store/engine/tx.ts';
@@ -22,18 +23,19 @@ export async function cancelJob(
   canceller: Canceller,
   announce: (jobId: string) => void,
 ): Promise<boolean> {
+  const reason = cancelReason(canceller.by, canceller.via);
   for (;;) {
     const job = await getJob(tx.db, id);
     if (isTerminal(job.state)) return false;
     if (job.state === 'running') {
-      if (job.cancel_requested_at !== null || (await requestCancel(tx, id))) return true;
+      if (job.cancel_requested_at !== null || (await requestCancel(tx, id, reason))) return true;
       // Each further look means that the job was moved since the last one, such as by a daemon that ended it.
       continue;
     }
     // The approval first and its job behind it, in the order that decisions take them: else two could wait for each
     // other.
     if (job.state === 'awaiting_approval') await rejectOfJob(tx, id, canceller);
-    if (!(await cancelWaiting(tx, id, job.state === 'queued' ? 'queued' : 'awaiting_approval'))) continue;
+    if (!(await cancelWaiting(tx, id, job.state === 'queued' ? 'queued' : 'awaiting_approval', reason))) continue;
     await appendState(tx, id, 'cancelled', null);
     tx.afterCommit(() => announce(id));
     return true;

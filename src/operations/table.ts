@@ -10,6 +10,7 @@ import { HOST_REQUEST_OPERATIONS } from './events/host-requests.ts';
 import { INVENTORY_OPERATIONS } from './inventories/inventories.ts';
 import { JOB_OPERATIONS } from './jobs/jobs.ts';
 import { REDRIVE_OPERATIONS } from './jobs/redrive.ts';
+import { RERUN_OPERATIONS } from './jobs/rerun.ts';
 import { MAINTENANCE_OPERATIONS } from './maintenance/maintenance.ts';
 import { NODE_OPERATIONS } from './maintenance/nodes.ts';
 import { MUTE_OPERATIONS } from './rules/mutes.ts';
@@ -42,6 +43,7 @@ export const OPERATIONS: readonly Operation[] = [
   openapiOperation(() => OPERATIONS),
   ...JOB_OPERATIONS,
   ...REDRIVE_OPERATIONS,
+  ...RERUN_OPERATIONS,
   ...APPROVAL_OPERATIONS,
   ...APPROVAL_LINK_OPERATIONS,
   ...WORKSPACE_OPERATIONS,

@@ -165,6 +165,7 @@ class Fan {
           await registerLeader(this.#setup, this.#program, this.#reports, order, leader);
         },
       });
+      this.#recorder.begin();
       this.#bounds.watch(launched);
       this.#recorded.resolve(undefined);
       return launched;

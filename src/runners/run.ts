@@ -3,6 +3,7 @@ import { STOP_GRACE_MS } from '../domain/jobs/job.ts';
 import type { ProgramBounds } from './bounds/bounds.ts';
 import { executeAll } from './fan-out.ts';
 import { Recorder } from './output/recorder.ts';
+import { REFUSAL_HINT } from './output/refusals.ts';
 import type { RecordedChunk } from './output/chunk-queue.ts';
 import { readReport } from './output/report.ts';
 import { supervise } from './process/supervise.ts';
@@ -69,7 +70,7 @@ export async function runJob<Spec, Materials, Checkpoint, Result>(
     runDir = makeRunDir(setup.runsDir, job.id, accountOf(setup, job));
   } catch (error) {
     recorder.system(`The directory of the run could not be created: ${reasonOf(error)}`);
-    return { outcome: { state: 'failed', exitCode: null }, lastChunk: await recorder.finish() };
+    return ended({ state: 'failed', exitCode: null }, recorder);
   }
   const limits = { deadline, signal };
   const program: Program = { job, runDir, clearFiles: runner.clearFiles, inputsDirs: [] };
@@ -98,7 +99,7 @@ export async function runJob<Spec, Materials, Checkpoint, Result>(
       },
       execAll: (fanOut) => executeAll(setup, program, fanOut, recorder, reports, limits),
     });
-    return { outcome, lastChunk: await recorder.finish() };
+    return await ended(outcome, recorder);
   } catch (error) {
     const lastChunk = await recorder.finish();
     if (lastChunk !== null) await reports.write(lastChunk);
@@ -107,6 +108,12 @@ export async function runJob<Spec, Materials, Checkpoint, Result>(
     // It holds what could not be stored: the sweep of ended runs takes it from there first.
     if (!unkept) await removeRunDir(runDir, setup.clock);
   }
+}
+
+/** The last line of our own says best why a run failed. */
+async function ended<Result>(outcome: RunOutcome<Result>, recorder: Recorder): Promise<EndedRun<Result>> {
+  const lastChunk = await recorder.finish();
+  return { outcome: outcome.state === 'failed' ? { reason: recorder.note, ...outcome } : outcome, lastChunk };
 }
 
 function reasonOf(error: unknown): string {
@@ -126,7 +133,10 @@ async function execute(
   try {
     await setup.guard.ready();
     bounds = setup.bounds.open(job.id, accountOf(setup, job));
-    return await runProgram({ ...setup, bounds }, program, order, recorder, reports, limits);
+    const end = await runProgram({ ...setup, bounds }, program, order, recorder, reports, limits);
+    if (order.widens === true && !job.privileged && end.reason === 'exited' && end.exitCode !== 0)
+      if (recorder.saysRefused) recorder.system(REFUSAL_HINT);
+    return end;
   } catch (error) {
     // The program never started: no process, no sandbox, no such command, or the job was lost in the meantime.
     recorder.system(reasonOf(error));
@@ -155,6 +165,7 @@ async function runProgram(
     // The child waits for this: a program of a job starts only when its tree can be found again.
     beforeStart: (leader) => registerLeader(setup, program, reports, order, leader),
   });
+  recorder.begin();
   bounds.watch(launched);
   const captured = order.captureBytes === undefined ? null : capture(launched.stdout, order.captureBytes);
   if (captured === null) recorder.attach(launched.stdout, 'stdout', order.sifts?.stdout);

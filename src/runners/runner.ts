@@ -50,6 +50,8 @@ export interface ProgramOrder {
   readonly report?: ReportOrder;
   /** Names of files in clear besides those of the runner. */
   readonly clearFiles?: readonly string[];
+  /** Its job has options that widen the sandbox: a line names them where the sandbox may have refused something. */
+  readonly widens?: true;
   /** Aborted to stop this program before its end, as `cancelled`. */
   readonly stop?: AbortSignal;
 }

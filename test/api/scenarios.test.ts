@@ -11,11 +11,12 @@ import { CHECK_SCENARIOS } from './scenarios/checks/checks.ts';
 import { COMMAND_SCENARIOS } from './scenarios/commands.ts';
 import { EVENT_SCENARIOS } from './scenarios/events.ts';
 import { HOST_SCENARIOS } from './scenarios/hosts.ts';
-import { JOB_SCENARIOS } from './scenarios/jobs.ts';
+import { JOB_SCENARIOS } from './scenarios/jobs/jobs.ts';
 import { MUTE_SCENARIOS } from './scenarios/mutes.ts';
 import { NETGROUP_SCENARIOS } from './scenarios/netgroups.ts';
 import { NOTIFY_SCENARIOS } from './scenarios/notify.ts';
 import { PLAYBOOK_SCENARIOS } from './scenarios/playbooks.ts';
+import { RERUN_SCENARIOS } from './scenarios/jobs/reruns.ts';
 import { RULE_SCENARIOS } from './scenarios/rules.ts';
 import { SCHEDULE_SCENARIOS } from './scenarios/schedules.ts';
 import { SECRET_SCENARIOS } from './scenarios/secrets.ts';
@@ -27,6 +28,7 @@ import { WORKSPACE_SCENARIOS } from './scenarios/workspaces.ts';
 const SCENARIOS = [
   ...SERVICE_SCENARIOS,
   ...JOB_SCENARIOS,
+  ...RERUN_SCENARIOS,
   ...COMMAND_SCENARIOS,
   ...PLAYBOOK_SCENARIOS,
   ...SOURCE_SCENARIOS,

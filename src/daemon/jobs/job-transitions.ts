@@ -1,8 +1,7 @@
-import type { FinalState } from '../../domain/jobs/job.ts';
 import { KINDS } from '../../domain/jobs/kinds.ts';
 import type { Waiting } from '../../runners/launch/tool.ts';
 import { appendState } from '../../store/jobs/chunks.ts';
-import { claimJobs, fenceOf, finishJob, recordLeader, type Fence } from '../../store/jobs/claims.ts';
+import { claimJobs, fenceOf, finishJob, recordLeader, type Fence, type JobEnd } from '../../store/jobs/claims.ts';
 import { mayClaimNow } from '../../store/maintenance/cordon.ts';
 import { mayClaim } from '../../store/maintenance/daemons.ts';
 import type { Tx } from '../../store/engine/tx.ts';
@@ -43,12 +42,7 @@ export async function claim(
 }
 
 /** Ends a run. False, and nothing written, when the run had lost its job. */
-export async function endJob(
-  tx: Tx,
-  fence: Fence,
-  end: { state: FinalState; exitCode: number | null },
-  by: 'run' | 'rescue',
-): Promise<boolean> {
+export async function endJob(tx: Tx, fence: Fence, end: JobEnd, by: 'run' | 'rescue'): Promise<boolean> {
   if (!(await finishJob(tx, fence, end))) return false;
   await appendState(tx, fence.jobId, end.state, end.exitCode);
   recordMove(tx, fence.daemonId, 'job.end', fence.jobId, { state: end.state, exit_code: end.exitCode, by });

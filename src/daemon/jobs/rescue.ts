@@ -1,5 +1,6 @@
 import type { LoopRow } from '../core/loop.ts';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { deathReason } from '../../domain/jobs/end-reason.ts';
 import { isTerminal, STOP_GRACE_MS } from '../../domain/jobs/job.ts';
 import { KINDS } from '../../domain/jobs/kinds.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -7,12 +8,12 @@ import type { Bounds } from '../../runners/bounds/bounds.ts';
 import type { endTree } from '../../runners/process/tree.ts';
 import { termDirOf } from '../../runners/process/term-once.ts';
 import { findRunDir, jobIdOf, removeRunDir } from '../../runners/run-dir.ts';
-import { fenceOf } from '../../store/jobs/claims.ts';
+import { fenceOf, type JobEnd } from '../../store/jobs/claims.ts';
 import { expireLeases, listOrphans, listOthers, markStopped, type Orphan } from '../../store/maintenance/daemons.ts';
 import { isLockHeld } from '../../store/engine/instance-lock.ts';
 import { findJob } from '../../store/jobs/jobs.ts';
 import type { Machine } from '../core/identity.ts';
-import { lockFile, touchLock } from '../core/lock-file.ts';
+import { lockFile, lockSeenAt, touchLock } from '../core/lock-file.ts';
 import { endJob } from './job-transitions.ts';
 import type { Signals } from '../core/signals.ts';
 import type { RecoverDeps, RunKinds } from './run-support.ts';
@@ -89,7 +90,8 @@ async function recordDeaths({ store, clock, instancesDir, self }: RescueDeps): P
   for (const other of await listOthers(store.db, self())) {
     const file = lockFile(instancesDir, other.id);
     if (isLockHeld(file)) continue;
-    await store.write((tx) => markStopped(tx, other.id));
+    const seenAt = lockSeenAt(instancesDir, other.id, clock.now()) ?? clock.now();
+    await store.write((tx) => markStopped(tx, other.id, seenAt));
     rmSync(file, { force: true });
   }
 }
@@ -106,13 +108,19 @@ async function rescueJob(deps: RescueDeps, job: Orphan, signal: AbortSignal): Pr
   const found = await kind.recover(deps, job);
   const ended = await deps.store.write(async (tx) => {
     await found?.(tx);
-    const moved = await endJob(tx, fenceOf(job), { state: 'interrupted', exitCode: null }, 'rescue');
+    const moved = await endJob(tx, fenceOf(job), rescuedEnd(job, tx.now), 'rescue');
     if (moved) await kind.interrupted(tx, job);
     return moved;
   });
   if (!ended) return;
   deps.announceJob(job.id);
   deps.signals.emit('job:rescued', { jobId: job.id, daemonId: job.daemon_id ?? '' });
+}
+
+/** It ended no later than its daemon was last seen. */
+function rescuedEnd({ node, started_at: startedAt, stopped_at: stoppedAt }: Orphan, now: number): JobEnd {
+  const at = Math.max(startedAt ?? 0, Math.min(stoppedAt ?? now, now));
+  return { state: 'interrupted', exitCode: null, reason: deathReason(node), at };
 }
 
 async function endSurvivors(deps: RescueDeps, job: Orphan, signal: AbortSignal): Promise<readonly number[]> {

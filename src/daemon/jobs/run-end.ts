@@ -1,11 +1,12 @@
-import type { FinalState } from '../../domain/jobs/job.ts';
+import { failureReason, stopReason } from '../../domain/jobs/end-reason.ts';
+import type { RunEnd } from '../../domain/jobs/job.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { evaluateOutcome, recordEnd } from '../../reaction/outcome.ts';
 import type { EvaluatedEvent, ReactionDeps } from '../../reaction/types.ts';
 import type { RecordedChunk } from '../../runners/output/chunk-queue.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { appendOutput, recordProgress } from '../../store/jobs/chunks.ts';
-import type { Fence } from '../../store/jobs/claims.ts';
+import type { Fence, JobEnd } from '../../store/jobs/claims.ts';
 import { getJob } from '../../store/jobs/jobs.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
 import { endJob } from './job-transitions.ts';
@@ -27,12 +28,36 @@ export interface NextOfJob {
 
 interface Ending {
   readonly fence: Fence;
-  readonly final: { readonly state: FinalState; readonly exitCode: number | null };
+  readonly final: JobEnd;
   /** Output that is not stored yet. */
   readonly lastChunk: RecordedChunk | null;
   readonly result: WriteResult;
   /** Null where nothing follows. */
   readonly next: NextOfJob | null;
+}
+
+/** Exit codes of a program that the signals of a stop ended: SIGHUP, SIGINT, SIGKILL, SIGTERM. */
+const ENDED_BY_STOP: readonly (number | null)[] = [129, 130, 137, 143];
+
+interface Circumstances {
+  /** It was stopped because its cancellation was requested. */
+  readonly isCancelled: boolean;
+  /** The guard may have ended it, because the lease was not renewed in time. */
+  readonly isOverdue: boolean;
+  /** The daemon is stopping. */
+  readonly isClosed: boolean;
+}
+
+/**
+ * The end of a job by that of its run. A run that ended by itself before it could be stopped keeps its end; while the
+ * guard may have ended it, only a success is certain to be the run's.
+ */
+export function finalEnd(end: RunEnd, { isCancelled, isOverdue, isClosed }: Circumstances): JobEnd {
+  const byStop = isClosed && ENDED_BY_STOP.includes(end.exitCode);
+  const isInterrupted =
+    (end.state === 'cancelled' && !isCancelled) || (end.state === 'failed' && (isOverdue || byStop));
+  if (isInterrupted) return { state: 'interrupted', exitCode: end.exitCode, reason: stopReason(isOverdue) };
+  return { ...end, reason: end.state === 'failed' ? failureReason(end) : null };
 }
 
 /**

@@ -88,7 +88,7 @@ test('A refused run says why in its output, and the job fails', async (t) => {
     prepare: (_deps, job) => Promise.resolve(refusedRun(job, 'This job must not start.', 'failed')),
   };
   const { ran, lines } = await runOne(on, refusing, await on.job());
-  assert.deepEqual(ran.end, { state: 'failed', exitCode: null });
+  assert.deepEqual(ran.end, { state: 'failed', exitCode: null, reason: 'This job must not start.' });
   assert.deepEqual(lines, ['This job must not start.']);
   assert.equal(await ran.finish(), NO_RESULT);
 });

@@ -13,7 +13,7 @@ import { hasClaimable } from '../../store/jobs/jobs.ts';
 import { checkJobTag } from '../../store/jobs/order-tags.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
 import { claim, recordMove, type Claimed, type Claimer } from './job-transitions.ts';
-import { appendChunk, endsSoon, type NextOfJob, prepareEnd } from './run-end.ts';
+import { appendChunk, endsSoon, finalEnd, type NextOfJob, prepareEnd } from './run-end.ts';
 import { NO_RESULT, refusedRun, type ReadyRun, type RunDeps, type RunKinds, type WriteResult } from './run-support.ts';
 import type { LoopRow } from '../core/loop.ts';
 import type { Leader } from '../../runners/process/tree.ts';
@@ -47,9 +47,6 @@ const SHUTDOWN_ATTEMPTS = 10;
 
 /** The number of attempts of a write that fails permanently: the next daemon finds the job interrupted. */
 const OTHER_ERROR_ATTEMPTS = 5;
-
-/** Exit codes of a program that the signals of a stop ended: SIGHUP, SIGINT, SIGKILL, SIGTERM. */
-const ENDED_BY_STOP: readonly (number | null)[] = [129, 130, 137, 143];
 
 /** The reason to stop a run. */
 type Stop = 'cancel' | 'shutdown' | 'lease-late' | 'lease-lost';
@@ -253,13 +250,8 @@ export class Work {
     { lastChunk, result }: { lastChunk: RecordedChunk | null; result: WriteResult },
   ): Promise<void> {
     const stop = this.#runs.get(fence.jobId)?.stop ?? null;
-    // A run that ended by itself before it could be stopped keeps its own end; while the guard may have ended it,
-    // only a success is certain to be its own.
-    const overdue = stop === 'lease-late' || this.#deps.isOverdue();
-    const byStop = this.#closed && ENDED_BY_STOP.includes(end.exitCode);
-    const interrupted =
-      (end.state === 'cancelled' && stop !== 'cancel') || (end.state === 'failed' && (overdue || byStop));
-    const final = { state: interrupted ? ('interrupted' as const) : end.state, exitCode: end.exitCode };
+    const isOverdue = stop === 'lease-late' || this.#deps.isOverdue();
+    const final = finalEnd(end, { isCancelled: stop === 'cancel', isOverdue, isClosed: this.#closed });
     if (stop === 'lease-lost') {
       this.#deps.signals.emit('job:fenced', { jobId: fence.jobId });
       return;

@@ -56,4 +56,6 @@ export type JobEvent = ChunkEvent<JobState>;
 export interface RunEnd {
   readonly state: Exclude<FinalState, 'interrupted'>;
   readonly exitCode: number | null;
+  /** Why it failed, where there is more to say than the exit code. */
+  readonly reason?: string | null;
 }

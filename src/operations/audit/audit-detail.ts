@@ -28,6 +28,7 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
   'job.redrive': ['state', 'dry_run', 'jobs'],
   'job.redriven': ['redrive_of', 'ungated'],
   'job.refuse': ['code'],
+  'job.rerun': ['rerun_of', 'ungated'],
   'ledger.key': ['seams', 'tagged_jobs', 'adopted'],
   'ledger.seam': ['rows'],
   'mute.add': ['scope_kind'],

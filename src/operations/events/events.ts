@@ -4,6 +4,7 @@ import { READERS } from '../../domain/access/scope.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { explainSteps } from '../../reaction/explain.ts';
 import { countEvents, getEvent, listEvents, type ListedEvent } from '../../store/events/events.ts';
+import { findJob } from '../../store/jobs/jobs.ts';
 import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
 import { readOperation, type Operation } from '../core/operation.ts';
@@ -78,7 +79,11 @@ const get = readOperation({
   input: z.strictObject({ id: field.id('evt') }),
   answers: ['event.get'],
   failures: ['not_found'],
-  run: async ({ store }, { id }) => reply('event.get', eventView(await getEvent(store.db, id))),
+  async run({ store: { db } }, { id }) {
+    const row = await getEvent(db, id);
+    const job = row.job_id === null ? undefined : await findJob(db, row.job_id);
+    return reply('event.get', { ...eventView(row), job_state: job?.state ?? null });
+  },
 });
 
 const trace = readOperation({

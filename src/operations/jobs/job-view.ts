@@ -1,7 +1,10 @@
-import type { JobProgress } from '../../domain/jobs/job.ts';
+import { refusalReason } from '../../domain/jobs/end-reason.ts';
+import type { JobProgress, JobState } from '../../domain/jobs/job.ts';
 import { isTerminal } from '../../domain/jobs/job.ts';
 import { KINDS } from '../../domain/jobs/kinds.ts';
 import { rfc3339 } from '../../lib/clock.ts';
+import { findApprovalOfJob } from '../../store/approvals/approvals.ts';
+import { askedBy } from '../../store/jobs/repeats.ts';
 import { nodeOf } from '../../store/maintenance/nodes.ts';
 import type { Db, JobRow } from '../../store/schema/schema.ts';
 import type { ViewData, ViewItem } from '../views/views.ts';
@@ -19,9 +22,26 @@ export function jobView(row: JobRow): ViewItem<'job.list'> {
   };
 }
 
-/** A job row as `job.get` shows it: with its progress, once it has run, and the node that runs or ran it. */
+/** States with a reason. */
+const UNDONE: readonly JobState[] = ['failed', 'cancelled', 'interrupted'];
+
+/** A job row as `job.get` shows it: with its progress, once it has run, and what it came from and ended with. */
 export async function jobDetail(db: Db, row: JobRow, now: number): Promise<ViewData<'job.get'>> {
-  const view = { ...jobView(row), progress: undefined, node: await nodeOf(db, row) };
+  const [{ eventId }, approval, node] = await Promise.all([
+    askedBy(db, row),
+    findApprovalOfJob(db, row.id),
+    nodeOf(db, row),
+  ]);
+  const refusal = row.state === 'cancelled' && approval !== undefined ? refusalReason(approval) : null;
+  const view = {
+    ...jobView(row),
+    progress: undefined,
+    event_id: eventId,
+    approval_id: approval?.id ?? null,
+    reason: UNDONE.includes(row.state) ? (refusal ?? row.reason) : null,
+    node,
+    rerun_of: row.rerun_of,
+  };
   if (row.started_at === null || !(row.state === 'running' || isTerminal(row.state))) return view;
   const progress = row.progress === null ? { play: '', task: '' } : (JSON.parse(row.progress) as JobProgress);
   const elapsedMs = Math.max(0, (row.finished_at ?? now) - row.started_at);

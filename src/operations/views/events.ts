@@ -6,6 +6,7 @@ import {
   TRACE_STEPS,
   WEBHOOK_SOURCES,
 } from '../../domain/events/event.ts';
+import { JOB_STATES } from '../../domain/jobs/job.ts';
 import { count, time } from './shared.ts';
 
 const event = z.object({
@@ -41,7 +42,10 @@ export const traceStep = z.object({
 
 export const EVENT_VIEWS = {
   'event.list': z.array(event),
-  'event.get': event,
+  'event.get': event.extend({
+    /** Of its job, if it has one. */
+    job_state: z.enum(JOB_STATES).nullable(),
+  }),
   'event.summary': z.object({
     received: count,
     ignored: count,

@@ -45,8 +45,16 @@ export const JOB_VIEWS = {
     ...job,
     progress: progress.optional(),
     ...jobTail,
+    /** The event that asked for it, or for the job that it repeats. */
+    event_id: z.string().nullable(),
+    /** The approval that it waits or waited for. */
+    approval_id: z.string().nullable(),
+    /** Why it failed, was cancelled or was interrupted. */
+    reason: z.string().nullable(),
     /** The daemon that runs or ran it. */
     node: z.string().nullable(),
+    /** The ended job whose order it repeats, at the request of a person. */
+    rerun_of: z.string().nullable(),
   }),
   'job.events': z.array(z.discriminatedUnion('type', [event.state, event.log, event.progress])),
   'job.enqueued': z.object({ job_id: z.string(), state: z.enum(JOB_STATES) }),

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
 import { OPERATORS } from '../../domain/access/scope.ts';
 import type { WorkspaceKind } from '../../domain/workspaces/workspace.ts';
-import { rfc3339 } from '../../lib/clock.ts';
 import { enterWorkspace, queueWorkspaceRun } from '../../jobs/workspaces/queue.ts';
 import { getWorkspace } from '../../store/workspaces/workspaces.ts';
 import * as field from '../core/fields.ts';
 import { type Context, writeOperation, type WriteContext } from '../core/operation.ts';
-import { reply, written, type Written } from '../core/reply.ts';
+import { written, type Written } from '../core/reply.ts';
+import { queuedReply, ungatedDetail } from '../jobs/queued.ts';
 import { requireSecrets } from '../../store/secrets/secrets.ts';
 import { runSecretsField } from '../secrets/run-secrets.ts';
 import { refuseHooks } from '../sources/refuse-hooks.ts';
@@ -54,24 +54,8 @@ async function queue(
     },
     null,
   );
-  const detail = { workspace: input.name, ...(plan === null ? {} : { plan }) };
-  if (queued.state === 'queued') {
-    // Neither a policy nor a person looked at an ungated run.
-    const ungated = queued.ungated ? { ungated: true } : {};
-    const enqueued = reply('job.enqueued', { job_id: queued.jobId, state: 'queued' });
-    return written(enqueued, queued.jobId, { ...detail, ...ungated });
-  }
-  const { id, expires_at: expiresAt, created_at: createdAt, policy, plan_artifact_id: artifact } = queued.approval;
-  const pending = reply('approval.pending', {
-    approval_id: id,
-    job_id: queued.jobId,
-    state: 'awaiting_approval',
-    expires_at: rfc3339(expiresAt),
-    ttl_seconds: Math.round((expiresAt - createdAt) / 1000),
-    policy,
-    plan_artifact_id: artifact,
-  });
-  return written(pending, queued.jobId, detail);
+  const detail = { workspace: input.name, ...(plan === null ? {} : { plan }), ...ungatedDetail(queued) };
+  return written(queuedReply(queued), queued.jobId, detail);
 }
 
 const plan = writeOperation({

@@ -1,3 +1,4 @@
+import { LOCALHOST } from '../../domain/inventories/inventory.ts';
 import type { PlaybookSpec } from '../../domain/playbooks/playbook.ts';
 import { readReportLine } from '../../domain/playbooks/report.ts';
 import { type PlaybookResults, ResultsCollector } from '../../domain/playbooks/results.ts';
@@ -56,6 +57,8 @@ async function runPlaybook(
     writable: spec.writable ?? [],
     connectPorts: [SSH_PORT, ...spec.egressPorts],
     sharedMemory: true,
+    // On other hosts a refusal is their own.
+    ...(spec.inventory === LOCALHOST ? { widens: true as const } : {}),
     environment: inputs.environment,
     clearFiles: inputs.clearFiles,
     folder: TREE,

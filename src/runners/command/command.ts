@@ -32,6 +32,7 @@ export const commandRunner: Runner<CommandSpec, CommandMaterials, readonly HostR
       connectPorts: [SSH_PORT, ...spec.egressPorts],
       // The port of OpenSSH was not asked for. A command that needs the network names its ports.
       unfiltered: spec.egressPorts.length === 0 ? ('offline' as const) : ('refused' as const),
+      widens: true as const,
     };
     if (event === null) return outcomeOf(await tools.exec(order));
     placeRunFile(tools.runDir, EVENT_FILE, event.file);

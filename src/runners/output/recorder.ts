@@ -8,6 +8,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { OutputSift } from '../runner.ts';
 import { ChunkQueue, type RecordedChunk } from './chunk-queue.ts';
 import { LineSplitter } from './lines.ts';
+import { Refusals } from './refusals.ts';
 
 /** Output kept of one job, in bytes of its redacted lines with their ends. */
 const OUTPUT_CAP_BYTES = 256 * 1024 * 1024;
@@ -23,6 +24,8 @@ const DROP_PAUSE_MS = 4;
 const NOTES_CAP_BYTES = 4 * 1024 * 1024;
 /** Names of plays and tasks come from a checkout; more of one says nothing more to a reader. */
 const NAME_LIMIT_CHARACTERS = 1000;
+/** Of a note: it is the reason of a failure, in lists and notifications too. */
+const NOTE_CHARACTERS = 300;
 /** A process that outlives its program may hold its pipes open: they are closed after this time without a byte. */
 const IDLE_AT_END_MS = 5000;
 
@@ -77,6 +80,8 @@ export class Recorder {
   #onSourcesEnded: (() => void) | undefined;
   #cancelIdle: (() => void) | undefined;
   #finished: Promise<RecordedChunk | null> | undefined;
+  readonly #refusals = new Refusals();
+  #note: string | null = null;
 
   constructor(options: RecorderOptions) {
     this.#options = options;
@@ -108,9 +113,27 @@ export class Recorder {
     else this.#flow();
   }
 
+  /** A program begins: what was said or printed before it is no reason for its end. */
+  begin(): void {
+    this.#note = null;
+    this.#refusals.clear();
+  }
+
+  /** The first line of the last `system` text since the last program began; null without one. */
+  get note(): string | null {
+    return this.#note;
+  }
+
+  /** Whether the last program printed at its end that something was refused. */
+  get saysRefused(): boolean {
+    return this.#refusals.isLikely;
+  }
+
   /** A `system` line, or several; secrets are replaced here too. Nothing after `finish` has resolved. */
   system(text: string): void {
-    const line = Buffer.from(redactText(text, this.#secrets));
+    const redacted = redactText(text, this.#secrets);
+    this.#note = redacted.split('\n', 1)[0]?.slice(0, NOTE_CHARACTERS) ?? null;
+    const line = Buffer.from(redacted);
     if (this.#closed || !this.#mayNote(line.length)) return;
     const splitter = new LineSplitter((data, ended) =>
       ended ? this.#queue.lines('system', data) : this.#queue.text('system', data),
@@ -156,6 +179,7 @@ export class Recorder {
     this.#turnBytes += chunk.length;
     // It also receives output that is not kept: it may search for something else.
     const shown = source.sift?.push(chunk) ?? chunk;
+    this.#refusals.push(shown);
     if (!this.#dropping) source.splitter.push(this.#redactorOf(source).push(shown));
     if (isOwnRead(source.stream, chunk)) (chunk.buffer as ArrayBuffer).transfer(0);
     this.#endTurn();

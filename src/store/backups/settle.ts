@@ -72,7 +72,7 @@ async function endJobs(
     if (state === undefined) throw new Error(`a restored job that is ${job.state} has no end`);
     await tx.db
       .updateTable('jobs')
-      .set({ state, finished_at: tx.now, expires_at: null, blocked: 0 })
+      .set({ state, finished_at: tx.now, expires_at: null, blocked: 0, reason: REASON })
       .where('id', '=', job.id)
       .execute();
     await appendEnd(tx, job.id, state);

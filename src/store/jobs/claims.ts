@@ -68,12 +68,27 @@ export async function recordArtifact(tx: Tx, jobId: string, artifactId: string):
   await tx.db.updateTable('jobs').set({ plan_artifact_id: artifactId }).where('id', '=', jobId).execute();
 }
 
-type Finish = Fence & { readonly state: FinalState; readonly exitCode: number | null; readonly now: number };
+/** How a run ended. */
+export interface JobEnd {
+  readonly state: FinalState;
+  readonly exitCode: number | null;
+  /** Without one the job keeps that of its cancellation. */
+  readonly reason?: string | null;
+  /** Of a job whose end was not seen: when its daemon was last seen, in milliseconds since the epoch. Default: now. */
+  readonly at?: number;
+}
+
+type Finish = Fence & Required<JobEnd>;
 
 const finish = prepared<Finish, { concurrency_key: string | null }>((db, value) =>
   db
     .updateTable('jobs')
-    .set({ state: value('state'), exit_code: value('exitCode'), finished_at: value('now') })
+    .set((eb) => ({
+      state: value('state'),
+      exit_code: value('exitCode'),
+      finished_at: value('at'),
+      reason: eb.fn.coalesce(eb.val(value('reason')), 'reason'),
+    }))
     .where('id', '=', value('jobId'))
     .where('state', '=', RUNNING)
     .where('daemon_id', '=', value('daemonId'))
@@ -82,13 +97,9 @@ const finish = prepared<Finish, { concurrency_key: string | null }>((db, value) 
 );
 
 /** Ends a run. False when the run no longer owned its job: then nothing was written. */
-export async function finishJob(
-  tx: Tx,
-  fence: Fence,
-  end: { state: FinalState; exitCode: number | null },
-): Promise<boolean> {
+export async function finishJob(tx: Tx, fence: Fence, end: JobEnd): Promise<boolean> {
   await tx.dialect.lockKeyOf(tx.db, fence.jobId);
-  const [row] = (await finish(tx.db, { ...fence, ...end, now: tx.now })).rows;
+  const [row] = (await finish(tx.db, { ...fence, reason: null, at: tx.now, ...end })).rows;
   return releaseKeyOf(tx, row);
 }
 
@@ -104,11 +115,12 @@ export async function cancelWaiting(
   tx: Tx,
   id: string,
   from: Extract<JobState, 'queued' | 'awaiting_approval'>,
+  reason: string | null = null,
 ): Promise<boolean> {
   await tx.dialect.lockKeyOf(tx.db, id);
   const row = await tx.db
     .updateTable('jobs')
-    .set({ state: 'cancelled', finished_at: tx.now, expires_at: null })
+    .set({ state: 'cancelled', finished_at: tx.now, expires_at: null, reason })
     .where('id', '=', id)
     .where('state', '=', from)
     .returning(['concurrency_key'])

@@ -22,6 +22,7 @@ export interface NewJob {
   readonly requestedBy: string;
   readonly owners: readonly string[];
   readonly redriveOf: string | null;
+  readonly rerunOf?: string;
   /** JSON for the runner. */
   readonly spec: string;
   readonly timeoutMs: number;
@@ -56,6 +57,7 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
     requested_by: job.requestedBy,
     owners: JSON.stringify(job.owners),
     redrive_of: job.redriveOf,
+    rerun_of: job.rerunOf ?? null,
     spec: job.spec,
     timeout_ms: job.timeoutMs,
     expires_at: job.expiresAt ?? null,
@@ -160,9 +162,12 @@ export async function listRunSince(db: Db, since: number, limit: number): Promis
   return rows.map(({ id }) => id);
 }
 
-/** Asks the daemon that runs the job to stop it. True when the job was running and no cancel had been requested. */
-export function requestCancel(tx: Tx, id: string): Promise<boolean> {
-  const update = tx.db.updateTable('jobs').set({ cancel_requested_at: tx.now }).where('id', '=', id);
+/**
+ * Asks the daemon that runs the job to stop it; `reason` is kept if that ends it. True when the job was running and no
+ * cancel had been requested.
+ */
+export function requestCancel(tx: Tx, id: string, reason: string | null = null): Promise<boolean> {
+  const update = tx.db.updateTable('jobs').set({ cancel_requested_at: tx.now, reason }).where('id', '=', id);
   return hasChanged(update.where('state', '=', 'running').where('cancel_requested_at', 'is', null));
 }
 

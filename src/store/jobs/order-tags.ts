@@ -73,7 +73,7 @@ const RUN_COLUMNS = [
   'created_at',
 ] as const;
 
-type JobOrder = Pick<JobRow, (typeof JOB_COLUMNS)[number]>;
+type JobOrder = Pick<JobRow, (typeof JOB_COLUMNS)[number] | 'rerun_of'>;
 type RuleOrder = Pick<RuleRow, (typeof RULE_COLUMNS)[number]>;
 type ScheduleOrder = Pick<ScheduleRow, (typeof SCHEDULE_COLUMNS)[number]>;
 type WorkflowOrder = Pick<WorkflowRow, (typeof WORKFLOW_COLUMNS)[number]>;
@@ -82,12 +82,17 @@ type RunOrder = Pick<WorkflowRunRow, (typeof RUN_COLUMNS)[number]>;
 const UNTAGGED: OrderTag = { order_tag: null, order_key_id: null };
 
 export function jobTag(ring: Keyring, row: JobOrder): OrderTag {
-  return needsTag(row.privileged === 1, row.spec) ? tagOf(ring, textOf('job', row, JOB_COLUMNS)) : UNTAGGED;
+  return needsTag(row.privileged === 1, row.spec) ? tagOf(ring, jobText(row)) : UNTAGGED;
+}
+
+/** The tags of jobs of earlier builds do not cover `rerun_of`, which was never set. */
+function jobText(row: JobOrder): string {
+  return textOf('job', row, row.rerun_of === null ? JOB_COLUMNS : [...JOB_COLUMNS, 'rerun_of']);
 }
 
 /** Throws forbidden, with a message for the job's output, for an order that needs a tag and does not have it. */
 export function checkJobTag(ring: Keyring, row: JobOrder & OrderTag): void {
-  if (needsTag(row.privileged === 1, row.spec)) check(ring, row, textOf('job', row, JOB_COLUMNS), `job ${row.id}`);
+  if (needsTag(row.privileged === 1, row.spec)) check(ring, row, jobText(row), `job ${row.id}`);
 }
 
 /** Whether `checkJobTag` would pass. */

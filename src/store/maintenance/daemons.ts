@@ -35,22 +35,22 @@ export async function mayClaim(tx: Tx, id: string): Promise<boolean> {
   return row.lease_until === null || row.lease_until > (await tx.dialect.leaseClock(tx.db));
 }
 
-/** Ends a daemon in the records: it stopped in order, or its lock was found free. */
-export async function markStopped(tx: Tx, id: string): Promise<void> {
+/** Ends a daemon in the records: it stopped in order, or its lock was found free and it was last seen at `seenAt`. */
+export async function markStopped(tx: Tx, id: string, seenAt: number = tx.now): Promise<void> {
   await tx.db
     .updateTable('daemons')
-    .set({ stopped_at: tx.now })
+    .set({ stopped_at: Math.min(seenAt, tx.now) })
     .where('id', '=', id)
     .where('stopped_at', 'is', null)
     .execute();
 }
 
-/** Ends every daemon whose lease has run out; from then on it can't renew. */
+/** Ends every daemon whose lease has run out, at the end of its lease; from then on it can't renew. */
 export async function expireLeases(tx: Tx, self: string): Promise<void> {
   const now = await tx.dialect.leaseClock(tx.db);
   await tx.db
     .updateTable('daemons')
-    .set({ stopped_at: tx.now })
+    .set((eb) => ({ stopped_at: eb.ref('lease_until') }))
     .where('id', '!=', self)
     .where('stopped_at', 'is', null)
     .where('lease_until', '<=', now)
@@ -91,15 +91,15 @@ export async function listIngresses(
   return (await query.execute()).flatMap(({ id, ingress_url: url }) => (url === null ? [] : [{ id, url }]));
 }
 
-/** A running job whose daemon has stopped, and where that daemon ran. */
-export type Orphan = JobRow & { readonly host: string; readonly boot_id: string };
+/** A running job whose daemon has stopped, where that daemon ran, and when it was last seen. */
+export type Orphan = JobRow & Pick<DaemonRow, 'host' | 'boot_id' | 'node'> & { readonly stopped_at: number | null };
 
 export function listOrphans(db: Db): Promise<Orphan[]> {
   return db
     .selectFrom('jobs')
     .innerJoin('daemons', 'daemons.id', 'jobs.daemon_id')
     .selectAll('jobs')
-    .select(['daemons.host', 'daemons.boot_id'])
+    .select(['daemons.host', 'daemons.boot_id', 'daemons.node', 'daemons.stopped_at'])
     .where('jobs.state', '=', 'running')
     .where('daemons.stopped_at', 'is not', null)
     .orderBy('jobs.id')

@@ -45,8 +45,9 @@ const JOBS: AgedTable = {
   isOver: (before) => sql`jobs.finished_at < ${before} and jobs.outcome_event_id is not null
     and jobs.state not in (${sql.join(OPEN_STATES.map((state) => sql.lit(state)))})`,
   keptBy: [
-    // The old job of a redrive, and one that is still to be repeated.
+    // The old job of a redrive or rerun, and one that is still to be repeated.
     sql`exists (select 1 from jobs as again where again.redrive_of = jobs.id)`,
+    sql`exists (select 1 from jobs as again where again.rerun_of = jobs.id)`,
     sql`jobs.state = 'interrupted' and not exists (select 1 from redriven_jobs as done where done.job_id = jobs.id)`,
     sql`exists (select 1 from approvals where approvals.job_id = jobs.id and approvals.state = 'pending')`,
     sql`exists (select 1 from armed_jobs as armed where armed.job_id = jobs.id and armed.done_at is null)`,

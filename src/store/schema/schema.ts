@@ -130,6 +130,13 @@ export interface JobRow {
   order_key_id: string | null;
   /** The author's description; null without one. */
   summary: string | null;
+  /**
+   * Why it failed or was interrupted, or who asked for its cancellation; null until then, and for jobs of earlier
+   * builds.
+   */
+  reason: string | null;
+  /** The ended job whose order this one repeats, at the request of a person. */
+  rerun_of: string | null;
 }
 
 export interface ChunkRow {

@@ -39,6 +39,7 @@ const SAMPLES: Readonly<
   'job.events': { params: { id: UNKNOWN_JOB }, allowed: 404 },
   'job.tail': { params: { id: UNKNOWN_JOB }, allowed: 404 },
   'job.cancel': { params: { id: UNKNOWN_JOB }, allowed: 404 },
+  'job.rerun': { params: { id: UNKNOWN_JOB }, allowed: 404 },
   'job.result': { params: { id: UNKNOWN_JOB }, allowed: 404 },
   'command.run': { body: { inventory: 'localhost', command: ['true'] }, allowed: 202 },
   'playbook.run': { body: { playbook: 'site.yml', source: 'ops', inventory: 'localhost' }, allowed: 404 },

@@ -24,12 +24,12 @@ const CHECK_FIELDS = new RegExp(
     String.raw`"outcome":"fired","reason":"r","rule":"x","job_id":"job_1","approval_id":null,` +
     String.raw`"received_at":"2026-05-01T12:00:00\.000Z",` +
     String.raw`"check_observations":\[\{"observed_at":"2026-05-01T11:59:00\.000Z","status":"down",` +
-    String.raw`"consecutive":"2 of 3"\}\]\}\}\n$`,
+    String.raw`"consecutive":"2 of 3"\}\],"job_state":null\}\}\n$`,
 );
 const PLAIN_FIELDS = new RegExp(
   String.raw`"data":\{"id":"evt_[0-9a-z]{26}","source":"generic","severity":"critical",` +
     String.raw`"fingerprint":"disk-1","labels":\{"instance":"db1"\},"outcome":"ignored","reason":"[^"]+",` +
-    String.raw`"rule":null,"job_id":null,"approval_id":null,"received_at":"[^"]+"\}\}\n$`,
+    String.raw`"rule":null,"job_id":null,"approval_id":null,"received_at":"[^"]+","job_state":null\}\}\n$`,
 );
 
 const LISTS: readonly Scenario[] = [

@@ -48,10 +48,11 @@ function hostileEvents(text: string) {
     approval_id: text,
     received_at: text,
   };
+  const observation = { observed_at: text, status: text, consecutive: 1 };
   const counts = { received: 6, ignored: 1, matched: 1, suppressed: 1, gated: 1, fired: 1, error: 1 };
   return {
     'event.list': [event, { ...event, name: undefined, status: undefined, rule: null }],
-    'event.get': { ...event, check_observations: [{ observed_at: text, status: text, consecutive: 1 }] },
+    'event.get': { ...event, check_observations: [observation], job_state: text },
     'event.summary': counts,
     'event.trace': {
       event_id: text,
@@ -172,7 +173,7 @@ function hostileJobs(text: string) {
   };
   return {
     'job.list': [whole],
-    'job.get': whole,
+    'job.get': { ...whole, event_id: text, approval_id: text, reason: text, node: text, rerun_of: text },
     'job.events': [
       { seq: 1, at: text, type: 'state', state: text, exit_code: null },
       { seq: 2, at: text, type: 'log', stream: text, text },

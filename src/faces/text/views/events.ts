@@ -55,7 +55,7 @@ export function eventSheet(data: Event, display: Display): Text {
     ['Netgroup', data.netgroup],
     ['Received', absolute(data.received_at, display.nowMs)],
     ['Rule', data.rule],
-    ['Job', data.job_id],
+    ['Job', data.job_state === null ? data.job_id : `${data.job_id ?? ''} (${data.job_state})`],
     ['Approval', data.approval_id],
   ]);
   const labels = Object.entries(data.labels).map(([name, value]) => [`  ${name}`, value] as const);

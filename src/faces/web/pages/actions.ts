@@ -38,6 +38,7 @@ export const ACTIONS: readonly Action[] = [
     page: '/jobs/:id',
     goesTo: ({ id }) => `/jobs/${id ?? ''}`,
   },
+  { path: '/jobs/:id/rerun', operation: 'job.rerun', fields: [], page: '/jobs/:id', goesTo: toApprovalOrJob },
   { path: '/workspaces/:name/plan', operation: 'workspace.plan', fields: [], page: '/workspaces/:name', goesTo: toJob },
   {
     path: '/workspaces/:name/apply',

@@ -1,4 +1,5 @@
 import { isTerminal } from '../../../domain/jobs/job.ts';
+import { KINDS } from '../../../domain/jobs/kinds.ts';
 import { Failure } from '../../../domain/failure.ts';
 import type { Projected } from '../../../operations/views/views.ts';
 import { html, type Html } from '../../html/html.ts';
@@ -29,34 +30,34 @@ const JOB: Page = {
   path: '/jobs/:id',
   section: 'Jobs',
   title: 'Job',
-  reads: ['job.get', 'job.events', 'job.result', 'approval.list'],
+  reads: ['job.get', 'job.events', 'job.result'],
   async show(request) {
     const { params, ask, display } = request;
     const job = await ask('job.get', 'job.get', params);
-    const [log, result, approval] = await Promise.all([
-      logOf(request),
-      resultOf(job, request),
-      approvalOf(job, request),
-    ]);
-    const content = html`${approval}${cancel(job, request)}${blocksHtml(textOf('job.get', job, display), request)}
+    const [log, result] = await Promise.all([logOf(request), resultOf(job, request)]);
+    const content = html`${approvalOf(job, request)}${act(job, request)}\
+${blocksHtml(textOf('job.get', job, display), request)}
 ${result}${log}`;
     return { title: job.runbook, state: mark(job.state, JOB_PAINTS[job.state]), content };
   },
 };
 
-function cancel({ id, state }: Projected<'job.get'>, { form }: PageRequest): Html {
-  if (isTerminal(state)) return html``;
-  const button = form({ path: `/jobs/${id}/cancel`, operation: 'job.cancel', label: 'Cancel the job' });
+/** What destroys everything is asked for on the page of its workspace, where its name is typed. */
+function act({ id, state, kind }: Projected<'job.get'>, { form }: PageRequest): Html {
+  if (!isTerminal(state))
+    return acts(form({ path: `/jobs/${id}/cancel`, operation: 'job.cancel', label: 'Cancel the job' }));
+  if (KINDS[kind].destroysAll) return html``;
+  return acts(form({ path: `/jobs/${id}/rerun`, operation: 'job.rerun', label: 'Run it again' }));
+}
+
+function acts(button: Html): Html {
   return html`<div class="acts">${button}</div>\n`;
 }
 
-async function approvalOf({ id, state }: Projected<'job.get'>, { ask, url }: PageRequest): Promise<Html> {
-  if (state !== 'awaiting_approval') return html``;
-  const pending = await ask('approval.list', 'approval.list');
-  const approval = pending.find(({ job_id: job }) => job === id);
-  if (approval === undefined) return html``;
+function approvalOf({ state, approval_id: approval }: Projected<'job.get'>, { url }: PageRequest): Html {
+  if (state !== 'awaiting_approval' || approval === null) return html``;
   return html`<p class="line">This job waits for an approval. \
-<a href="${url(`/approvals/${approval.id}`)}">Review it</a></p>\n`;
+<a href="${url(`/approvals/${approval}`)}">Review it</a></p>\n`;
 }
 
 /** Of a kind that has results by host; nothing for another one, or before the end. What they printed is in the log. */

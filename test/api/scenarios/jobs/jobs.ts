@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Program } from '../../support/program.ts';
-import { type Scenario, send } from '../../support/scenario.ts';
+import type { Program } from '../../../support/program.ts';
+import { type Scenario, send } from '../../../support/scenario.ts';
 
 const UNKNOWN = 'job_00000000000000000000000000';
 

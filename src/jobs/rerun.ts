@@ -1,0 +1,84 @@
+import { Failure } from '../domain/failure.ts';
+import { isTerminal, type JobTrigger } from '../domain/jobs/job.ts';
+import { KINDS } from '../domain/jobs/kinds.ts';
+import { needsTag } from '../domain/jobs/order.ts';
+import { findApprovalOfJob } from '../store/approvals/approvals.ts';
+import type { Tx } from '../store/engine/tx.ts';
+import { getJob } from '../store/jobs/jobs.ts';
+import { hasJobTag } from '../store/jobs/order-tags.ts';
+import { askedBy } from '../store/jobs/repeats.ts';
+import type { ApprovalRow, JobRow } from '../store/schema/schema.ts';
+import { QUEUE_RULES } from './kinds.ts';
+import { askFirst, type Gate, newJob, type QueueDeps, type Queued, queueJob } from './queue.ts';
+
+/** Who asks for a job again. */
+interface Repeater {
+  readonly trigger: JobTrigger;
+  readonly name: string;
+  readonly owner: string;
+  /** Whether the request was made on the machine, by who may order what reaches beyond the sandbox. */
+  readonly isLocal: boolean;
+}
+
+/** How jobs come that only an event asks for. */
+const OF_EVENTS: readonly JobTrigger[] = ['rule', 'host'];
+
+/**
+ * Queues the order of an ended job as a new job, or requests approval again where the old one needed it. Its requesters
+ * stay with it: a rerun is no way around a second person's decision. Throws not_found, conflict and forbidden.
+ */
+export async function rerunJob(tx: Tx, deps: QueueDeps, id: string, by: Repeater): Promise<Queued> {
+  // Retention deletes no job that another one is about to name, and nothing changes its workspace from here on.
+  await tx.dialect.lockKey(tx.db, 'redrive');
+  const old = await getJob(tx.db, id);
+  if (old.concurrency_key !== null) await tx.dialect.lockKey(tx.db, old.concurrency_key);
+  if (!isTerminal(old.state)) throw new Failure('conflict', `Job ${id} is ${old.state}; expected one that has ended.`);
+  if (needsTag(old.privileged === 1, old.spec) && !by.isLocal)
+    throw new Failure(
+      'forbidden',
+      `Job ${id} reaches beyond the sandbox, so it is run again only on the machine itself: svc job rerun ${id}.`,
+    );
+  const obstacle = await obstacleTo(tx, old);
+  if (obstacle !== null) throw new Failure('conflict', `Job ${id} is not run again: ${obstacle}.`);
+  const owners = [...new Set([...(JSON.parse(old.owners) as string[]), by.owner])];
+  const asker = { trigger: by.trigger, requestedBy: by.name, owners, summary: old.summary };
+  const job = {
+    ...newJob(tx, asker, old.runbook),
+    kind: old.kind,
+    source: old.source,
+    workspace: old.workspace,
+    concurrencyKey: old.concurrency_key,
+    privileged: old.privileged === 1,
+    spec: old.spec,
+    timeoutMs: old.timeout_ms,
+    rerunOf: old.id,
+  };
+  const approval = await findApprovalOfJob(tx.db, id);
+  if (approval !== undefined) return askFirst(tx, deps, job, gateOf(approval), null);
+  return queueJob(tx, deps, job, QUEUE_RULES[old.kind].isUngated);
+}
+
+async function obstacleTo(tx: Tx, old: JobRow): Promise<string | null> {
+  if (old.trigger === 'workflow') return 'it is a step of a workflow; use svc workflow run with --from';
+  if (old.plan_artifact_id !== null && !KINDS[old.kind].makesPlan)
+    return 'it applied a saved plan, which runs once; make a new plan';
+  // A privileged order that somebody wrote into the database is not made into one of this service.
+  if (!hasJobTag(tx.ring, old)) return 'its order was not made by this service';
+  const { job, eventId } = await askedBy(tx.db, old);
+  if (eventId === null && OF_EVENTS.includes(job.trigger)) return 'the event that asked for it is no longer stored';
+  return QUEUE_RULES[old.kind].redriveObstacle(tx.db, old);
+}
+
+/** The same request as before, with as much time. */
+function gateOf(approval: ApprovalRow): Gate {
+  const { origin, alert, rule, matched_at: matchedAt, schedule } = approval;
+  return {
+    origin,
+    ...(alert === null ? {} : { alert }),
+    ...(rule === null ? {} : { rule }),
+    ...(matchedAt === null ? {} : { matchedAt }),
+    ...(schedule === null ? {} : { schedule }),
+    ttlMs: approval.expires_at - approval.created_at,
+    oneTap: approval.one_tap === 1,
+  };
+}

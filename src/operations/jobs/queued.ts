@@ -1,0 +1,23 @@
+import { rfc3339 } from '../../lib/clock.ts';
+import type { Queued } from '../../jobs/queue.ts';
+import { reply, type Reply } from '../core/reply.ts';
+
+/** The answer to a request that queues a job or asks for an approval first. */
+export function queuedReply(queued: Queued): Reply {
+  if (queued.state === 'queued') return reply('job.enqueued', { job_id: queued.jobId, state: 'queued' });
+  const { id, expires_at: expiresAt, created_at: createdAt, policy, plan_artifact_id: artifact } = queued.approval;
+  return reply('approval.pending', {
+    approval_id: id,
+    job_id: queued.jobId,
+    state: 'awaiting_approval',
+    expires_at: rfc3339(expiresAt),
+    ttl_seconds: Math.round((expiresAt - createdAt) / 1000),
+    policy,
+    plan_artifact_id: artifact,
+  });
+}
+
+/** For the ledger: neither a policy nor a person looks at an ungated run. */
+export function ungatedDetail(queued: Queued): { readonly ungated?: true } {
+  return queued.state === 'queued' && queued.ungated ? { ungated: true } : {};
+}
