@@ -1,6 +1,7 @@
 import { asFailure, Failure, failureRow } from '../../domain/failure.ts';
 import { readArguments, type Request } from './syntax/arguments.ts';
 import { type Client, exitCodeOf, SentFailure } from './connection/client.ts';
+import { withContext } from './context/chosen-context.ts';
 import { guessOutput, type Options, readOptions, readToken } from './syntax/options.ts';
 import { noRoute, requireRoute } from './connection/remote-request.ts';
 import type { Session } from './connection/session.ts';
@@ -32,15 +33,17 @@ async function showHelp(terminal: Terminal, topic: string): Promise<number> {
 async function run(
   terminal: Terminal,
   { verb, fields, flags }: Extract<Request, { ask: 'run' }>,
-  options: Options,
+  given: Options,
 ): Promise<number> {
   const { call } = verb;
-  const session = { terminal, options, flags, verb, fields };
   if ('program' in call) {
     // Programs of this machine leave SVC_REMOTE alone, which may be set for all other verbs; --remote itself is meant.
-    if (options.remoteByFlag) throw noRoute(`svc ${verb.path}`);
+    if (given.remoteByFlag || flags['context'] !== undefined) throw noRoute(`svc ${verb.path}`);
+    const session = { terminal, options: given, flags, verb, fields };
     return (await import('./run-program.ts')).runProgram(session, call.program);
   }
+  const options = await withContext(given, flags, terminal);
+  const session = { terminal, options, flags, verb, fields };
   if (options.remote !== null) requireRoute(verb, call, fields);
   const client = await openClient(terminal, flags, options);
   try {
@@ -50,7 +53,11 @@ async function run(
   }
 }
 
-async function openClient(terminal: Terminal, flags: Session['flags'], { remote: baseUrl }: Options): Promise<Client> {
+async function openClient(
+  terminal: Terminal,
+  flags: Session['flags'],
+  { remote: baseUrl, context }: Options,
+): Promise<Client> {
   if (baseUrl === null) {
     const [{ LocalClient }, { loadSettings }] = await Promise.all([
       import('./connection/local.ts'),
@@ -60,7 +67,7 @@ async function openClient(terminal: Terminal, flags: Session['flags'], { remote:
   }
   const { RemoteClient } = await import('./connection/remote.ts');
   const say = (text: string): void => void terminal.stderr.write(`${text}\n`);
-  return new RemoteClient({ baseUrl, token: await readToken(flags, terminal), clock: terminal.clock, say });
+  return new RemoteClient({ baseUrl, token: await readToken(flags, terminal, context), clock: terminal.clock, say });
 }
 
 /** Reports a failure: its envelope on standard output in JSON mode, else message and hint on standard error. */

@@ -1,4 +1,5 @@
 import type { VerbBehaviour, WaitMode } from '../../operations/core/cli-face.ts';
+import { CONTEXT_VERBS } from './context/verbs.ts';
 import type { Flag, ProgramName, Verb } from './syntax/tree.ts';
 
 /** The summary of each noun (the first word of a command), in the order of the help. */
@@ -35,6 +36,7 @@ export const NOUNS: Readonly<Record<string, string>> = {
   seal: 'Manage the key that encrypts all secrets',
   audit: 'Show the audit ledger',
   token: 'Create, list and revoke tokens',
+  context: 'Name servers, and choose the one that svc uses',
   commands: 'Show the command tree',
   completion: 'Print a completion script for a shell',
   'systemd-unit': 'Print a unit that runs this installation under systemd',
@@ -61,6 +63,7 @@ export const NOUN_GROUPS: readonly { readonly nouns: readonly string[]; readonly
   { nouns: ['silence', 'mute', 'notify', 'deadman'], about: 'Silence rules; mute, send and test notifications' },
   { nouns: ['secret', 'seal', 'token', 'audit'], about: 'Manage secrets, keys and tokens; read the audit ledger' },
   { nouns: ['backup'], about: 'Back up the store, verify and restore backups' },
+  { nouns: ['context'], about: 'Name the servers that svc is used with' },
   { nouns: ['commands', 'completion', 'systemd-unit', 'version'], about: 'Describe svc; print a unit' },
 ];
 
@@ -80,6 +83,13 @@ export const GLOBAL_FLAGS: readonly Flag[] = [
     placeholder: 'URL',
     env: 'SVC_REMOTE',
     help: 'Base URL of the server to use instead of the local data directory',
+  },
+  {
+    name: 'context',
+    type: 'string',
+    placeholder: 'NAME',
+    env: 'SVC_CONTEXT',
+    help: 'Server of this name, see svc context list; local is this machine',
   },
   {
     name: 'token-file',
@@ -199,6 +209,7 @@ export const PROGRAM_VERBS: readonly Verb[] = [
     ],
     call: { program: 'restore' },
   },
+  ...CONTEXT_VERBS,
   program('commands', ['svc commands', 'svc commands --output json']),
   program(
     'completion',

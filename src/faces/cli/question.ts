@@ -1,4 +1,4 @@
-import type { Session } from './connection/session.ts';
+import type { ProgramSession } from './connection/session.ts';
 import { UsageFailure } from './syntax/usage.ts';
 
 /** A question, and whether an answer confirms it. */
@@ -8,7 +8,7 @@ export interface Question {
 }
 
 /** Throws UsageFailure if the answer is no, or if there is no one to ask. */
-export async function ask({ terminal, options, verb }: Omit<Session, 'client'>, question: Question): Promise<void> {
+export async function ask({ terminal, options, verb }: ProgramSession, question: Question): Promise<void> {
   const hint = verb.flags.some((flag) => flag.name === 'dry-run')
     ? `svc ${verb.path} --dry-run`
     : `svc ${verb.path} --help`;

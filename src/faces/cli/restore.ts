@@ -1,12 +1,12 @@
 import { loadSettings } from '../../config/settings/load-settings.ts';
 import { encode } from '../../operations/core/envelope.ts';
 import { inline, line } from '../text/safe.ts';
-import type { Session } from './connection/session.ts';
+import type { ProgramSession } from './connection/session.ts';
 import { ask } from './question.ts';
 import { type Restored, write } from './terminal.ts';
 
 /** `svc backup restore`: asks once it is known that the backup can be restored there. Resolves to the exit code. */
-export async function restoreBackup(session: Omit<Session, 'client'>): Promise<number> {
+export async function restoreBackup(session: ProgramSession): Promise<number> {
   const { terminal, flags, fields, options } = session;
   const settings = await loadSettings(flags, terminal.env);
   const order = { backup: String(fields['id_or_file']), into: String(fields['into']) };

@@ -1,19 +1,16 @@
 import { join } from 'node:path';
 import { loadSettings } from '../../config/settings/load-settings.ts';
 import type { Settings } from '../../config/settings/settings.ts';
-import { encode } from '../../operations/core/envelope.ts';
 import { isShell } from './install/completion.ts';
-import type { Session } from './connection/session.ts';
-import { type ProgramIo, write } from './terminal.ts';
+import type { ProgramSession } from './connection/session.ts';
+import { print } from './print.ts';
+import type { ProgramIo } from './terminal.ts';
 import { type ProgramName, TREE } from './syntax/tree.ts';
 import { UsageFailure } from './syntax/usage.ts';
 import { PROGRAM_ROOT } from '../../lib/files/program-files.ts';
 
 /** From this checkout or package, whatever link it was called by. */
 const COMMAND = join(PROGRAM_ROOT, 'bin', 'svc');
-
-/** These contact no server and open no store. */
-export type ProgramSession = Omit<Session, 'client'>;
 
 /** Verbs that are not operations, each resolving to the exit code. */
 const PROGRAMS: Readonly<Record<ProgramName, (session: ProgramSession) => Promise<number>>> = {
@@ -31,6 +28,10 @@ const PROGRAMS: Readonly<Record<ProgramName, (session: ProgramSession) => Promis
     );
   },
   restore: async (session) => (await import('./restore.ts')).restoreBackup(session),
+  'context-list': async (session) => (await import('./context/context-verbs.ts')).contextList(session),
+  'context-add': async (session) => (await import('./context/context-verbs.ts')).contextAdd(session),
+  'context-use': async (session) => (await import('./context/context-verbs.ts')).contextUse(session),
+  'context-remove': async (session) => (await import('./context/context-verbs.ts')).contextRemove(session),
   commands: async (session) => {
     const { commandLines, commandTree } = await import('./syntax/command-tree.ts');
     return print(session, 'commands', commandTree(TREE), () => commandLines(TREE));
@@ -65,14 +66,4 @@ function settingsOf({ flags, terminal }: ProgramSession): Promise<Settings> {
 
 function ioOf({ terminal: { stdout, stderr }, options }: ProgramSession): ProgramIo {
   return { output: options.output, stdout, stderr, interactive: !options.noInput && stdout.isTTY === true };
-}
-
-async function print(
-  { terminal, options }: ProgramSession,
-  kind: string,
-  data: unknown,
-  text: () => string,
-): Promise<number> {
-  await write(terminal.stdout, options.output === 'json' ? encode(kind, data) : text());
-  return 0;
 }

@@ -14,6 +14,9 @@ export interface Session {
   readonly client: Client;
 }
 
+/** One of a program that contacts no server and opens no store. */
+export type ProgramSession = Omit<Session, 'client'>;
+
 /** Shows an answer: in JSON mode the bytes unchanged, else as text for people. */
 export async function show(session: Session, called: Called): Promise<void> {
   if (called.shape === 'none') return;
@@ -58,7 +61,7 @@ function noMatch({ verb, fields }: Session): string | undefined {
 
 /** The flags of the same server, for proposed commands: ` --remote URL`. */
 export function placeFlags({ flags }: Pick<Session, 'flags'>): string {
-  const names = ['remote', 'token-file', 'data-dir'].filter((name) => flags[name] !== undefined);
+  const names = ['remote', 'context', 'token-file', 'data-dir'].filter((name) => flags[name] !== undefined);
   return names.map((name) => ` --${name} ${quoted(flags[name] ?? '')}`).join('');
 }
 

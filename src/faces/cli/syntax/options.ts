@@ -1,5 +1,6 @@
 import type { Environment } from '../../../config/settings/settings.ts';
 import { Failure } from '../../../domain/failure.ts';
+import type { Context, TokenPlace } from '../context/contexts.ts';
 import type { GivenFlags } from './arguments.ts';
 import type { Output, Terminal } from '../terminal.ts';
 import { UsageFailure } from './usage.ts';
@@ -9,6 +10,8 @@ export interface Options {
   readonly output: Output;
   /** The base URL of the server to ask, without a slash at its end; null is the local data directory. */
   readonly remote: string | null;
+  /** The context that `remote` comes from, if any. */
+  readonly context?: Context;
   /** True when --remote itself was given, not only its environment twin. */
   readonly remoteByFlag: boolean;
   readonly noInput: boolean;
@@ -23,7 +26,7 @@ export function readOptions(flags: GivenFlags, { env, stdin, stdout }: Terminal)
   const noColor = flags['no-color'] !== undefined || (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
   return {
     output: readOutput(flags, env),
-    remote: remote === undefined ? null : baseUrl(remote),
+    remote: remote === undefined ? null : baseUrl(remote, '--remote'),
     remoteByFlag: flags['remote'] !== undefined,
     // Without a terminal on standard input no one can answer.
     noInput: isSet('no-input', flags, env) || stdin.isTTY !== true,
@@ -64,14 +67,15 @@ function given(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
 }
 
-function baseUrl(text: string): string {
+/** Without a slash at its end. Throws UsageFailure that names `flag`. */
+export function baseUrl(text: string, flag: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !['http:', 'https:'].includes(url.protocol))
-    throw new UsageFailure('--remote: expected an http or https URL.', HINT);
+    throw new UsageFailure(`${flag}: expected an http or https URL.`, HINT);
   if (url.username !== '' || url.password !== '')
-    throw new UsageFailure('--remote: the URL must not carry credentials; use --token-file.', HINT);
+    throw new UsageFailure(`${flag}: the URL must not carry credentials; use --token-file.`, HINT);
   if (url.search !== '' || url.hash !== '')
-    throw new UsageFailure('--remote: the URL must not carry a query or a fragment.', HINT);
+    throw new UsageFailure(`${flag}: the URL must not carry a query or a fragment.`, HINT);
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
@@ -80,20 +84,37 @@ const TOKEN = /^[\x21-\x7e]+$/;
 /** A token has 81 characters; a file of this size is not a token file. */
 const TOKEN_BYTES_MAX = 4_096;
 
-/** The token for a remote call: from --token-file, SVC_TOKEN_FILE or SVC_TOKEN, in that order. */
-export async function readToken(flags: GivenFlags, { env, stdin }: Terminal): Promise<string> {
-  const file = given(flags['token-file']) ?? given(env['SVC_TOKEN_FILE']);
-  const name = flags['token-file'] === undefined ? 'SVC_TOKEN_FILE' : '--token-file';
-  const text = file === undefined ? given(env['SVC_TOKEN']) : await readSecret(file, name, stdin);
-  if (text === undefined) {
+/**
+ * The token for a remote call: from --token-file, else as the context says, else from SVC_TOKEN_FILE or SVC_TOKEN. The
+ * variables may hold the token of another server, so one that a context names does not get it.
+ */
+export async function readToken(flags: GivenFlags, terminal: Terminal, context?: Context): Promise<string> {
+  const { env } = terminal;
+  const byFlag = given(flags['token-file']);
+  if (byFlag !== undefined) return readTokenAt({ file: byFlag }, terminal, '--token-file');
+  if (context !== undefined) return readTokenAt(context.token, terminal, `context ${context.name}`);
+  const file = given(env['SVC_TOKEN_FILE']);
+  if (file !== undefined) return readTokenAt({ file }, terminal, 'SVC_TOKEN_FILE');
+  if (given(env['SVC_TOKEN']) === undefined) {
     throw new Failure(
       'unauthenticated',
       'A remote call needs a token: give --token-file, or set SVC_TOKEN_FILE or SVC_TOKEN.',
     );
   }
+  return readTokenAt({ variable: 'SVC_TOKEN' }, terminal, 'SVC_TOKEN');
+}
+
+/** Throws UsageFailure that names `from`. */
+export async function readTokenAt(
+  place: TokenPlace,
+  { env, stdin }: Pick<Terminal, 'env' | 'stdin'>,
+  from: string,
+): Promise<string> {
+  const text = 'file' in place ? await readSecret(place.file, from, stdin) : env[place.variable];
+  if (text === undefined || text === '')
+    throw new UsageFailure(`${from}: ${'file' in place ? 'the file is empty' : 'the variable is not set'}.`, HINT);
   const token = text.trim();
-  if (!TOKEN.test(token))
-    throw new UsageFailure(`${file === undefined ? 'SVC_TOKEN' : name}: the value is not a token.`, HINT);
+  if (!TOKEN.test(token)) throw new UsageFailure(`${from}: the value is not a token.`, HINT);
   return token;
 }
 

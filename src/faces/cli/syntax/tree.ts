@@ -45,7 +45,18 @@ interface ProgramCall {
 }
 
 export type ProgramName =
-  'serve' | 'web' | 'migrate' | 'restore' | 'commands' | 'completion' | 'systemd-unit' | 'version';
+  | 'serve'
+  | 'web'
+  | 'migrate'
+  | 'restore'
+  | 'context-list'
+  | 'context-add'
+  | 'context-use'
+  | 'context-remove'
+  | 'commands'
+  | 'completion'
+  | 'systemd-unit'
+  | 'version';
 
 export interface Verb {
   /** Noun and verb, or one word. */

@@ -1,0 +1,41 @@
+import type { GivenFlags } from '../syntax/arguments.ts';
+import type { Options } from '../syntax/options.ts';
+import type { Terminal } from '../terminal.ts';
+import { UsageFailure } from '../syntax/usage.ts';
+import { type Context, currentName, LOCAL, readContext } from './contexts.ts';
+
+const HINT = 'svc help flags';
+/** Flags, and their variables, that name a place: each wins over the context in use. */
+const PLACES = ['remote', 'data-dir', 'database-url'] as const;
+
+/**
+ * The options with the server of the context: that of `--context`, else of SVC_CONTEXT, else the one in use, unless
+ * another flag or variable names a place. Throws Failure; UsageFailure where two places are named.
+ */
+export async function withContext(options: Options, flags: GivenFlags, { env }: Terminal): Promise<Options> {
+  const context = await chosenContext(flags, env);
+  if (context === null) return options;
+  return context === LOCAL ? { ...options, remote: null } : { ...options, remote: context.url, context };
+}
+
+async function chosenContext(flags: GivenFlags, env: Terminal['env']): Promise<Context | typeof LOCAL | null> {
+  const byFlag = flags['context'];
+  const flagged = PLACES.find((name) => flags[name] !== undefined);
+  if (byFlag !== undefined) {
+    if (flagged !== undefined && (flagged === 'remote' || byFlag !== LOCAL))
+      throw new UsageFailure(`--context, --${flagged}: give one of them.`, HINT);
+    return byFlag === LOCAL ? LOCAL : readContext(env, byFlag);
+  }
+  if (flagged !== undefined) return null;
+  const byVariable = env['SVC_CONTEXT'] ?? '';
+  const variable = PLACES.map((name) => `SVC_${name.toUpperCase().replace('-', '_')}`).find(
+    (name) => (env[name] ?? '') !== '',
+  );
+  if (byVariable === LOCAL) return LOCAL;
+  if (byVariable !== '') {
+    if (variable !== undefined) throw new UsageFailure(`SVC_CONTEXT, ${variable}: set one of them.`, HINT);
+    return readContext(env, byVariable);
+  }
+  const name = variable === undefined ? await currentName(env) : null;
+  return name === null ? null : readContext(env, name);
+}

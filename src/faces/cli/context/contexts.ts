@@ -1,0 +1,159 @@
+/**
+ * Named servers: one file each in `$XDG_CONFIG_HOME/gatehouse/contexts`, so that two commands at once lose nothing, and
+ * a file with the name of the one in use. They say where a token is, and never hold one.
+ */
+import { chmod, mkdir, open, readdir, unlink } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
+import type { Environment } from '../../../config/settings/settings.ts';
+import { Failure } from '../../../domain/failure.ts';
+import { NAME } from '../../../domain/name.ts';
+import { createExclusive, writeFileAtomic } from '../../../lib/atomic-file.ts';
+import { errorCode } from '../../../lib/error-code.ts';
+
+/** Where the token of a context is: a file by its absolute path, or an environment variable by its name. */
+export type TokenPlace = { readonly file: string } | { readonly variable: string };
+
+export interface Context {
+  readonly name: string;
+  /** Base URL, without a slash at its end. */
+  readonly url: string;
+  readonly token: TokenPlace;
+}
+
+/** The name that means this machine's own data directory. */
+export const LOCAL = 'local';
+
+const FILE_MODE = 0o600;
+const DIR_MODE = 0o700;
+const OTHERS = 0o077;
+const FILE_BYTES_MAX = 8_192;
+const CONTEXTS_MAX = 200;
+
+interface Place {
+  readonly dir: string;
+  /** Holds the name of the context in use. */
+  readonly current: string;
+}
+
+/** Null if the environment names no home. */
+function placeOf({ XDG_CONFIG_HOME: config = '', HOME: home = '' }: Environment): Place | null {
+  // The XDG rules: a relative path is ignored.
+  const base = isAbsolute(config) ? config : isAbsolute(home) ? join(home, '.config') : null;
+  return base === null
+    ? null
+    : { dir: join(base, 'gatehouse', 'contexts'), current: join(base, 'gatehouse', 'context') };
+}
+
+/** Throws invalid_argument if there is no place for contexts. */
+function requirePlace(env: Environment): Place {
+  const place = placeOf(env);
+  if (place === null) throw new Failure('invalid_argument', 'XDG_CONFIG_HOME or HOME: needed to keep contexts.');
+  return place;
+}
+
+function fileOf({ dir }: Place, name: string): string {
+  return join(dir, `${name}.json`);
+}
+
+/** Throws invalid_argument, also for the reserved name. */
+export function requireName(name: string): void {
+  if (!NAME.test(name) || name === LOCAL)
+    throw new Failure('invalid_argument', `name: expected ${NAME.source}, and not ${LOCAL}.`);
+}
+
+/** The name of the context in use; null if it is this machine. */
+export async function currentName(env: Environment): Promise<string | null> {
+  const place = placeOf(env);
+  const name = place === null ? null : (await readPrivate(place.current))?.trim();
+  return name === undefined || name === null || name === '' || name === LOCAL ? null : name;
+}
+
+/** Throws not_found, and invalid_argument for a file that this program did not write or others may change. */
+export async function readContext(env: Environment, name: string): Promise<Context> {
+  const place = placeOf(env);
+  // A name that is no name is no path either.
+  const text = place === null || !NAME.test(name) ? null : await readPrivate(fileOf(place, name));
+  if (text === null) throw new Failure('not_found', `There is no context ${JSON.stringify(name)}.`);
+  const context = parse(name, text);
+  if (context === null) {
+    const repair = `svc context remove ${name}`;
+    throw new Failure('invalid_argument', `The file of the context ${name} is damaged; add it again after ${repair}.`);
+  }
+  return context;
+}
+
+/** Sorted by name. */
+export async function listContexts(env: Environment): Promise<Context[]> {
+  const place = placeOf(env);
+  const files = place === null ? [] : await readdir(place.dir).catch(absent(() => []));
+  const names = files.flatMap((file) => /^(.+)\.json$/.exec(file)?.[1] ?? []).filter((name) => NAME.test(name));
+  return Promise.all(
+    names
+      .toSorted()
+      .slice(0, CONTEXTS_MAX)
+      .map((name) => readContext(env, name)),
+  );
+}
+
+/** Throws conflict if the name is in use. */
+export async function addContext(env: Environment, { name, url, token }: Context): Promise<void> {
+  const place = requirePlace(env);
+  await mkdir(place.dir, { recursive: true, mode: DIR_MODE });
+  await chmod(place.dir, DIR_MODE);
+  if ((await readdir(place.dir)).length >= CONTEXTS_MAX)
+    throw new Failure('conflict', `There are ${CONTEXTS_MAX} contexts already.`);
+  if (!(await createExclusive(fileOf(place, name), `${JSON.stringify({ url, token })}\n`, FILE_MODE)))
+    throw new Failure('conflict', `There is a context ${name} already; remove it first.`);
+}
+
+/** Makes `name`, or with LOCAL this machine, the one that verbs without a flag mean. */
+export async function useContext(env: Environment, name: string): Promise<void> {
+  const place = requirePlace(env);
+  await mkdir(place.dir, { recursive: true, mode: DIR_MODE });
+  await writeFileAtomic(place.current, `${name}\n`, FILE_MODE);
+}
+
+/** Throws not_found. The one in use is no longer in use. */
+export async function removeContext(env: Environment, name: string): Promise<void> {
+  const place = requirePlace(env);
+  if ((await currentName(env)) === name) await useContext(env, LOCAL);
+  const gone = await unlink(fileOf(place, name)).then(
+    () => true,
+    absent(() => false),
+  );
+  if (!gone) throw new Failure('not_found', `There is no context ${JSON.stringify(name)}.`);
+}
+
+/** Null if there is no such file. Who can change it can send the token to another server. */
+async function readPrivate(path: string): Promise<string | null> {
+  const file = await open(path).catch(absent(() => null));
+  if (file === null) return null;
+  try {
+    const { uid, mode } = await file.stat();
+    if ((uid !== 0 && uid !== process.getuid?.()) || (mode & OTHERS) !== 0)
+      throw new Failure('invalid_argument', `${path}: must belong to you and have the mode 0600 (chmod 600).`);
+    const { bytesRead, buffer } = await file.read({ buffer: Buffer.alloc(FILE_BYTES_MAX), position: 0 });
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+function absent<T>(otherwise: () => T): (error: unknown) => T {
+  return (error) => {
+    if (errorCode(error) === 'ENOENT') return otherwise();
+    throw error;
+  };
+}
+
+/** Null if the text is not what `addContext` writes. */
+function parse(name: string, text: string): Context | null {
+  try {
+    const { url, token } = JSON.parse(text) as { url?: unknown; token?: { file?: unknown; variable?: unknown } };
+    if (typeof url !== 'string') return null;
+    if (typeof token?.file === 'string') return { name, url, token: { file: token.file } };
+    return typeof token?.variable === 'string' ? { name, url, token: { variable: token.variable } } : null;
+  } catch {
+    return null;
+  }
+}
