@@ -1,22 +1,17 @@
 /** Probes as the service makes them, in a separate network. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { before, describe, test } from 'node:test';
 import type { NamespaceFindings } from '../../support/network/namespace-story.ts';
-import { needs, OWN_MOUNTS } from '../../support/tools.ts';
+import { tellStory } from '../../support/network/tell-story.ts';
+import { needs } from '../../support/tools.ts';
 
 const STORY = join(import.meta.dirname, '..', '..', 'support', 'network', 'namespace-story.ts');
 
 describe('In a separate network, probes', { skip: needs('network namespaces') }, () => {
   let found: NamespaceFindings;
   before(async () => {
-    const argv = [...OWN_MOUNTS, '-n', process.execPath, '--disable-warning=ExperimentalWarning', STORY];
-    const child = spawn('unshare', argv, { stdio: ['ignore', 'pipe', 'pipe'] });
-    const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
-    assert.equal(errors, '');
-    found = JSON.parse(output) as NamespaceFindings;
+    found = (await tellStory(STORY)) as NamespaceFindings;
   });
 
   test('T40: reach private addresses by literal and by name, and refuse loopback', () => {

@@ -1,22 +1,17 @@
 /** The sweep of a real daemon, in a separate network. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { before, describe, test } from 'node:test';
 import type { SweepFindings } from '../../support/checks/sweep-story.ts';
-import { needs, OWN_MOUNTS } from '../../support/tools.ts';
+import { tellStory } from '../../support/network/tell-story.ts';
+import { needs } from '../../support/tools.ts';
 
 const STORY = join(import.meta.dirname, '..', '..', 'support', 'checks', 'sweep-story.ts');
 
 describe('In a separate network, the sweep', { skip: needs('network namespaces'), timeout: 180_000 }, () => {
   let found: SweepFindings;
   before(async () => {
-    const argv = [...OWN_MOUNTS, '-n', process.execPath, '--disable-warning=ExperimentalWarning', STORY];
-    const child = spawn('unshare', argv, { stdio: ['ignore', 'pipe', 'pipe'] });
-    const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
-    assert.equal(errors, '');
-    found = JSON.parse(output) as SweepFindings;
+    found = (await tellStory(STORY)) as SweepFindings;
   });
 
   test('sees that a port closed after three probes, and a rule runs a command', () => {

@@ -2,15 +2,11 @@
  * Run in separate namespaces of network and mounts: a daemon that probes addresses of this network, which open and
  * close. Writes what it did as JSON.
  */
-import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:net';
-import type { EventRow } from '../../../src/store/schema/schema.ts';
 import { until } from '../api-client.ts';
 import type { RunningDaemon } from '../daemon.ts';
-import { type Fixture, openFixture } from '../fixtures/installation.ts';
+import type { Fixture } from '../fixtures/installation.ts';
 import { addRule } from '../fixtures/reaction.ts';
-import { putCheck } from './sweep-fixture.ts';
+import { addCheck, close, countUp, eventsOf, inOwnNetwork, listening } from './own-network.ts';
 
 const PORT = 7_000;
 const ONE_PORT = 7_001;
@@ -33,62 +29,6 @@ export interface SweepFindings {
     readonly errors: number;
   };
   readonly metrics: readonly string[];
-}
-
-function ip(...words: readonly string[]): void {
-  execFileSync('ip', words, { stdio: 'pipe' });
-}
-
-async function listening(port: number, host = '0.0.0.0'): Promise<Server> {
-  const server = createServer((socket) => socket.destroy()).listen(port, host, 4_096);
-  await once(server, 'listening');
-  return server;
-}
-
-async function close(server: Server): Promise<void> {
-  server.close();
-  await once(server, 'close');
-}
-
-function eventsOf({ store }: Fixture, check: string): Promise<EventRow[]> {
-  return store.db.selectFrom('events').selectAll().where('name', '=', check).orderBy('id').execute();
-}
-
-async function countUp({ store }: Fixture, check: string, status: 'up' | 'down'): Promise<number> {
-  const rows = await store.db
-    .selectFrom('check_targets')
-    .select('name')
-    .where('check_name', '=', check)
-    .where('status', '=', status)
-    .execute();
-  return rows.length;
-}
-
-/** Changes the address of a target: `putCheck` gives it one of a documentation network. */
-async function setSpecs({ store }: Fixture, check: string, specOf: (position: number) => string): Promise<void> {
-  await store.write(async ({ db }) => {
-    const rows = await db.selectFrom('check_targets').selectAll().where('check_name', '=', check).execute();
-    for (const { name, position } of rows)
-      await db
-        .updateTable('check_targets')
-        .set({ spec: specOf(position) })
-        .where('check_name', '=', check)
-        .where('name', '=', name)
-        .execute();
-  });
-}
-
-async function addCheck(
-  fixture: Fixture,
-  name: string,
-  count: number,
-  intervalMs: number,
-  specOf: (position: number) => string,
-): Promise<void> {
-  const targets = Array.from({ length: count }, (_, index) => `t${index}`);
-  await putCheck(fixture.store, name, targets, { interval_ms: intervalMs, enabled: 0 });
-  await setSpecs(fixture, name, specOf);
-  await putCheck(fixture.store, name, targets, { interval_ms: intervalMs });
 }
 
 const specOfMany = (position: number): string => `10.77.${Math.floor(position / 200)}.${(position % 200) + 1}:${PORT}`;
@@ -159,19 +99,13 @@ async function flipMany(
 }
 
 async function main(): Promise<SweepFindings> {
-  ip('link', 'set', 'lo', 'up');
-  ip('route', 'add', 'local', '10.77.0.0/16', 'dev', 'lo');
-  const endings: (() => Promise<void>)[] = [];
-  const fixture = await openFixture({ after: (step) => void endings.push(step) });
-  try {
+  return inOwnNetwork(async (fixture) => {
     const daemon = await fixture.start();
     const one = await flipOne(fixture);
     const { many, metrics, last } = await flipMany(fixture, daemon);
     await last.stop();
     return { ...one, many, metrics };
-  } finally {
-    for (const step of endings.toReversed()) await step();
-  }
+  });
 }
 
 process.stdout.write(JSON.stringify(await main()));
