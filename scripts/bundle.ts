@@ -4,10 +4,10 @@
  * process or thread (`...-child.ts`, `...-thread.ts`), and what they share in chunks.
  */
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile } from 'esbuild';
+import { joinedScript } from '../src/faces/web/console/joined-script.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** Where `npm pack` takes it from. */
@@ -15,8 +15,8 @@ export const BUNDLE = join(ROOT, 'dist');
 const ENTRIES = ['src/main.ts', 'src/**/*-child.ts', 'src/**/*-thread.ts'];
 /** Read or run as they are, by this program or others. */
 const ASSETS = ['src/**/*.py', 'src/**/*.css', 'src/**/*.svg'];
-/** Scripts that are served: a bundle has them without their types. */
-const SCRIPTS = ['src/faces/web/client/*.ts'];
+/** The script that is served: a bundle has it as browsers get it. */
+const SCRIPT = 'src/faces/web/client/console.ts';
 /** Files of packages that are served as they are. */
 const VENDORED = ['idiomorph/dist/idiomorph.min.js'];
 /** Packages in the old module format ask for node's own modules by a function of that name. */
@@ -53,10 +53,7 @@ export async function bundle(folder: string): Promise<void> {
   );
   for (const asset of globSync(ASSETS, { cwd: ROOT }))
     files.set(relative('src', asset), readFileSync(join(ROOT, asset)));
-  for (const script of globSync(SCRIPTS, { cwd: ROOT })) {
-    const text = stripTypeScriptTypes(readFileSync(join(ROOT, script), 'utf8'));
-    files.set(relative('src', script).replace(/ts$/, 'js'), Buffer.from(text));
-  }
+  files.set(relative('src', SCRIPT).replace(/ts$/, 'js'), Buffer.from(joinedScript(join(ROOT, SCRIPT))));
   for (const file of VENDORED) files.set(join('vendor', file), readFileSync(join(ROOT, 'node_modules', file)));
   files.set('THIRD-PARTY-LICENSES', Buffer.from(licences(metafile)));
   for (const [name, content] of files) replaceFile(join(folder, name), content);

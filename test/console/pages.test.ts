@@ -6,10 +6,11 @@ import { PAGES } from '../../src/faces/web/pages/table.ts';
 import { ASSETS } from '../../src/faces/web/console/assets.ts';
 import { SECTIONS } from '../../src/faces/web/pages/page.ts';
 import { startProgram } from '../support/program.ts';
+import { gate } from '../support/fixtures/approvals.ts';
 import { EVIL, pathOf, tellStory } from '../support/console/story.ts';
 import { formsOf, visit } from '../support/console/visitor.ts';
 
-const STYLE_GZIP_MAX = 8_192;
+const GZIP_MAX: Readonly<Record<string, number>> = { css: 8_192, js: 15_360, svg: 1_024 };
 const LIST_GZIP_MAX = 20_480;
 
 function judge(path: string, basePath: string, text: string, headers: Headers): void {
@@ -111,8 +112,36 @@ describe('The console', () => {
     const { text } = await visitor.open('/jobs');
     assert.equal(text.match(/<tr>/g)?.length, 101);
     assert.ok(gzipSync(text).length <= LIST_GZIP_MAX, `${gzipSync(text).length} bytes`);
-    for (const { path, body } of ASSETS)
-      if (path.endsWith('.css')) assert.ok(gzipSync(body).length <= STYLE_GZIP_MAX, `${gzipSync(body).length} bytes`);
+    for (const { path, body } of ASSETS) {
+      const most = GZIP_MAX[path.slice(path.lastIndexOf('.') + 1)] ?? 0;
+      assert.ok(gzipSync(body).length <= most, `${path}: ${gzipSync(body).length} bytes`);
+    }
+  });
+
+  it('counts at most 99 approvals, and asks for no more', async (t) => {
+    const program = await startProgram(t);
+    await gate(program.store, { planned: false });
+    const visitor = await visit(program, program.tokens.operator);
+    assert.match((await visitor.open('/jobs')).text, /<title>\(1\) Jobs/);
+    for (let i = 1; i < 101; i += 1) await gate(program.store, { planned: false });
+    const { text } = await visitor.open('/');
+    assert.match(text, /<title>\(99\+\) Overview/);
+    assert.match(text, /99\+ approvals need a person/);
+    assert.match((await visitor.open('/approvals')).text, /The first 100\./);
+    const limited = await fetch(`${program.url}/api/v1/approvals?limit=3`, {
+      headers: { authorization: `Bearer ${program.tokens.readonly}` },
+    });
+    assert.equal(((await limited.json()) as { data: unknown[] }).data.length, 3);
+  });
+
+  it('of a process without a queue says that it cannot know of a cordon', async (t) => {
+    const program = await startProgram(t, { hasQueue: false });
+    const visitor = await visit(program, program.tokens.operator);
+    const { text } = await visitor.open('/jobs');
+    assert.match(text, /This process has no job queue: only the daemon knows whether the service is cordoned\./);
+    const refused = await visitor.open('/maintenance');
+    assert.equal(refused.status, 503);
+    assert.match(refused.text, /This process runs no job queue; send the request to the daemon\./);
   });
 
   it('has no form for a visitor who can post none', async (t) => {
@@ -137,7 +166,7 @@ describe('The console', () => {
       const { status, text } = await visitor.open(path);
       assert.deepEqual([status, text.length < 4_000_000], [200, true], `${path}: ${text.length}`);
       assert.match(text, /… \(45000 characters\)/);
-      assert.match(text, /<p>Lines \d+ to \d+\./);
+      assert.match(text, /<p><span>Lines \d+ to \d+\./);
     }
     assert.match((await visitor.open(`/jobs/${id}`)).text, /<div id="L401">/, 'the newest line is shown');
     assert.match((await visitor.open(`/jobs/${id}?since=600`)).text, /Nothing follows\./);

@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { parsePlan } from '../../src/domain/workspaces/plan-json.ts';
 import { viewOf } from '../../src/domain/workspaces/plan-view.ts';
 import { ChunkCorrupt, decodeChunk, encodeChunk } from '../../src/lib/chunks/chunk.ts';
-import { CHUNK_STREAMS } from '../../src/lib/chunks/chunk-builder.ts';
+import { CHUNK_STREAMS } from '../../src/lib/chunks/chunk-event.ts';
 import { CallList, LIST_BYTES, TextRefused } from '../../src/runners/launch/records.ts';
 import { readPlanFile } from '../../src/runners/terraform/plan-file.ts';
 import { parseState } from '../../src/runners/terraform/state-file.ts';

@@ -10,6 +10,8 @@ import { delimiter, isAbsolute, join } from 'node:path';
 const ROOT = join(import.meta.dirname, '..', '..');
 
 export const SSHD = '/usr/sbin/sshd';
+/** Where programs are looked for that are not on the PATH of every user. */
+export const SERVERS = `${process.env['PATH'] ?? ''}:/usr/sbin`;
 export const CHROMIUM = '/usr/bin/chromium';
 export const LIBFAKETIME = globSync('/usr/lib/*/faketime/libfaketimeMT.so.1')[0];
 /** The C library of Alpine. */
@@ -36,6 +38,7 @@ const NETWORK_PROBE = [...OWN_MOUNTS, '-n', 'ip', 'link', 'set', 'lo', 'up'];
 const TEST_TOOLS = {
   chromium: { debianPackage: 'chromium', isThere: () => existsSync(CHROMIUM) },
   'prometheus-alertmanager': onPath('prometheus-alertmanager'),
+  nginx: { debianPackage: 'nginx', isThere: () => find('nginx', SERVERS) !== null },
   git: onPath('git'),
   ssh: { ...onPath('ssh'), debianPackage: 'openssh-client' },
   sshd: { debianPackage: 'openssh-server', isThere: () => existsSync(SSHD) },

@@ -1,4 +1,4 @@
-import type { ChunkEvent } from '../../lib/chunks/chunk-builder.ts';
+import type { ChunkEvent } from '../../lib/chunks/chunk-event.ts';
 
 /** The kinds of jobs. What is known of each is a row of KINDS. */
 export const JOB_KINDS = ['plan', 'apply', 'destroy', 'drift', 'playbook', 'command', 'backup', 'vendor'] as const;

@@ -1,7 +1,3 @@
-import { crc32, constants, zstdCompressSync } from 'node:zlib';
-import { FrameCompressor, ZSTD_LEVEL } from './frame-compressor.ts';
-import { countNewlines, NEWLINE } from './newlines.ts';
-
 /**
  * The codec of a chunk: consecutive events `first..last`, without a gap, as one compressed block of bytes.
  *
@@ -11,13 +7,10 @@ import { countNewlines, NEWLINE } from './newlines.ts';
  * one copy and no work per line; every other event starts a new run. Text is bytes here, and becomes text when
  * decoded.
  */
-export const CHUNK_STREAMS = ['stdout', 'stderr', 'system'] as const;
-export type ChunkStream = (typeof CHUNK_STREAMS)[number];
-
-export type ChunkEvent<S extends string = string> =
-  | { seq: number; at: string; type: 'state'; state: S; exit_code: number | null }
-  | { seq: number; at: string; type: 'log'; stream: ChunkStream; text: string }
-  | { seq: number; at: string; type: 'progress'; play: string; task: string };
+import { crc32, constants, zstdCompressSync } from 'node:zlib';
+import { CHUNK_STREAMS, type ChunkStream } from './chunk-event.ts';
+import { FrameCompressor, ZSTD_LEVEL } from './frame-compressor.ts';
+import { countNewlines, NEWLINE } from './newlines.ts';
 
 /** Before compression. Four reads of a pipe or four lines of the greatest length; 0.3 ms to open for a reader. */
 export const CHUNK_RAW_LIMIT_BYTES = 256 * 1024;

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32, zstdCompressSync } from 'node:zlib';
 import { ChunkCorrupt, decodeChunk, encodeChunk } from './chunk.ts';
-import { CHUNK_RAW_LIMIT_BYTES, ChunkBuilder, type ChunkEvent } from './chunk-builder.ts';
+import { CHUNK_RAW_LIMIT_BYTES, ChunkBuilder } from './chunk-builder.ts';
+import type { ChunkEvent } from './chunk-event.ts';
 
 const AT_MS = Date.parse('2026-03-04T05:06:07.089Z');
 const AT = '2026-03-04T05:06:07.089Z';

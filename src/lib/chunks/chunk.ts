@@ -2,7 +2,6 @@ import { zstdDecompressSync } from 'node:zlib';
 import {
   checksum,
   CHUNK_RAW_LIMIT_BYTES,
-  CHUNK_STREAMS,
   ChunkBuilder,
   CODEC_STORED,
   CODEC_ZSTD,
@@ -13,9 +12,9 @@ import {
   RUN_BYTES,
   STATE,
   TEXT,
-  type ChunkEvent,
 } from './chunk-builder.ts';
 import { rfc3339 } from '../clock.ts';
+import { CHUNK_STREAMS, type ChunkEvent } from './chunk-event.ts';
 import { afterNewlines, NEWLINE } from './newlines.ts';
 
 /** The stored bytes are not a chunk, or were altered. */

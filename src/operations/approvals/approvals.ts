@@ -39,13 +39,16 @@ const list = readOperation({
   http: { method: 'GET', path: '/approvals' },
   cli: { verb: 'approval list', examples: ['svc approval list', 'svc approval list --all'] },
   mcp: { tool: 'approval_list' },
-  input: z.strictObject({ all: field.flag.describe('Include decided and expired approvals') }),
+  input: z.strictObject({
+    all: field.flag.describe('Include decided and expired approvals'),
+    limit: field.limit(0).describe('Maximum number of rows; 0 is all'),
+  }),
   answers: ['approval.list'],
-  run: ({ store }, { all }) => replyList('approval.list', approvals(store.db, all)),
+  run: ({ store }, { all, limit }) => replyList('approval.list', approvals(store.db, all, limit)),
 });
 
-function approvals(db: Db, all: boolean) {
-  return listInBatches((before, rows) => listApprovals(db, { all, before }, rows), approvalView);
+function approvals(db: Db, all: boolean, limit = 0) {
+  return listInBatches((before, rows) => listApprovals(db, { all, before }, rows), approvalView, limit);
 }
 
 const get = readOperation({

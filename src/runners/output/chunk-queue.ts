@@ -1,4 +1,5 @@
-import { CHUNK_RAW_LIMIT_BYTES, ChunkBuilder, type ChunkStream } from '../../lib/chunks/chunk-builder.ts';
+import { CHUNK_RAW_LIMIT_BYTES, ChunkBuilder } from '../../lib/chunks/chunk-builder.ts';
+import type { ChunkStream } from '../../lib/chunks/chunk-event.ts';
 import type { JobProgress } from '../../domain/jobs/job.ts';
 import type { Clock } from '../../lib/clock.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { decodeChunk } from '../../../src/lib/chunks/chunk.ts';
-import type { ChunkEvent } from '../../../src/lib/chunks/chunk-builder.ts';
+import type { ChunkEvent } from '../../../src/lib/chunks/chunk-event.ts';
 import { HandClock } from '../clock.ts';
 import { Recorder, type RecorderOptions } from '../../../src/runners/output/recorder.ts';
 import type { RecordedChunk } from '../../../src/runners/output/chunk-queue.ts';

@@ -1,8 +1,8 @@
 /** Files that pages load, under names that change with their content, so that a browser may keep them for ever. */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { stripTypeScriptTypes } from 'node:module';
 import { packageFile, programEntry, programFile } from '../../../lib/files/program-files.ts';
+import { joinedScript } from './joined-script.ts';
 
 export interface Asset {
   readonly path: string;
@@ -15,23 +15,32 @@ const STYLE: Asset = asset('console', 'css', 'text/css; charset=utf-8', styleTex
 /** A classic script: what it changes pages with comes first. */
 const SCRIPT: Asset = asset('console', 'js', 'text/javascript; charset=utf-8', scriptText());
 
-const ICON: Asset = asset('icon', 'svg', 'image/svg+xml', read(programFile('faces/web/console/icon.svg')));
+const ICON: Asset = icon('icon');
+/** While something waits for a decision. */
+const WAITING_ICON: Asset = icon('icon-waiting');
 
 export const STYLE_PATH = STYLE.path;
 export const SCRIPT_PATH = SCRIPT.path;
 export const ICON_PATH = ICON.path;
-export const ASSETS: readonly Asset[] = [STYLE, SCRIPT, ICON];
+export const WAITING_ICON_PATH = WAITING_ICON.path;
+export const ASSETS: readonly Asset[] = [STYLE, SCRIPT, ICON, WAITING_ICON];
 
 /** Read and joined once, when the program starts. */
 function styleText(): string {
-  return ['base', 'parts', 'media'].map((name) => read(programFile(`faces/web/console/style/${name}.css`))).join('');
+  return ['base', 'parts', 'live', 'media']
+    .map((name) => read(programFile(`faces/web/console/style/${name}.css`)))
+    .join('');
 }
 
 function scriptText(): string {
   const file = programEntry('faces/web/client/console');
-  // A bundle has it without types: what removes them takes 10 MB of memory.
-  const own = file.endsWith('.ts') ? stripTypeScriptTypes(read(file)) : read(file);
+  // A bundle has it joined: what removes types takes 10 MB of memory.
+  const own = file.endsWith('.ts') ? joinedScript(file) : read(file);
   return `${read(packageFile('idiomorph/dist/idiomorph.min.js'))}\n(() => {\n${own}\n})();\n`;
+}
+
+function icon(name: string): Asset {
+  return asset(name, 'svg', 'image/svg+xml', read(programFile(`faces/web/console/${name}.svg`)));
 }
 
 function read(file: string): string {

@@ -13,6 +13,9 @@ const PLACES: readonly (readonly [prefix: string, path: string])[] = [
   ['wfr', '/runs/'],
 ];
 
+/** The same for the script of the pages: `job=/jobs/ apr=/approvals/`. */
+export const ID_PLACES = PLACES.map((place) => place.join('=')).join(' ');
+
 interface Links {
   readonly url: (path: string) => string;
   /** The title of a column whose cells are names, and where they are shown: `NAME` and `/checks/`. */

@@ -19,6 +19,8 @@ import type { Asset } from './assets.ts';
 import { blocksHtml } from './blocks.ts';
 import { elsewhere } from './elsewhere.ts';
 import { framed } from './frame.ts';
+import { PENDING, type Pending, pendingText } from './pending.ts';
+import { preferencesOf } from './preferences.ts';
 import { pageRequest } from './request.ts';
 
 type Params = Readonly<Record<string, string | undefined>>;
@@ -144,11 +146,13 @@ export class Console {
     try {
       const query = new URLSearchParams(queryOf(exchange.request));
       const csrf = authenticator.csrfOf(caller);
-      const request = pageRequest(page, { runtime, caller, csrf, basePath, params, query });
+      const parts = { runtime, caller, csrf, basePath, params, query, asked: new Map<string, Promise<unknown>>() };
+      const request = pageRequest(page, parts);
+      const frame = pageRequest({ path: '/', reads: ['approval.list', 'maintenance.readiness'] }, parts);
       const [{ shown, status }, pending, cordoned] = await Promise.all([
         shownBy(page, request, (error) => sender.report(exchange, error)),
-        this.#pending(caller),
-        this.#cordoned(caller),
+        pendingOf(frame),
+        cordonOf(frame),
       ]);
       const body = framed({
         pages: PAGES.filter(({ reads }) => mayCall(caller, reads[0])),
@@ -161,6 +165,7 @@ export class Console {
         visitor: request.visitor,
         host: runtime.services.server.hostname,
         pending,
+        preferences: preferencesOf(exchange.request.headers.cookie),
         cordoned,
         nowMs: request.display.nowMs,
         isLive: notice === NO_NOTICE,
@@ -171,26 +176,19 @@ export class Console {
       sender.sendFailure(exchange, error);
     }
   }
+}
 
-  async #pending(caller: Caller): Promise<number> {
-    const list = pageRequest({ path: '/', reads: ['approval.list'] }, this.#silent(caller));
-    return mayCall(caller, 'approval.list') ? (await list.ask('approval.list', 'approval.list')).length : 0;
-  }
+async function pendingOf({ may, ask }: PageRequest): Promise<Pending> {
+  return may('approval.list') ? pendingText(await ask('approval.list', 'approval.list', PENDING)) : '';
+}
 
-  /** False too in a process that has no queue and cannot tell. */
-  async #cordoned(caller: Caller): Promise<boolean> {
-    try {
-      const readiness = pageRequest({ path: '/', reads: ['maintenance.readiness'] }, this.#silent(caller));
-      return (await readiness.ask('maintenance.readiness', 'maintenance.readiness')).cordoned;
-    } catch (error) {
-      if (error instanceof Failure) return false;
-      throw error;
-    }
-  }
-
-  #silent(caller: Caller): Parameters<typeof pageRequest>[1] {
-    const { runtime, basePath } = this.#parts;
-    return { runtime, caller, csrf: null, basePath, params: {}, query: new URLSearchParams() };
+/** Null in a process that has no queue and cannot tell. */
+async function cordonOf({ ask }: PageRequest): Promise<boolean | null> {
+  try {
+    return (await ask('maintenance.readiness', 'maintenance.readiness')).cordoned;
+  } catch (error) {
+    if (error instanceof Failure) return null;
+    throw error;
   }
 }
 

@@ -2,7 +2,10 @@
 import { html, type Html } from '../../html/html.ts';
 import { clockTime } from '../../text/time.ts';
 import { type Page, SECTIONS, type Visitor } from '../pages/page.ts';
-import { ICON_PATH, SCRIPT_PATH, STYLE_PATH } from './assets.ts';
+import { ICON_PATH, SCRIPT_PATH, STYLE_PATH, WAITING_ICON_PATH } from './assets.ts';
+import { ID_PLACES } from './blocks.ts';
+import type { Pending } from './pending.ts';
+import { attributesOf, type Preferences, preferencesHtml } from './preferences.ts';
 
 interface Frame {
   readonly pages: readonly Page[];
@@ -15,8 +18,10 @@ interface Frame {
   readonly elsewhere: Html;
   readonly visitor: Visitor;
   readonly host: string | null;
-  readonly pending: number;
-  readonly cordoned: boolean;
+  readonly pending: Pending;
+  readonly preferences: Preferences;
+  /** Null where this process cannot tell. */
+  readonly cordoned: boolean | null;
   readonly nowMs: number;
   /** Whether the address of the page answers it again: not after a form. */
   readonly isLive: boolean;
@@ -24,20 +29,25 @@ interface Frame {
 }
 
 export function framed(frame: Frame): string {
-  const { title, host, url, pending, state, alert, content, visitor, nowMs } = frame;
+  const { title, host, url, pending, preferences, state, alert, content, visitor, nowMs, cordoned } = frame;
   // Without a script nothing looks again: the foot says when the page was true.
   const live = frame.isLive
     ? html`<p class="live"><span id="live" role="status"></span> \
-<button id="pause" type="button" hidden>Pause</button></p>\n`
+<button id="pause" type="button" hidden>Pause</button></p>
+<p id="news" class="hide" role="status"></p>\n`
     : html``;
-  const waits = pending === 0 ? '' : `(${pending}) `;
+  const waits = pending === '' ? '' : `(${pending}) `;
+  // A page of `svc web` would else look as if no cordon were set.
+  const queueless =
+    cordoned === null ? ' This process has no job queue: only the daemon knows whether the service is cordoned.' : '';
+  const [idle, waiting] = [url(ICON_PATH), url(WAITING_ICON_PATH)];
   return html`<!doctype html>
-<html lang="en">
+<html lang="en" data-base="${url('')}" data-ids="${ID_PLACES}"${attributesOf(preferences)}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1,viewport-fit=cover">
 <title>${waits}${title} · svc${host === null ? '' : ` ${host}`}</title>
-<link rel="icon" href="${url(ICON_PATH)}">
+<link rel="icon" href="${pending === '' ? idle : waiting}" data-idle="${idle}" data-waits="${waiting}">
 <link rel="stylesheet" href="${url(STYLE_PATH)}">
 <script defer src="${url(SCRIPT_PATH)}"></script>
 </head>
@@ -45,7 +55,8 @@ export function framed(frame: Frame): string {
 <a class="skip" href="#content">Skip to the content</a>
 <header>
 <p class="brand"><b>svc</b> ${host ?? ''}</p>
-${navigation(frame)}${live}</header>
+${navigation(frame)}${live}<p class="find"><button id="find" type="button" hidden>Go to… <kbd>Ctrl K</kbd></button></p>
+${preferencesHtml(preferences)}</header>
 <main id="content">
 ${cordonLine(frame)}${tabs(frame)}<div class="head"><h1>${title}</h1>${state}</div>
 ${alert}${content}
@@ -53,7 +64,7 @@ ${alert}${content}
 <footer>
 ${frame.elsewhere}
 <p>As of <time datetime="${new Date(nowMs).toISOString()}">${clockTime(nowMs, nowMs)}</time>. \
-Signed in as ${visitor.name} of ${visitor.owner}, scope ${visitor.scope}.</p>
+Signed in as ${visitor.name} of ${visitor.owner}, scope ${visitor.scope}.${queueless}</p>
 ${signOut(frame)}
 </footer>
 </body>
@@ -69,7 +80,7 @@ function navigation({ pages, page, url, pending }: Frame): Html {
   const links = entries.map(({ section, path }) => {
     const current = section === page.section ? html` aria-current="true"` : html``;
     const count =
-      section === 'Approvals' && pending > 0
+      section === 'Approvals' && pending !== ''
         ? html` <span class="count" title="${pending} pending">${pending}</span>`
         : html``;
     return html`<li><a href="${url(path)}"${current}>${section}${count}</a></li>\n`;
@@ -89,7 +100,7 @@ function tabs({ pages, page, url }: Frame): Html {
 }
 
 function cordonLine({ cordoned, url }: Frame): Html {
-  if (!cordoned) return html``;
+  if (cordoned !== true) return html``;
   return html`<p class="line warn">The service is cordoned: no job starts and no rule fires. \
 <a href="${url('/maintenance')}">Maintenance</a></p>\n`;
 }

@@ -14,10 +14,12 @@ interface RequestParts {
   readonly basePath: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
+  /** What was asked for this answer already: the frame and the page may need the same. */
+  readonly asked: Map<string, Promise<unknown>>;
 }
 
 export function pageRequest(page: Pick<Page, 'path' | 'reads'>, parts: RequestParts): PageRequest {
-  const { runtime, caller, csrf, basePath, params, query } = parts;
+  const { runtime, caller, csrf, basePath, params, query, asked } = parts;
   const url = (path: string): string => basePath + path;
   return {
     params,
@@ -27,7 +29,11 @@ export function pageRequest(page: Pick<Page, 'path' | 'reads'>, parts: RequestPa
     url,
     ask(operation, kind, input = {}) {
       if (!page.reads.includes(operation)) throw new Error(`The row of ${page.path} does not list ${operation}`);
-      return ask(runtime, caller, operation, kind, input);
+      const key = JSON.stringify([operation, kind, input]);
+      const known = asked.get(key) as ReturnType<typeof ask<typeof kind>> | undefined;
+      const answer = known ?? ask(runtime, caller, operation, kind, input);
+      asked.set(key, answer);
+      return answer;
     },
     fields: (operation) => queryFields(operation, query),
     may: (operation) => mayCall(caller, operation),

@@ -7,7 +7,7 @@ import { table } from '../../text/blocks.ts';
 import { textOf } from '../../text/render.ts';
 import { JOB_PAINTS } from '../../text/views/jobs.ts';
 import { blocksHtml } from '../console/blocks.ts';
-import { logHtml } from '../console/log.ts';
+import { logHtml } from '../console/log/log.ts';
 import { mark } from '../console/marks.ts';
 import type { Page, PageRequest } from './page.ts';
 import { plainPage } from './plain.ts';
@@ -16,8 +16,6 @@ import { plainPage } from './plain.ts';
 const LOG_EVENTS = 400;
 /** The same for lines of up to 64 KiB. */
 const LONG_EVENTS = 16;
-/** From this length on the links to other parts are below the log too. */
-const LOG_WAYS = 40;
 
 const LIST = plainPage({
   path: '/jobs',
@@ -34,7 +32,7 @@ const JOB: Page = {
   async show(request) {
     const { params, ask, display } = request;
     const job = await ask('job.get', 'job.get', params);
-    const [log, result] = await Promise.all([logOf(request), resultOf(job, request)]);
+    const [log, result] = await Promise.all([logOf(job, request), resultOf(job, request)]);
     const content = html`${approvalOf(job, request)}${act(job, request)}\
 ${blocksHtml(textOf('job.get', job, display), request)}
 ${result}${log}`;
@@ -79,20 +77,22 @@ async function resultOf({ id, state }: Projected<'job.get'>, { ask, url }: PageR
 }
 
 /** The newest part of the log; with `since` in the URL, what comes after that line. */
-async function logOf(request: PageRequest): Promise<Html> {
-  const { params, fields, url } = request;
+async function logOf({ id, state }: Projected<'job.get'>, request: PageRequest): Promise<Html> {
+  const { fields, url } = request;
   const since = fields('job.events')['since'];
   const events = since === undefined ? await newest(request) : await ask(request, { since });
-  const [first, last] = [events[0]?.seq ?? 0, events.at(-1)?.seq ?? Number(since ?? 0)];
-  const path = url(`/jobs/${params['id'] ?? ''}`);
+  const after = Number(since ?? 0);
+  const [first, last] = [events[0]?.seq ?? 0, events.at(-1)?.seq ?? after];
+  const path = url(`/jobs/${id}`);
   const range = events.length === 0 ? 'Nothing follows.' : `Lines ${first} to ${last}.`;
   const earlier = first === 1 ? html`` : html` <a href="${path}?since=0#output">From the beginning</a>`;
   const later =
     since === undefined
       ? html``
       : html` <a href="${path}?since=${last}#output">After line ${last}</a> <a href="${path}#output">Newest</a>`;
-  const ways = html`<p>${range}${earlier}${later}</p>\n`;
-  return html`<h2 id="output">Output</h2>\n${ways}${logHtml(events)}${events.length > LOG_WAYS ? ways : html``}`;
+  const ways = html`<p><span>${range}</span>${earlier}${later}</p>\n`;
+  const stream = isTerminal(state) ? null : url(`/api/v1/jobs/${id}/stream`);
+  return html`<h2 id="output">Output</h2>\n${logHtml({ events, after, stream, ways })}`;
 }
 
 /** Fewer lines where they are so long that the first part of them would fill the page. */

@@ -5,6 +5,7 @@ import { relative, timeLeft } from '../../text/time.ts';
 import { JOB_PAINTS } from '../../text/views/jobs.ts';
 import { blocksHtml } from '../console/blocks.ts';
 import { mark } from '../console/marks.ts';
+import { PENDING, pendingText } from '../console/pending.ts';
 import type { Page, PageRequest } from './page.ts';
 
 const JOBS = 10;
@@ -22,7 +23,7 @@ export const OVERVIEW: Page = {
   async show(request) {
     const { ask } = request;
     const [approvals, jobs, failed, checks, schedules, events] = await Promise.all([
-      ask('approval.list', 'approval.list'),
+      ask('approval.list', 'approval.list', PENDING),
       ask('job.list', 'job.list', { limit: JOBS }),
       troubled(request),
       ask('check.list', 'check.list'),
@@ -55,8 +56,8 @@ function waiting(all: Projected<'approval.list'>, { url, display }: PageRequest)
         html`<li><a href="${url(`/approvals/${id}`)}">${runbook}</a> <q><bdi>${summary}</bdi></q>, asked by \
 <bdi>${by}</bdi>, ${timeLeft(Date.parse(end) - display.nowMs)}</li>\n`,
     );
-  const people = all.length === 1 ? '1 approval needs a person' : `${all.length} approvals need a person`;
-  const more = html`<p><a href="${url('/approvals')}">All ${all.length}</a></p>\n`;
+  const people = all.length === 1 ? '1 approval needs a person' : `${pendingText(all)} approvals need a person`;
+  const more = html`<p><a href="${url('/approvals')}">All ${pendingText(all)}</a></p>\n`;
   return html`<section class="panel"><h2>${people}</h2>
 <ul>\n${rows}</ul>${all.length > JOBS ? more : html``}</section>\n`;
 }

@@ -1,5 +1,13 @@
-/** Output of tools as markup: colours and weights become classes; other sequences of a terminal are left out. */
-import { html, type Html } from '../../html/html.ts';
+/**
+ * Output of tools as texts with classes: colours and weights become classes; other sequences of a terminal are left
+ * out. Pages and their script share it.
+ */
+
+/** A part of a line. Its classes are separated by spaces; empty without any. */
+export interface Span {
+  readonly text: string;
+  readonly classes: string;
+}
 
 const ESC = '\u001b';
 const BEL = '\u0007';
@@ -24,19 +32,20 @@ function lastWritten(line: string): string {
   return text.slice(text.lastIndexOf('\r') + 1);
 }
 
-export function ansiHtml(line: string): Html {
+/** Not yet safe to show: what is no sequence is as it was printed. */
+export function ansiSpans(line: string): Span[] {
   const text = lastWritten(line);
-  if (!text.includes(ESC)) return html`${text}`;
-  const parts: Html[] = [];
+  if (!text.includes(ESC)) return [{ text, classes: '' }];
+  const spans: Span[] = [];
   const style = { hue: '', attributes: new Set<string>() };
   let at = 0;
   for (const match of text.matchAll(SEQUENCE)) {
-    parts.push(dressed(text.slice(at, match.index), style));
+    spans.push(dressed(text.slice(at, match.index), style));
     at = match.index + match[0].length;
     if (match[2] === 'm') select((match[1] ?? '').split(/[;:]/).map(Number), style);
   }
-  parts.push(dressed(text.slice(at), style));
-  return html`${parts}`;
+  spans.push(dressed(text.slice(at), style));
+  return spans.filter((span) => span.text !== '');
 }
 
 interface Style {
@@ -62,8 +71,6 @@ function select(codes: readonly number[], style: Style): void {
   }
 }
 
-function dressed(text: string, { hue, attributes }: Style): Html {
-  if (text === '') return html``;
-  const classes = [...(hue === '' ? [] : [`c-${hue}`]), ...attributes].join(' ');
-  return classes === '' ? html`${text}` : html`<span class="${classes}">${text}</span>`;
+function dressed(text: string, { hue, attributes }: Style): Span {
+  return { text, classes: [...(hue === '' ? [] : [`c-${hue}`]), ...attributes].join(' ') };
 }

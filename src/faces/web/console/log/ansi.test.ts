@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { array, assert as holds, constantFrom, property } from 'fast-check';
-import { ansiHtml } from './ansi.ts';
+import { ansiSpans } from './ansi.ts';
+import { spanHtml } from './log.ts';
 
-const shown = (text: string): string => ansiHtml(text).text;
+const shown = (text: string): string =>
+  ansiSpans(text)
+    .map((span) => spanHtml(span).text)
+    .join('');
 
 test('Colours and weights become classes until they end', () => {
   assert.equal(

@@ -1,0 +1,148 @@
+/** The lines of a log on the page: appended in order, bounded, and followed until somebody reads further up. */
+import type { JobEvent } from '../../../domain/jobs/job.ts';
+import { BLOCK_LINES, logLine } from '../console/log/log-line.ts';
+import { make } from './trusted.ts';
+
+/** What is above is left out at the top, in whole blocks. */
+const LINES_MAX = 50_000;
+const CHARACTERS_MAX = 16_777_216;
+/** Keys that move up in what has the focus. */
+const UP = ['ArrowUp', 'PageUp', 'Home'];
+/** So close to its end the box is at its end, in pixels. */
+const END_PX = 4;
+
+export class LogView {
+  readonly #section: HTMLElement;
+  readonly #box: HTMLElement;
+  readonly #range: HTMLElement | null;
+  readonly #follow = make('input', { type: 'checkbox' });
+  readonly #more = make('button', { type: 'button', hidden: true });
+  readonly #state = make('span', { role: 'status' });
+  #first: number;
+  #last: number;
+  #lines: number;
+  #characters = 0;
+  #unseen = 0;
+  #top = 0;
+  #planned = false;
+
+  constructor(section: HTMLElement, box: HTMLElement, isOpen: boolean) {
+    this.#section = section;
+    this.#box = box;
+    this.#range = section.querySelector('.ways span');
+    this.#last = Number(section.dataset['last']);
+    this.#lines = box.querySelectorAll('[id]').length;
+    this.#first = this.#last - this.#lines + 1;
+    const follow = make('label', {}, this.#follow, ' Follow');
+    box.before(make('p', { className: 'bar' }, follow, this.#state, this.#more));
+    box.tabIndex = 0;
+    box.classList.add('tail');
+    box.role = 'group';
+    box.ariaLabel = 'Lines of the output';
+    this.#listen();
+    this.#follow.checked = isOpen && location.hash === '';
+    this.#plan();
+  }
+
+  /** The number of the newest event. */
+  get last(): number {
+    return this.#last;
+  }
+
+  say(text: string): void {
+    if (this.#state.textContent !== text) this.#state.textContent = text;
+  }
+
+  /** False for an event that does not come next: it is there already, or one before it is missing. */
+  append(event: JobEvent): boolean {
+    if (event.seq !== this.#last + 1) return false;
+    const { seq, dress, spans } = logLine(event);
+    const text = spans.map(({ text, classes }) => (classes === '' ? text : make('span', { className: classes }, text)));
+    const number = make('a', { href: `#L${seq}` }, String(seq));
+    return this.#add(make('div', { id: `L${seq}`, className: dress }, number, make('span', {}, ...text)));
+  }
+
+  /** A line as the service has rendered it; false as with `append`. */
+  take(line: HTMLElement): boolean {
+    return line.id === `L${this.#last + 1}` && this.#add(document.adoptNode(line));
+  }
+
+  #add(line: HTMLElement): true {
+    let block = this.#box.lastElementChild;
+    if (block === null || block.childElementCount >= BLOCK_LINES) this.#box.append((block = make('div')));
+    block.append(line);
+    this.#last += 1;
+    this.#lines += 1;
+    this.#unseen += 1;
+    this.#characters += line.textContent.length;
+    this.#plan();
+    return true;
+  }
+
+  /** Once before the browser draws, however many lines came. */
+  #plan(): void {
+    if (this.#planned) return;
+    this.#planned = true;
+    requestAnimationFrame(() => {
+      this.#planned = false;
+      this.#bound();
+      if (this.#follow.checked) this.#toEnd();
+      this.#tell();
+    });
+  }
+
+  #bound(): void {
+    while (this.#lines > LINES_MAX || this.#characters > CHARACTERS_MAX) {
+      const block = this.#box.firstElementChild;
+      if (block === null || block === this.#box.lastElementChild) return;
+      this.#lines -= block.childElementCount;
+      this.#first += block.childElementCount;
+      this.#characters -= block.textContent.length;
+      block.remove();
+    }
+  }
+
+  #tell(): void {
+    const isEmpty = this.#lines === 0;
+    this.#box.hidden = isEmpty;
+    if (!isEmpty) this.#section.querySelector('.empty')?.remove();
+    if (this.#range !== null && !isEmpty) this.#range.textContent = `Lines ${this.#first} to ${this.#last}.`;
+    if (this.#follow.checked) this.#unseen = 0;
+    this.#more.hidden = this.#follow.checked || this.#unseen === 0;
+    this.#more.textContent = `↓ ${this.#unseen} new ${this.#unseen === 1 ? 'line' : 'lines'}`;
+  }
+
+  #listen(): void {
+    const box = this.#box;
+    box.addEventListener('wheel', ({ deltaY }) => deltaY < 0 && this.#setFollow(false), { passive: true });
+    box.addEventListener('touchmove', () => this.#setFollow(false), { passive: true });
+    box.addEventListener('keydown', ({ key }) => {
+      if (UP.includes(key)) this.#setFollow(false);
+      else if (key === 'End') this.#setFollow(true);
+    });
+    // Who marks a text reads it.
+    document.addEventListener('selectionchange', () => {
+      const selection = getSelection();
+      if (selection?.isCollapsed === false && box.contains(selection.anchorNode)) this.#setFollow(false);
+    });
+    // Following never ends by a scroll, which may be our own; it begins again where one moves down to the end.
+    box.addEventListener('scroll', () => {
+      const isDown = box.scrollTop > this.#top;
+      this.#top = box.scrollTop;
+      if (isDown && box.scrollHeight - box.scrollTop - box.clientHeight <= END_PX) this.#setFollow(true);
+    });
+    this.#follow.addEventListener('change', () => this.#plan());
+    this.#more.addEventListener('click', () => this.#setFollow(true));
+  }
+
+  #setFollow(on: boolean): void {
+    if (this.#follow.checked === on) return;
+    this.#follow.checked = on;
+    this.#plan();
+  }
+
+  #toEnd(): void {
+    this.#box.scrollTop = this.#box.scrollHeight;
+    this.#top = this.#box.scrollTop;
+  }
+}

@@ -1,0 +1,29 @@
+/** How a line of a log is shown, for pages and for their script, which appends lines as they come. */
+import type { JobEvent } from '../../../../domain/jobs/job.ts';
+import { block } from '../../../text/safe.ts';
+import { eventText } from '../../../text/views/job-event.ts';
+import { ansiSpans, type Span } from './ansi.ts';
+
+/** Lines of one block: a browser lays out only the blocks that are seen. */
+export const BLOCK_LINES = 200;
+/** Characters of a line that a page shows. */
+const LINE_MAX = 4_096;
+
+interface LogLine {
+  readonly seq: number;
+  /** The class of the line; empty for standard output. */
+  readonly dress: '' | 'err' | 'state';
+  /** With what is invisible or reorders letters as escapes. */
+  readonly spans: readonly Span[];
+}
+
+export function logLine(event: JobEvent): LogLine {
+  const { seq } = event;
+  if (event.type !== 'log') return { seq, dress: 'state', spans: [{ text: block(eventText(event)), classes: '' }] };
+  const spans = ansiSpans(shortened(event.text)).map(({ text, classes }) => ({ text: block(text), classes }));
+  return { seq, dress: event.stream === 'stderr' ? 'err' : '', spans };
+}
+
+function shortened(text: string): string {
+  return text.length <= LINE_MAX ? text : `${text.slice(0, LINE_MAX)}… (${text.length} characters)`;
+}

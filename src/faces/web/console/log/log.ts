@@ -1,0 +1,44 @@
+/** The log of a job: each event has the number that the API gives it, which is its link too. */
+import type { Projected } from '../../../../operations/views/views.ts';
+import { html, type Html } from '../../../html/html.ts';
+import type { Span } from './ansi.ts';
+import { BLOCK_LINES, logLine } from './log-line.ts';
+
+type Event = Projected<'job.events'>[number];
+
+interface LogParts {
+  readonly events: readonly Event[];
+  /** The number of the event before the first one: a part of a log may be empty. */
+  readonly after: number;
+  /** Where the lines that follow come from, while the job can still have some. */
+  readonly stream: string | null;
+  /** Links to other parts of the log. */
+  readonly ways: Html;
+}
+
+/** From this length on the links to other parts are below the log too. */
+const LOG_WAYS = 40;
+
+/** With scripts on, `client/log-tail.ts` appends what follows. */
+export function logHtml({ events, after, stream, ways }: LogParts): Html {
+  const blocks = Array.from({ length: Math.ceil(events.length / BLOCK_LINES) }, (_, at) =>
+    events.slice(at * BLOCK_LINES, (at + 1) * BLOCK_LINES),
+  );
+  const none = events.length === 0 ? html`<p class="empty">There is no output here.</p>\n` : html``;
+  const source = stream === null ? html`` : html` data-stream="${stream}"`;
+  return html`<section id="log" aria-label="Output" data-last="${events.at(-1)?.seq ?? after}"${source}>
+<div class="ways">${ways}</div>
+${none}<div class="log panel mono"${events.length === 0 ? html` hidden` : html``}>\n\
+${blocks.map((lines) => html`<div>\n${lines.map(lineHtml)}</div>\n`)}</div>
+${events.length > LOG_WAYS ? html`<div class="ways">${ways}</div>\n` : html``}</section>\n`;
+}
+
+function lineHtml(event: Event): Html {
+  const { seq, dress, spans } = logLine(event);
+  const kind = dress === '' ? html`` : html` class="${dress}"`;
+  return html`<div id="L${seq}"${kind}><a href="#L${seq}">${seq}</a><span>${spans.map(spanHtml)}</span></div>\n`;
+}
+
+export function spanHtml({ text, classes }: Span): Html {
+  return classes === '' ? html`${text}` : html`<span class="${classes}">${text}</span>`;
+}

@@ -1,0 +1,203 @@
+/** The log of a job on its page: as it grows, when the connection fails, and when it is long. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { until } from '../support/api-client.ts';
+import { DESK, openPlace, type Place, signedIn, startBrowser } from '../support/browser/browser.ts';
+import { startRelay } from '../support/browser/relay.ts';
+import { needs } from '../support/tools.ts';
+
+const LINES = 20_000;
+/** As a child of the log, without the blocks that are laid out only when they are seen, the same lines take longer. */
+const LAYOUT_RATIO = 3;
+
+describe('The log of a job in a browser', { skip: needs('chromium') }, () => {
+  let browser: Browser;
+  let place: Place;
+  before(async () => {
+    [browser, place] = await Promise.all([startBrowser(), openPlace()]);
+  });
+  after(async () => {
+    await browser.close();
+    await place.close();
+  });
+
+  async function runningJob(lines = 0): Promise<string> {
+    const id = await place.program.queue();
+    await place.program.claim();
+    if (lines > 0) await place.program.print(id, numbered(1, lines));
+    return id;
+  }
+
+  test('grows by the stream while one looks on, and reading further up is not disturbed', async () => {
+    const { program, url } = place;
+    const id = await runningJob(300);
+    const { context, page, faults } = await signedIn(browser, place, DESK, `/jobs/${id}`);
+    await status(page).getByText('Live').waitFor();
+    await until('the end of the log is shown', async () => (await page.evaluate(AT_END)) === true);
+    await program.print(id, ['\u001b[31mred\u001b[0m <b>', 'one \u202e more']);
+    await page.getByText(String.raw`one \u202e more`).waitFor();
+    assert.equal(await page.locator('#log .c-fail').innerText(), 'red');
+    await until('it follows', async () => (await page.evaluate(AT_END)) === true);
+
+    await page.locator('#log .log').hover();
+    await page.mouse.wheel(0, -2_000);
+    await until('following ends', async () => !(await page.getByLabel('Follow').isChecked()));
+    await until('the view has moved', async () => (await page.evaluate(AT_END)) === false);
+    const before = await page.evaluate("document.querySelector('.tail').scrollTop");
+    await program.print(id, ['three', 'four']);
+    await page.getByRole('button', { name: '↓ 2 new lines' }).waitFor();
+    assert.equal(await page.evaluate("document.querySelector('.tail').scrollTop"), before, 'the view stays');
+    await page.locator('.tail').focus();
+    await page.keyboard.press('End');
+    await until('it follows again', async () => page.getByLabel('Follow').isChecked());
+
+    await program.finish(id, { state: 'failed', exitCode: 3 });
+    await status(page).getByText('The job ended: failed, exit code 3').waitFor();
+    await page.locator('.head').getByText('failed').waitFor();
+    await assertWhole(page, 306);
+    await until('no stream is left', () => program.face.load().streams <= 1);
+    await page.goto(`${url}/jobs/${id}#L305`);
+    assert.equal(await page.locator('#L305:target').innerText(), '305\nfour');
+    assert.deepEqual(faults, []);
+    await context.close();
+  });
+
+  test('a lost connection says so and loses or doubles no line', async (t) => {
+    const { program } = place;
+    const relay = await startRelay(program.port);
+    t.after(() => relay.stop());
+    const id = await runningJob(10);
+    const { context, page, faults } = await signedIn(browser, { ...place, url: relay.url }, DESK, `/jobs/${id}`);
+    await status(page).getByText('Live').waitFor();
+    relay.cut();
+    await status(page)
+      .getByText(/^Connection lost: next try in \d+ s, from line 11$/)
+      .waitFor();
+    await page
+      .locator('#live')
+      .getByText(/^Offline: the page is as of .*; next try in \d+ s$/)
+      .waitFor();
+    await program.print(id, numbered(11, 900));
+    relay.mend();
+    await page.getByText('line 900', { exact: true }).waitFor();
+    await status(page).getByText('Live').waitFor();
+    await assertWhole(page, 901);
+    await program.finish(id, { state: 'succeeded', exitCode: 0 });
+    await page.locator('.head').getByText('succeeded').waitFor();
+    await assertWhole(page, 902);
+    assert.deepEqual(faults, []);
+    await context.close();
+  });
+
+  test('without a place for its stream it says so, shows each line all the same, and is live again later', async () => {
+    const { program, url } = place;
+    const id = await runningJob(10);
+    const held = new AbortController();
+    const headers = { authorization: `Bearer ${program.tokens.operator}` };
+    const others = await Promise.all(
+      Array.from({ length: 4 }, () => fetch(`${url}/api/v1/jobs/${id}/stream`, { headers, signal: held.signal })),
+    );
+    assert.deepEqual(
+      others.map(({ status }) => status),
+      [200, 200, 200, 200],
+    );
+    const { context, page, faults } = await signedIn(browser, place, DESK);
+    // The refusal is that of the service, with a shorter time to wait.
+    await context.route('**/jobs/*/stream*', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, headers: { ...response.headers(), 'retry-after': '2' } });
+    });
+    await page.goto(`${url}/jobs/${id}`);
+    const words = 'Stream limit reached: lines come with each look at the page; next try in 2 s';
+    await status(page).getByText(words).waitFor();
+    await program.print(id, numbered(11, 20));
+    await page.getByText('line 20', { exact: true }).waitFor();
+    await assertWhole(page, 21);
+    await context.unroute('**/jobs/*/stream*');
+    held.abort();
+    await status(page).getByText('Live').waitFor();
+    await program.finish(id, { state: 'succeeded', exitCode: 0 });
+    await status(page)
+      .getByText(/^The job ended: succeeded/)
+      .waitFor();
+    assert.deepEqual(faults, []);
+    await context.close();
+  });
+
+  test('when the session ends, the page and its log say so and ask no more', async () => {
+    const { program } = place;
+    const id = await runningJob(10);
+    const token = await program.token('readonly');
+    const tokens = { ...program.tokens, readonly: token };
+    const { context, page } = await signedIn(
+      browser,
+      { ...place, program: { ...program, tokens } },
+      DESK,
+      `/jobs/${id}`,
+      'readonly',
+    );
+    await status(page).getByText('Live').waitFor();
+    await program.revoke(token);
+    await status(page).getByText('Signed out: reload the page to sign in').waitFor();
+    await page.locator('#live').getByText('Signed out: reload the page to sign in').waitFor();
+    await program.finish(id, { state: 'succeeded', exitCode: 0 });
+    await context.close();
+  });
+
+  test(`${LINES} lines are all on the page, and laid out only where they are seen`, async () => {
+    const { program, url } = place;
+    const id = await runningJob();
+    for (let from = 1; from < LINES; from += 2_500) await program.print(id, numbered(from, from + 2_499));
+    await program.finish(id, { state: 'succeeded', exitCode: 0 });
+    const { context, page, faults } = await signedIn(browser, place, DESK);
+    await page.goto(`${url}/jobs/${id}?since=2`);
+    await page.getByText(`line ${LINES}`, { exact: true }).waitFor({ state: 'attached', timeout: 120_000 });
+    await until('the range is shown', async () =>
+      (await page.locator('#log').innerText()).includes(` to ${LINES + 2}.`),
+    );
+    assert.equal(await page.evaluate("document.querySelectorAll('.log > div > div').length"), LINES);
+    const [folded, whole] = await page.evaluate<[number, number]>(MEASURE_LAYOUT);
+    assert.ok(folded * LAYOUT_RATIO < whole, `${folded} ms and ${whole} ms`);
+    assert.equal(await page.evaluate("window.find('line 2')"), true, 'the first lines can be found');
+    assert.deepEqual(faults, []);
+    await context.close();
+  });
+});
+
+const AT_END = `(() => {
+  const box = document.querySelector('.tail');
+  return box.scrollHeight > box.clientHeight && box.scrollHeight - box.scrollTop - box.clientHeight <= 4;
+})()`;
+
+const MEASURE_LAYOUT = `(() => {
+  const box = document.querySelector('.log');
+  const layout = () => {
+    box.style.display = 'none';
+    box.offsetHeight;
+    box.style.display = '';
+    const before = performance.now();
+    box.offsetHeight;
+    return performance.now() - before;
+  };
+  const folded = layout();
+  for (const block of box.children) block.style.contentVisibility = 'visible';
+  return [folded, layout()];
+})()`;
+
+function numbered(from: number, to: number): string[] {
+  return Array.from({ length: to - from + 1 }, (_, at) => `line ${from + at}`);
+}
+
+function status(page: Page): ReturnType<Page['locator']> {
+  return page.locator('#log [role=status]');
+}
+
+/** Each line from the first to the last is on the page, once and in order. */
+async function assertWhole(page: Page, last: number): Promise<void> {
+  const ids = await page.evaluate<string[]>("[...document.querySelectorAll('#log .log [id]')].map(({ id }) => id)");
+  assert.deepEqual(
+    ids,
+    Array.from({ length: last }, (_, at) => `L${at + 1}`),
+  );
+}
