@@ -65,7 +65,7 @@ function ofVerb(verb: Verb): string {
 }
 
 /** What the verb asks before it does anything, and what takes the place of the answer. */
-function confirmationText({ call, flags }: Verb): string {
+export function confirmationText({ call, flags }: Verb): string {
   const confirm = 'operation' in call ? call.confirm : undefined;
   if (confirm === undefined) return '';
   const flagOf = (field: string): string => flags.find((flag) => flag.field === field)?.name ?? field;
@@ -103,15 +103,14 @@ function restLabel(positional: Positional): string {
 }
 
 function flagLines(flags: readonly Flag[]): string {
-  return columns(
-    flags.map((flag) => [
-      `--${flag.name}${flag.placeholder === undefined ? '' : ` ${flag.placeholder}`}`,
-      flagText(flag),
-    ]),
-  );
+  return columns(flags.map((flag) => [flagLabel(flag), flagText(flag)]));
 }
 
-function flagText(flag: Flag): string {
+export function flagLabel({ name, placeholder }: Flag): string {
+  return `--${name}${placeholder === undefined ? '' : ` ${placeholder}`}`;
+}
+
+export function flagText(flag: Flag): string {
   const notes = [
     ...(flag.values === undefined ? [] : [`one of ${flag.values.join(', ')}`]),
     ...(flag.required === true ? ['required'] : []),

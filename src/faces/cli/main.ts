@@ -1,10 +1,10 @@
 import { asFailure, Failure, failureRow } from '../../domain/failure.ts';
-import { readArguments, type Request } from './syntax/arguments.ts';
-import { type Client, exitCodeOf, SentFailure } from './connection/client.ts';
+import { MissingFailure, readArguments, type Request } from './syntax/arguments.ts';
+import { exitCodeOf, SentFailure } from './connection/client.ts';
 import { withContext } from './context/chosen-context.ts';
-import { guessOutput, type Options, readOptions, readToken } from './syntax/options.ts';
+import { guessOutput, type Options, readOptions } from './syntax/options.ts';
 import { noRoute, requireRoute } from './connection/remote-request.ts';
-import type { Session } from './connection/session.ts';
+import { openClient } from './connection/open-client.ts';
 import { type Output, type Terminal, write } from './terminal.ts';
 import { TREE } from './syntax/tree.ts';
 import { UsageFailure } from './syntax/usage.ts';
@@ -14,13 +14,27 @@ export async function main(terminal: Terminal): Promise<number> {
   let output = guessOutput(terminal.argv, terminal.env);
   let request: Request | null = null;
   try {
-    request = readArguments(TREE, terminal.argv);
+    request = await readRequest(terminal);
     if (request.ask === 'help') return await showHelp(terminal, request.topic);
     const options = readOptions(request.flags, terminal);
     output = options.output;
     return await run(terminal, request, options);
   } catch (error) {
     return report(terminal, output, error, request);
+  }
+}
+
+/** At a terminal, what the command line lacks is asked for. Throws UsageFailure. */
+async function readRequest(terminal: Terminal): Promise<Request> {
+  for (let argv = terminal.argv; ;) {
+    try {
+      return readArguments(TREE, argv);
+    } catch (error) {
+      if (!(error instanceof MissingFailure) || terminal.stdin.isTTY !== true) throw error;
+      const more = await (await import('./live/missing.ts')).askMissing(terminal, argv, error);
+      if (more === null) throw error;
+      argv = more;
+    }
   }
 }
 
@@ -51,23 +65,6 @@ async function run(
   } finally {
     await client.close();
   }
-}
-
-async function openClient(
-  terminal: Terminal,
-  flags: Session['flags'],
-  { remote: baseUrl, context }: Options,
-): Promise<Client> {
-  if (baseUrl === null) {
-    const [{ LocalClient }, { loadSettings }] = await Promise.all([
-      import('./connection/local.ts'),
-      import('../../config/settings/load-settings.ts'),
-    ]);
-    return new LocalClient(await loadSettings(flags, terminal.env), () => terminal.app());
-  }
-  const { RemoteClient } = await import('./connection/remote.ts');
-  const say = (text: string): void => void terminal.stderr.write(`${text}\n`);
-  return new RemoteClient({ baseUrl, token: await readToken(flags, terminal, context), clock: terminal.clock, say });
 }
 
 /** Reports a failure: its envelope on standard output in JSON mode, else message and hint on standard error. */

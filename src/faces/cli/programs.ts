@@ -39,6 +39,8 @@ export const NOUNS: Readonly<Record<string, string>> = {
   context: 'Name servers, and choose the one that svc uses',
   commands: 'Show the command tree',
   completion: 'Print a completion script for a shell',
+  man: 'Print the manual page',
+  complete: 'Print the names that a word may become; for completion scripts',
   'systemd-unit': 'Print a unit that runs this installation under systemd',
   version: 'Show the version',
 };
@@ -64,7 +66,10 @@ export const NOUN_GROUPS: readonly { readonly nouns: readonly string[]; readonly
   { nouns: ['secret', 'seal', 'token', 'audit'], about: 'Manage secrets, keys and tokens; read the audit ledger' },
   { nouns: ['backup'], about: 'Back up the store, verify and restore backups' },
   { nouns: ['context'], about: 'Name the servers that svc is used with' },
-  { nouns: ['commands', 'completion', 'systemd-unit', 'version'], about: 'Describe svc; print a unit' },
+  {
+    nouns: ['commands', 'completion', 'complete', 'man', 'systemd-unit', 'version'],
+    about: 'Describe svc; print a unit',
+  },
 ];
 
 /** Flags of every verb, besides the settings of every program. `options.ts` reads their environment variables. */
@@ -126,6 +131,7 @@ export const PLACEHOLDERS: Readonly<Record<string, string>> = {
   apply: 'WORKSPACE',
   approval_ttl: 'DURATION',
   approve_when: 'EXPRESSION',
+  backup: 'NAME',
   concurrency_key: 'KEY',
   deny_when: 'EXPRESSION',
   destroy: 'WORKSPACE',
@@ -216,6 +222,10 @@ export const PROGRAM_VERBS: readonly Verb[] = [
     ['source <(svc completion bash)', 'svc completion fish > ~/.config/fish/completions/svc.fish'],
     { positionals: [{ field: 'shell', type: 'string', required: true, values: ['bash', 'zsh', 'fish'] }] },
   ),
+  program('man', ['svc man | man -l -', 'svc man > /usr/local/share/man/man1/svc.1']),
+  program('complete', ['svc complete -- job get job_'], {
+    positionals: [{ field: 'words', type: 'string', required: false, rest: true }],
+  }),
   program('systemd-unit', ['svc systemd-unit', 'svc systemd-unit --data-dir /var/lib/gatehouse']),
   program('version', ['svc version', 'svc version --output json']),
 ];

@@ -1,4 +1,5 @@
 import type { ProgramSession } from './connection/session.ts';
+import type { Terminal } from './terminal.ts';
 import { UsageFailure } from './syntax/usage.ts';
 
 /** A question, and whether an answer confirms it. */
@@ -13,13 +14,18 @@ export async function ask({ terminal, options, verb }: ProgramSession, question:
     ? `svc ${verb.path} --dry-run`
     : `svc ${verb.path} --help`;
   if (options.noInput) throw new UsageFailure(`svc ${verb.path}: needs a confirmation; use --yes.`, hint);
+  if (!question.isYes(await askLine(terminal, question.text)))
+    throw new UsageFailure(`svc ${verb.path}: not confirmed; nothing was done.`, hint);
+}
+
+/** One line from the terminal, without blanks at its ends; empty at the end of the input. */
+export async function askLine({ stdin, stderr }: Pick<Terminal, 'stdin' | 'stderr'>, text: string): Promise<string> {
   const { createInterface } = await import('node:readline');
-  const reader = createInterface({ input: terminal.stdin, output: terminal.stderr });
+  const reader = createInterface({ input: stdin, output: stderr });
   const answer = await new Promise<string>((resolve) => {
     reader.once('close', () => resolve(''));
-    reader.question(question.text, resolve);
+    reader.question(text, resolve);
   });
   reader.close();
-  if (!question.isYes(answer.trim()))
-    throw new UsageFailure(`svc ${verb.path}: not confirmed; nothing was done.`, hint);
+  return answer.trim();
 }

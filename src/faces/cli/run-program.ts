@@ -44,6 +44,12 @@ const PROGRAMS: Readonly<Record<ProgramName, (session: ProgramSession) => Promis
     const script = completionScript(TREE, shell);
     return print(session, 'completion.get', { shell, script }, () => script);
   },
+  man: async (session) => {
+    const { manPage } = await import('./install/man-page.ts');
+    const page = manPage(TREE, session.terminal.version);
+    return print(session, 'man.get', { page }, () => page);
+  },
+  complete: async (session) => (await import('./live/complete.ts')).complete(session),
   'systemd-unit': async (session) => {
     const { systemdUnit } = await import('./install/systemd-unit.ts');
     const unit = systemdUnit({ command: COMMAND, dataDir: (await settingsOf(session)).dataDir });

@@ -6,11 +6,18 @@ import { TREE } from '../syntax/tree.ts';
 
 const DRIVER = 'COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _svc; printf "%s\\n" "${COMPREPLY[@]}"';
 
+/** In the place of the program: answers what `svc complete` would for one command line. */
+const STAND_IN = [
+  'svc() { case "$*" in',
+  "'complete -- job get job_'*|'complete -- schedule add x --apply '*) echo job_1 net;;",
+  'esac; }\n',
+].join('\n');
+
 /** The proposals of bash for the last of `words`. */
 function proposed(...words: string[]): string[] {
   const text = execFileSync('bash', ['--norc', '-s', '--', 'svc', ...words], {
     encoding: 'utf8',
-    input: completionScript(TREE, 'bash') + DRIVER,
+    input: completionScript(TREE, 'bash') + STAND_IN + DRIVER,
   });
   return text.split('\n').filter(Boolean);
 }
@@ -32,6 +39,14 @@ test('bash completes nouns, verbs, flags and values', () => {
 test('bash proposes nothing after --, and nothing for a free value', () => {
   assert.deepEqual(proposed('command', 'run', '--', '-'), []);
   assert.deepEqual(proposed('job', 'list', '--limit', ''), []);
+});
+
+test('bash asks svc for the names of things, with all words up to the cursor', () => {
+  assert.deepEqual(proposed('job', 'get', 'job_'), ['job_1']);
+  assert.deepEqual(proposed('schedule', 'add', 'x', '--apply', ''), ['job_1', 'net']);
+  assert.deepEqual(proposed('check', 'add', 'web', '--kind', 't'), ['tcp', 'tls']);
+  assert.deepEqual(proposed('job', 'get', 'other'), []);
+  assert.deepEqual(proposed('job', 'list', ''), [], 'takes no argument');
 });
 
 test('the script of each shell names every verb and every flag', () => {

@@ -1,9 +1,13 @@
+import { liveListOf } from '../live/live-list.ts';
 import { type Flag, type Tree, type Verb, verbsOf } from '../syntax/tree.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** A script that completes nouns, verbs, flags, and the values that a flag or an argument may have. */
+/**
+ * A script that completes nouns, verbs, flags, and the values that a flag or an argument may have. Names of things are
+ * asked of `svc complete` when they are needed.
+ */
 export function completionScript(tree: Tree, shell: Shell): string {
   return SCRIPTS[shell](tree);
 }
@@ -57,10 +61,46 @@ function takingFlags(tree: Tree): string {
   return flagNames(tree, ({ type }) => type !== 'boolean').join('|');
 }
 
+/** The pattern of a flag after its verb, and after arguments of it. */
+function afterVerb({ path }: Verb, { name }: Flag): string {
+  return `'${path}:--${name}'|'${path} '*':--${name}'`;
+}
+
+/** Patterns of a flag after its verb, for the flags whose values svc lists. */
+function liveFlags(tree: Tree): string {
+  const own = tree.verbs.flatMap((verb) =>
+    verb.flags.filter((flag) => isLive(tree, verb, flag)).map((flag) => afterVerb(verb, flag)),
+  );
+  return [...own, "*':--context'"].join('|');
+}
+
+function isLive(tree: Tree, verb: Verb, named: Parameters<typeof liveListOf>[2]): boolean {
+  return liveListOf(tree, verb, named) !== null || isContextName(verb, named);
+}
+
+/** Of `svc context use` and `remove`; contexts are files here, and no operation lists them. */
+function isContextName({ path }: Verb, { field }: { readonly field?: string }): boolean {
+  return field === 'name' && /^context (use|remove)$/.test(path);
+}
+
+/** Verbs whose first argument is a name that svc lists. */
+function liveVerbs(tree: Tree): Verb[] {
+  return tree.verbs.filter((verb) => {
+    const [first] = verb.positionals;
+    return first !== undefined && isLive(tree, verb, first);
+  });
+}
+
+function liveCase(tree: Tree, propose: string): string {
+  return `    ${liveVerbs(tree)
+    .map(({ path }) => `'${path}'`)
+    .join('|')}) ${propose} ;;`;
+}
+
 /** `case` branches for shells of the Bourne family: flag values by verb first, then those of every verb. */
 function valueCases(tree: Tree, propose: (values: string) => string): string[] {
   const cases = [
-    ...tree.verbs.flatMap(({ path, flags }) => flags.map((flag) => ({ pattern: `'${path}:--${flag.name}'`, flag }))),
+    ...tree.verbs.flatMap((verb) => verb.flags.map((flag) => ({ pattern: afterVerb(verb, flag), flag }))),
     ...tree.globals.map((flag) => ({ pattern: `*':--${flag.name}'`, flag })),
   ];
   return cases.flatMap(({ pattern, flag: { values } }) =>
@@ -86,6 +126,11 @@ function proposeInZsh(words: string): string {
 function bash(tree: Tree): string {
   const { nouns, verbs } = wordsOf(tree);
   return `# Completion of svc for bash: source <(svc completion bash)
+_svc_live() {
+  local names
+  names=$("\${COMP_WORDS[0]}" complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null </dev/null) || return 0
+  COMPREPLY=($(compgen -W "$names" -- "$cur"))
+}
 _svc() {
   local cur=\${COMP_WORDS[COMP_CWORD]} prev='' path='' word i
   COMPREPLY=()
@@ -98,6 +143,7 @@ _svc() {
   done
   case "$path:$prev" in
 ${valueCases(tree, proposeInBash).join('\n')}
+    ${liveFlags(tree)}) _svc_live; return ;;
     ${filePattern(tree)}) COMPREPLY=($(compgen -f -- "$cur")); return ;;
   esac
   case $prev in ${takingFlags(tree)}) return ;; esac
@@ -111,6 +157,7 @@ ${flagCases(tree, proposeInBash).join('\n')}
     '') ${proposeInBash([...nouns, 'help'].join(' '))} ;;
 ${[...verbs].map(([noun, names]) => `    '${noun}') ${proposeInBash(names.join(' '))} ;;`).join('\n')}
 ${argumentCases(tree, proposeInBash).join('\n')}
+${liveCase(tree, '_svc_live; return')}
   esac
 }
 complete -o default -F _svc svc
@@ -127,6 +174,11 @@ function zsh(tree: Tree): string {
   const { nouns, verbs } = wordsOf(tree);
   return `#compdef svc
 # Completion of svc for zsh: source <(svc completion zsh), or a file named _svc in a folder of $fpath
+_svc_live() {
+  local -a names
+  names=(\${(f)"$("\${words[1]}" complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null </dev/null)"})
+  compadd -a names
+}
 _svc() {
   local prev='' path_='' word
   local -i i
@@ -139,6 +191,7 @@ _svc() {
   done
   case "$path_:$prev" in
 ${valueCases(tree, proposeInZsh).join('\n')}
+    ${liveFlags(tree)}) _svc_live; return ;;
     ${filePattern(tree)}) _files; return ;;
   esac
   case $prev in ${takingFlags(tree)}) return ;; esac
@@ -152,6 +205,7 @@ ${flagCases(tree, proposeInZsh).join('\n')}
     '') ${proposeInZsh([...nouns, 'help'].join(' '))} ;;
 ${[...verbs].map(([noun, names]) => `    '${noun}') ${proposeInZsh(names.join(' '))} ;;`).join('\n')}
 ${argumentCases(tree, proposeInZsh).join('\n')}
+${liveCase(tree, '_svc_live; return')}
   esac
 }
 compdef _svc svc
@@ -166,13 +220,17 @@ function takesFile({ placeholder }: Flag): boolean {
   return placeholder === 'FILE' || placeholder === 'DIR';
 }
 
-function fishFlag(condition: string, flag: Flag): string {
+const FISH_LIVE = "'(svc complete -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null </dev/null)'";
+
+function fishFlag(condition: string, flag: Flag, live: boolean): string {
   const value =
     flag.type === 'boolean'
       ? ''
       : flag.values !== undefined
         ? ` -x -a ${say(flag.values.join(' '))}`
-        : ` -r${takesFile(flag) ? 'F' : ''}`;
+        : live
+          ? ` -x -a ${FISH_LIVE}`
+          : ` -r${takesFile(flag) ? 'F' : ''}`;
   return `complete -c svc${condition} -l ${flag.name}${value} -d ${say(flag.help)}`;
 }
 
@@ -191,7 +249,7 @@ function fish(tree: Tree): string {
     '# Completion of svc for fish: svc completion fish > ~/.config/fish/completions/svc.fish',
     'complete -c svc -f',
     ...tree.nouns.map(({ name, summary }) => `complete -c svc -n __fish_use_subcommand -a ${name} -d ${say(summary)}`),
-    ...tree.globals.map((flag) => fishFlag('', flag)),
+    ...tree.globals.map((flag) => fishFlag('', flag, flag.name === 'context')),
     ...[...verbs].flatMap(([noun, names]) =>
       names.map(
         (name) =>
@@ -200,7 +258,10 @@ function fish(tree: Tree): string {
           `-a ${name} -d ${say(summaryOf(tree, `${noun} ${name}`))}`,
       ),
     ),
-    ...tree.verbs.flatMap((verb) => verb.flags.map((flag) => fishFlag(within(verb.path), flag))),
+    ...tree.verbs.flatMap((verb) =>
+      verb.flags.map((flag) => fishFlag(within(verb.path), flag, isLive(tree, verb, flag))),
+    ),
+    ...liveVerbs(tree).map((verb) => `complete -c svc${within(verb.path)} -a ${FISH_LIVE}`),
     ...tree.verbs
       .filter((verb) => valuesOf(verb).length > 0)
       .map((verb) => `complete -c svc${within(verb.path)} -a ${say(valuesOf(verb).join(' '))}`),

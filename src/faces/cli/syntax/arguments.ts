@@ -12,6 +12,20 @@ export type Fields = Readonly<Record<string, unknown>>;
 /** The text of each flag that was given, by name: the global ones and the extra ones of the verb. */
 export type GivenFlags = Readonly<Record<string, string>>;
 
+/** Something that the verb needs was not given. */
+export class MissingFailure extends UsageFailure {
+  readonly verb: Verb;
+  readonly named: Flag | Positional;
+  readonly flags: GivenFlags;
+
+  constructor(message: string, { verb, named, flags }: Pick<MissingFailure, 'verb' | 'named' | 'flags'>) {
+    super(message, `svc ${verb.path} --help`);
+    this.verb = verb;
+    this.named = named;
+    this.flags = flags;
+  }
+}
+
 interface Word {
   readonly text: string;
   /** Came after `--`: it is never a flag. */
@@ -81,7 +95,7 @@ class Reading {
         `svc ${topic} --help`,
       );
     this.#givePositionals(this.#verb);
-    requireFlags(this.#verb, this.#fields);
+    this.#requireFlags(this.#verb);
     return { ask: 'run', verb: this.#verb, fields: this.#fields, flags: this.#flags };
   }
 
@@ -124,17 +138,31 @@ class Reading {
     this.#fields[field] = Object.fromEntries([...before, [key, value]]);
   }
 
-  #givePositionals({ positionals, path }: Verb): void {
+  #givePositionals(verb: Verb): void {
+    const { positionals, path } = verb;
     const words = [...this.#words];
     for (const positional of positionals) {
       const taken = words
         .splice(0, positional.rest === true ? words.length : 1)
         .map(({ text }) => fromText(positional.type, text));
       if (taken.length > 0) this.#fields[positional.field] = positional.rest === true ? taken : taken[0];
-      else if (positional.required) throw this.#usage(`svc ${path}: ${missing(positional)}.`);
+      else if (positional.required) throw this.#missing(verb, positional, `svc ${path}: ${missing(positional)}.`);
     }
     const extra = words[0];
     if (extra !== undefined) throw this.#usage(`svc ${path}: unexpected argument ${JSON.stringify(extra.text)}.`);
+  }
+
+  #requireFlags(verb: Verb): void {
+    const lacking = verb.flags.find(
+      (flag) => flag.required === true && flag.field !== undefined && this.#fields[flag.field] === undefined,
+    );
+    if (lacking === undefined) return;
+    const choice = lacking.values === undefined ? '' : ` Expected one of ${lacking.values.join(', ')}.`;
+    throw this.#missing(verb, lacking, `--${lacking.name}: this flag is required.${choice}`);
+  }
+
+  #missing(verb: Verb, named: Flag | Positional, message: string): MissingFailure {
+    return new MissingFailure(message, { verb, named, flags: this.#flags });
   }
 
   #findFlag(name: string): Flag | undefined {
@@ -171,15 +199,6 @@ class Reading {
 function nextValue(rest: Iterator<string>): string | null {
   const next = rest.next();
   return next.done === true || next.value.startsWith('--') ? null : next.value;
-}
-
-function requireFlags(verb: Verb, fields: Fields): void {
-  const lacking = verb.flags.find(
-    (flag) => flag.required === true && flag.field !== undefined && fields[flag.field] === undefined,
-  );
-  if (lacking === undefined) return;
-  const choice = lacking.values === undefined ? '' : ` Expected one of ${lacking.values.join(', ')}.`;
-  throw new UsageFailure(`--${lacking.name}: this flag is required.${choice}`, `svc ${verb.path} --help`);
 }
 
 function missing({ field, rest, values }: Positional): string {

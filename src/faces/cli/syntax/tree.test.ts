@@ -40,9 +40,9 @@ test('every operation with a command line face is a verb', () => {
   assert.equal(new Set(paths).size, paths.length, 'a verb is there twice');
 });
 
-/** The words of the first svc command in a line of shell: quotes are taken off, and what is redirected is left out. */
+/** The words of the first svc command in a line of shell: without quotes, and up to a redirection or a pipe. */
 function wordsOf(line: string): string[] {
-  const words = line.slice(line.indexOf('svc ')).matchAll(/'([^']*)'|"([^"]*)"|([<>)])|([^\s<>)'"]+)/g);
+  const words = line.slice(line.indexOf('svc ')).matchAll(/'([^']*)'|"([^"]*)"|([<>)|])|([^\s<>)|'"]+)/g);
   const found: string[] = [];
   for (const [, single, double, end, bare] of words) {
     if (end !== undefined) break;

@@ -55,6 +55,8 @@ export type ProgramName =
   | 'context-remove'
   | 'commands'
   | 'completion'
+  | 'complete'
+  | 'man'
   | 'systemd-unit'
   | 'version';
 
