@@ -9,7 +9,8 @@ import { cleanEnvironment, end, runsDirFor, start, tempDir } from './scratch.ts'
 import { monotonicMs } from './time.ts';
 
 /** What bin/svc gives Node, for a daemon inside a program of the bench. */
-export const NODE_FLAGS: readonly string[] = readFileSync(SVC, 'utf8').match(/--max-semi-space-size=\d+/g) ?? [];
+export const NODE_FLAGS: readonly string[] =
+  readFileSync(SVC, 'utf8').match(/--(max-semi-space-size|heap-growing-percent)=\d+/g) ?? [];
 const READY_WITHIN_MS = 60_000;
 const API = '/api/v1';
 
