@@ -18,6 +18,7 @@ import { NETGROUP_OPERATIONS } from './netgroups/netgroups.ts';
 import { NOTIFY_OPERATIONS } from './notify/notify.ts';
 import { openapiOperation } from './openapi.ts';
 import type { Operation } from './core/operation.ts';
+import { PLAYBOOK_HOST_OPERATIONS } from './playbooks/playbook-hosts.ts';
 import { PLAYBOOK_OPERATIONS } from './playbooks/playbooks.ts';
 import { RULE_OPERATIONS } from './rules/rules.ts';
 import { SCHEDULE_OPERATIONS } from './schedules/schedules.ts';
@@ -54,6 +55,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...INVENTORY_OPERATIONS,
   ...COMMAND_OPERATIONS,
   ...PLAYBOOK_OPERATIONS,
+  ...PLAYBOOK_HOST_OPERATIONS,
   ...BACKUP_OPERATIONS,
   ...WORKFLOW_OPERATIONS,
   ...EVENT_OPERATIONS,

@@ -12,6 +12,7 @@ import { classified, netgroup, netgroups } from './views/checks/netgroups.ts';
 import { hostKeys, inventories, inventory } from './views/inventories.ts';
 import { armed, endpoint, endpoints, testNotification, watch, watches } from './views/notify.ts';
 import type { Display } from './display.ts';
+import { playbookHosts } from './views/jobs/hosts.ts';
 import { plan } from './views/plan.ts';
 import { rule, ruleFile, rules, ruleTest, silence, silences } from './views/rules.ts';
 import { block } from './safe.ts';
@@ -37,6 +38,7 @@ const RENDERINGS: { readonly [V in ViewName]: (data: Projected<V>, display: Disp
   'job.redrive': redrive,
   'job.command': commandLine,
   'command.result': result,
+  'playbook.hosts': playbookHosts,
   'backup.list': backups,
   'backup.get': backup,
   'source.list': sources,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { JOB_STATES } from '../../domain/jobs/job.ts';
+import { count } from './shared.ts';
 
 /** Of a rule. */
 export const commandAction = z.object({
@@ -28,6 +29,34 @@ export const COMMAND_VIEWS = {
     command: z.array(z.string()),
     /** Directories outside its run that it may write; absent without any. */
     writable: z.array(z.string()).optional(),
+  }),
+  /** How each task ended on each host. */
+  'playbook.hosts': z.object({
+    job_id: z.string(),
+    /** In the order in which they began. */
+    tasks: z.array(z.object({ play: z.string(), task: z.string() })),
+    /** Tasks and hosts that there were besides. */
+    tasks_left_out: count,
+    hosts: z.array(
+      z.object({
+        host: z.string(),
+        ok: count,
+        changed: count,
+        failures: count,
+        unreachable: count,
+        skipped: count,
+        rescued: count,
+        ignored: count,
+        /** The first one; `task` counts from 0. */
+        failure: z.object({ task: count, message: z.string() }).nullable(),
+        /**
+         * A letter for each task up to the last one that reached the host: `o` ok, `c` changed, `f` failed, `u`
+         * unreachable, `s` skipped, `i` failure ignored, `r` rescued, `.` not reached.
+         */
+        cells: z.string(),
+      }),
+    ),
+    hosts_left_out: count,
   }),
   'command.result': z.object({
     job_id: z.string(),

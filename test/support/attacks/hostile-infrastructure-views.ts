@@ -21,6 +21,7 @@ export function hostileInfrastructure(text: string) {
     'source.get': source,
     'hooks.show': { source: text, file: text, hooks: [text, text] },
     ...hostileWorkflows(text),
+    ...hostileHosts(text),
     'workspace.list': [workspace],
     'workspace.get': { ...workspace, policy },
     'workspace.state': [{ version: -1, serial: 1, resources: 2, job_id: text, created_at: text }],
@@ -29,6 +30,14 @@ export function hostileInfrastructure(text: string) {
     'secret.get': secret,
     'seal.status': { key_id: text, algorithm: text, created_at: text, sealed_items: 1, state: text },
   };
+}
+
+/** The results of a playbook. */
+function hostileHosts(text: string) {
+  const counts = { ok: 1, changed: 1, failures: 1, unreachable: 0, skipped: 0, rescued: 0, ignored: 0 };
+  const host = { host: text, ...counts, failure: { task: 0, message: text }, cells: text };
+  const tasks = [{ play: text, task: text }];
+  return { 'playbook.hosts': { job_id: text, tasks, tasks_left_out: 1, hosts: [host], hosts_left_out: 1 } };
 }
 
 /** The views of workflows. */

@@ -27,7 +27,7 @@ export const ASSETS: readonly Asset[] = [STYLE, SCRIPT, ICON, WAITING_ICON];
 
 /** Read and joined once, when the program starts. */
 function styleText(): string {
-  return ['base', 'parts', 'live', 'media']
+  return ['base', 'parts', 'live', 'pages', 'media']
     .map((name) => read(programFile(`faces/web/console/style/${name}.css`)))
     .join('');
 }

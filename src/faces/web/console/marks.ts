@@ -3,7 +3,7 @@ import { html, Html } from '../../html/html.ts';
 import type { Paint } from '../../text/display.ts';
 
 /** A colour of the style sheet, by what a terminal uses. */
-const HUES: Readonly<Record<Paint, string>> = {
+export const HUES: Readonly<Record<Paint, string>> = {
   green: 'ok',
   red: 'fail',
   yellow: 'warn',

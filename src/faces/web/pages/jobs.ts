@@ -9,6 +9,7 @@ import { JOB_PAINTS } from '../../text/views/jobs.ts';
 import { blocksHtml } from '../console/blocks.ts';
 import { logHtml } from '../console/log/log.ts';
 import { mark } from '../console/marks.ts';
+import { hostsOf, HOSTS_PAGE } from './hosts.ts';
 import type { Page, PageRequest } from './page.ts';
 import { plainPage } from './plain.ts';
 
@@ -28,14 +29,18 @@ const JOB: Page = {
   path: '/jobs/:id',
   section: 'Jobs',
   title: 'Job',
-  reads: ['job.get', 'job.events', 'job.result'],
+  reads: ['job.get', 'job.events', 'job.result', 'playbook.hosts'],
   async show(request) {
     const { params, ask, display } = request;
     const job = await ask('job.get', 'job.get', params);
-    const [log, result] = await Promise.all([logOf(job, request), resultOf(job, request)]);
+    const [log, result, hosts] = await Promise.all([
+      logOf(job, request),
+      resultOf(job, request),
+      hostsOf(job, request),
+    ]);
     const content = html`${approvalOf(job, request)}${act(job, request)}\
 ${blocksHtml(textOf('job.get', job, display), request)}
-${result}${log}`;
+${result}${hosts}${log}`;
     return { title: job.runbook, state: mark(job.state, JOB_PAINTS[job.state]), content };
   },
 };
@@ -106,4 +111,4 @@ function ask({ params, ask: of }: PageRequest, part: object): Promise<Projected<
   return of('job.events', 'job.events', { ...params, ...part });
 }
 
-export const JOB_PAGES = [LIST, JOB];
+export const JOB_PAGES = [LIST, JOB, HOSTS_PAGE];

@@ -62,26 +62,6 @@ export const LIST_PAGES = [
     parts: [{ operation: 'inventory.get', kind: 'inventory.get' }],
   }),
   plainPage({
-    path: '/workflows',
-    section: 'Workspaces',
-    title: 'Workflows',
-    parts: [{ operation: 'workflow.list', kind: 'workflow.list', named: { NAME: '/workflows/' } }],
-  }),
-  plainPage({
-    path: '/workflows/:name',
-    section: 'Workspaces',
-    title: 'Workflow',
-    heading: ({ name }) => `Workflow ${name}`,
-    parts: [{ operation: 'workflow.get', kind: 'workflow.get' }],
-  }),
-  plainPage({
-    path: '/runs/:run',
-    section: 'Workspaces',
-    title: 'Run of a workflow',
-    heading: ({ run }) => `Run ${run}`,
-    parts: [{ operation: 'workflow.status', kind: 'workflow.status' }],
-  }),
-  plainPage({
     path: '/secrets',
     section: 'Secrets',
     title: 'Secrets',

@@ -7,6 +7,7 @@ import { MAINTENANCE_PAGES } from './maintenance.ts';
 import { OVERVIEW } from './overview.ts';
 import type { Page } from './page.ts';
 import { RULE_PAGES } from './rules.ts';
+import { WORKFLOW_PAGES } from './workflows.ts';
 import { WORKSPACE_PAGES } from './workspaces.ts';
 
 /** The pages of the console. Within a section the first one without parameters is its entry. */
@@ -18,6 +19,7 @@ export const PAGES: readonly Page[] = [
   ...RULE_PAGES,
   ...CHECK_PAGES,
   ...WORKSPACE_PAGES,
+  ...WORKFLOW_PAGES,
   ...LIST_PAGES,
   ...MAINTENANCE_PAGES,
 ];

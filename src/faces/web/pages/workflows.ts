@@ -1,0 +1,72 @@
+import type { Projected } from '../../../operations/views/views.ts';
+import type { Paint } from '../../text/display.ts';
+import { html, type Html } from '../../html/html.ts';
+import { textOf } from '../../text/render.ts';
+import { actionText } from '../../text/views/actions.ts';
+import { JOB_PAINTS } from '../../text/views/jobs.ts';
+import { blocksHtml } from '../console/blocks.ts';
+import { graphHtml } from '../console/graph.ts';
+import { mark } from '../console/marks.ts';
+import type { Page, PageRequest } from './page.ts';
+import { plainPage } from './plain.ts';
+
+type Steps = Projected<'workflow.get'>['steps'];
+type Run = Projected<'workflow.status'>;
+
+const LIST = plainPage({
+  path: '/workflows',
+  section: 'Workspaces',
+  title: 'Workflows',
+  parts: [{ operation: 'workflow.list', kind: 'workflow.list', named: { NAME: '/workflows/' } }],
+});
+
+const WORKFLOW: Page = {
+  path: '/workflows/:name',
+  section: 'Workspaces',
+  title: 'Workflow',
+  reads: ['workflow.get'],
+  async show(request) {
+    const workflow = await request.ask('workflow.get', 'workflow.get', request.params);
+    const graph = graphHtml(workflow.steps.map((step) => ({ ...step, note: actionText(step) })));
+    const content = html`${graph}${blocksHtml(textOf('workflow.get', workflow, request.display), request)}`;
+    return { title: `Workflow ${workflow.name}`, content };
+  },
+};
+
+const RUN: Page = {
+  path: '/runs/:run',
+  section: 'Workspaces',
+  title: 'Run of a workflow',
+  reads: ['workflow.status', 'workflow.get'],
+  async show(request) {
+    const run = await request.ask('workflow.status', 'workflow.status', request.params);
+    const { steps } = await request.ask('workflow.get', 'workflow.get', { name: run.workflow });
+    const link = html`<p><a href="${request.url(`/workflows/${encodeURIComponent(run.workflow)}`)}">\
+Workflow ${run.workflow}</a></p>\n`;
+    const content = html`${runGraph(run, steps, request)}${link}\
+${blocksHtml(textOf('workflow.status', run, request.display), request)}`;
+    return { title: `Run of ${run.workflow}`, state: mark(run.state, paintOf(run.state)), content };
+  },
+};
+
+/** A run keeps the steps that it began with, and the workflow may have been replaced since. */
+function runGraph(run: Run, steps: Steps, { url }: PageRequest): Html {
+  const needs = new Map(steps.map((step) => [step.name, step.needs]));
+  if (run.steps.length !== steps.length || run.steps.some(({ name }) => !needs.has(name)))
+    return html`<p class="soft">The workflow has other steps now: there is no graph of this run.</p>\n`;
+  const shown = run.steps.map(({ name, state, job_id: job }) => ({
+    name,
+    needs: needs.get(name) ?? [],
+    note: state,
+    paint: paintOf(state),
+    href: job === null ? undefined : url(`/jobs/${job}`),
+  }));
+  return graphHtml(shown);
+}
+
+function paintOf(state: string): Paint {
+  const paints: Readonly<Record<string, Paint>> = JOB_PAINTS;
+  return paints[state] ?? 'dim';
+}
+
+export const WORKFLOW_PAGES = [LIST, WORKFLOW, RUN];
