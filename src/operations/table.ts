@@ -4,6 +4,7 @@ import { AUDIT_OPERATIONS } from './audit/audit.ts';
 import { BACKUP_OPERATIONS } from './backups/backups.ts';
 import { CHECK_OPERATIONS } from './checks/checks.ts';
 import { COMMAND_OPERATIONS } from './commands/commands.ts';
+import { configOperations } from './configuration/configuration.ts';
 import { DEADMAN_OPERATIONS } from './events/deadman.ts';
 import { EVENT_OPERATIONS } from './events/events.ts';
 import { HOST_REQUEST_OPERATIONS } from './events/host-requests.ts';
@@ -69,6 +70,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...HOST_REQUEST_OPERATIONS,
   ...NOTIFY_OPERATIONS,
   ...DEADMAN_OPERATIONS,
+  ...configOperations(() => OPERATIONS),
   ...SECRET_OPERATIONS,
   ...SEAL_OPERATIONS,
   ...AUDIT_OPERATIONS,

@@ -57,6 +57,7 @@ const OWNED = new Set(Object.values(FOLDERS).flat());
 const IMPORTERS: Readonly<Record<string, string>> = {
   'src/operations/table.ts': 'It is the table of all operations.',
   'src/doctor/doctor.ts': 'It is the table of the entries of the health report.',
+  'src/operations/configuration/kinds/workspaces.ts': 'It is the row of workspaces in a table of stored objects.',
   'src/operations/schedules/actions.ts': 'It is the table of the actions of schedules.',
   'src/operations/views/workspaces.ts': 'It is the view of a workspace; the views of all areas are in one folder.',
   'src/operations/views/approvals.ts': 'An approval shows the plan that it is about.',

@@ -14,7 +14,7 @@ export interface RuleActionRow<Fields> {
    */
   read(map: YamlMap, value: YamlValue, prefix: string): Fields;
   /** The fields of a file that are read as these. */
-  write(fields: Fields): Readonly<Record<string, unknown>>;
+  write(this: void, fields: Fields): Readonly<Record<string, unknown>>;
   /**
    * Checks the fields and their expressions; `isEarlier` marks a rule that an earlier build stored. The returned
    * function fills the fields with the values of an event. Throws ActionRefused.

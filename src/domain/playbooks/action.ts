@@ -5,9 +5,10 @@ import { checkReach, type Reach, REACH_NAMES, readFlag, readReach, writeReach } 
 import { host, limit } from '../actions/targets.ts';
 import { NAME } from '../name.ts';
 import { refused, textOf } from '../yaml/fields.ts';
-import type { YamlMap, YamlValue } from '../yaml/file.ts';
+import type { YamlMap } from '../yaml/file.ts';
+import { type Json, mapOf } from '../yaml/json.ts';
 import { extraVarsFault } from './extra-vars.ts';
-import { type Json, playbookFault, type PlaybookSpec, tagsFault } from './playbook.ts';
+import { playbookFault, type PlaybookSpec, tagsFault } from './playbook.ts';
 
 /** What an action that runs a playbook says beside its kind. */
 export interface PlaybookAction
@@ -157,19 +158,4 @@ function readVars(map: YamlMap, prefix: string): PlaybookAction['extraVars'] {
   if (value === undefined) return {};
   if (value.kind !== 'map') throw refused(`${prefix}extra_vars`, value, 'expected variables with their values');
   return mapOf(value);
-}
-
-/** Variables as they are written in a file of YAML. */
-export function mapOf({ fields }: YamlMap): Record<string, Json> {
-  return Object.fromEntries([...fields].map(([key, value]) => [key, jsonOf(value)]));
-}
-
-function jsonOf(value: YamlValue): Json {
-  if (value.kind === 'map') return mapOf(value);
-  if (value.kind === 'list') return value.items.map(jsonOf);
-  if (value.type === 'null') return null;
-  if (value.type === 'boolean') return value.text.toLowerCase() === 'true';
-  const number = value.type === 'other' ? Number(value.text) : Number.NaN;
-  // 1.10 is a number for YAML and most often a version: what would be written in another way stays a text.
-  return Number.isFinite(number) && String(number) === value.text ? number : value.text;
 }

@@ -1,4 +1,4 @@
-import type { Json } from './playbook.ts';
+import type { Json } from '../yaml/json.ts';
 
 /** Bytes of the variables of a run as JSON. */
 export const EXTRA_VARS_BYTES_MAX = 64 * 1024;

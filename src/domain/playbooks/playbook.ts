@@ -1,6 +1,4 @@
-/** Data of JSON. */
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
-
+import type { Json } from '../yaml/json.ts';
 /** The `spec` of a playbook job. */
 export interface PlaybookSpec {
   /** The path of the playbook in its source or directory. */

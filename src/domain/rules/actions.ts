@@ -1,4 +1,4 @@
-import type { RuleActionRow } from '../actions/action-row.ts';
+import { given, type RuleActionRow } from '../actions/action-row.ts';
 import { type BackupAction, backupRuleAction } from '../backups/action.ts';
 import { type CommandAction, commandRuleAction } from '../commands/action.ts';
 import { type NotifyAction, notifyRuleAction } from '../notify/action.ts';
@@ -62,4 +62,17 @@ export const RULE_ACTIONS: { readonly [K in RuleActionKind]: RuleActionRow<Actio
   workflow: workflowRuleAction,
   backup: backupRuleAction,
   notify: notifyRuleAction,
+};
+
+/** How a file says what a schedule does. */
+export const JOB_ACTION_WRITES: { readonly [K in JobActionKind]: RuleActionRow<ActionFields[K]>['write'] } = {
+  plan: RULE_ACTIONS.plan.write,
+  drift: workspaceRuleAction('drift').write,
+  drift_all: ({ timeout }) => ({ drift_all: true, ...given('timeout', timeout) }),
+  apply: RULE_ACTIONS.apply.write,
+  destroy: RULE_ACTIONS.destroy.write,
+  command: RULE_ACTIONS.command.write,
+  playbook: RULE_ACTIONS.playbook.write,
+  workflow: RULE_ACTIONS.workflow.write,
+  backup: RULE_ACTIONS.backup.write,
 };

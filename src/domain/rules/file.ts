@@ -32,7 +32,15 @@ const COOLDOWN_MAX_MS = 366 * 86_400_000;
  * line.
  */
 export async function readRuleFile(text: string): Promise<RuleFile> {
-  const { rule, when, action } = await parse(text);
+  const file = await readYaml(text);
+  if (file.kind !== 'map')
+    throw new Failure('invalid_argument', 'file: expected fields such as name, when and action.');
+  return readRule(file);
+}
+
+/** The same of fields that were read, as of one rule of several in a file. */
+export async function readRule(file: YamlMap): Promise<RuleFile> {
+  const { rule, when, action } = parse(file);
   try {
     await compileCondition(rule.when);
   } catch (thrown) {
@@ -53,10 +61,7 @@ interface Parsed {
   readonly action: YamlValue;
 }
 
-async function parse(text: string): Promise<Parsed> {
-  const file = await readYaml(text);
-  if (file.kind !== 'map')
-    throw new Failure('invalid_argument', 'file: expected fields such as name, when and action.');
+function parse(file: YamlMap): Parsed {
   refuseOthers(file, RULE_FIELDS);
   const [when, action] = [need(file, 'when'), need(file, 'action')];
   const rule = {

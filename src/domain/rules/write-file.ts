@@ -5,9 +5,13 @@ import type { Rule } from './rule.ts';
 
 /** A rule as a file that `readRuleFile` reads as the same rule. Fields with their default are left out. */
 export function writeRuleFile(rule: Omit<Rule, 'enabled' | 'owners'>): Promise<string> {
-  const { name, when, cooldownMs, approval, approvalTtlMs, oneTap, summary, action } = rule;
-  return writeYaml({
-    name,
+  return writeYaml({ name: rule.name, ...ruleFields(rule) });
+}
+
+/** The fields of the file, besides the name. */
+export function ruleFields(rule: Omit<Rule, 'enabled' | 'owners' | 'name'>): Readonly<Record<string, unknown>> {
+  const { when, cooldownMs, approval, approvalTtlMs, oneTap, summary, action } = rule;
+  return {
     when,
     ...(cooldownMs === null ? {} : { cooldown: formatDuration(cooldownMs) }),
     ...(approval === 'none' ? {} : { approval }),
@@ -15,7 +19,7 @@ export function writeRuleFile(rule: Omit<Rule, 'enabled' | 'owners'>): Promise<s
     ...(oneTap === true ? { one_tap: true } : {}),
     ...(summary === null || summary === undefined ? {} : { summary }),
     action: writeAs(action),
-  });
+  };
 }
 
 function writeAs<K extends RuleActionKind>(action: Action<K>): Readonly<Record<string, unknown>> {

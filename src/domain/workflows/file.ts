@@ -41,6 +41,11 @@ interface ReadStep<A> {
 export async function readWorkflowFile<A>(text: string, actions: StepActions<A>): Promise<WorkflowFile<A>> {
   const file = await readYaml(text);
   if (file.kind !== 'map') throw new Failure('invalid_argument', 'file: expected the fields name and steps.');
+  return readWorkflow(file, actions);
+}
+
+/** The same of fields that were read, as of one workflow of several in a file. */
+export async function readWorkflow<A>(file: YamlMap, actions: StepActions<A>): Promise<WorkflowFile<A>> {
   refuseOthers(file, FILE_FIELDS);
   const name = nameIn(file);
   const list = need(file, 'steps');

@@ -2,14 +2,16 @@ import { didYouMean } from '../cel/refused.ts';
 import { Failure } from '../failure.ts';
 import type { YamlMap, YamlValue } from './file.ts';
 
+type Place = Pick<YamlValue, 'line' | 'column'>;
+
 /** The refusal of a field of a file, with its line. */
-export function refused(field: string, value: Pick<YamlValue, 'line'>, what: string): Failure {
+export function refused(field: string, value: Place, what: string): Failure {
   return new Failure('invalid_argument', `${field}${lineOf(value)}: ${what}.`);
 }
 
-/** The line of a value in words, to stand behind the name of its field. */
-function lineOf({ line }: Pick<YamlValue, 'line'>): string {
-  return ` (line ${line})`;
+/** Where a value is, in words that stand behind the name of its field. */
+export function lineOf({ line, column }: Place): string {
+  return ` (line ${line}${column === undefined ? '' : `, column ${column}`})`;
 }
 
 /** A number or a boolean is taken as it is written. An empty field is refused: an empty limit would mean all hosts. */

@@ -11,10 +11,12 @@ const TOO_DEEP = 'it is nested too deeply';
 const BRACKETS_MAX = 2_000;
 
 /** The bounds of a file; the constants above are those of files that people write by hand. */
-interface YamlLimits {
+export interface YamlLimits {
   readonly bytesMax: number;
   readonly depthMax: number;
   readonly bracketsMax: number;
+  /** Each part knows its column too, and refusals name it: for files of many objects. */
+  readonly columns?: true;
 }
 
 const LIMITS: YamlLimits = { bytesMax: YAML_BYTES_MAX, depthMax: DEPTH_MAX, bracketsMax: BRACKETS_MAX };
@@ -27,6 +29,7 @@ export type YamlValue = YamlText | YamlList | YamlMap;
 export interface YamlText {
   readonly kind: 'text';
   readonly line: number;
+  readonly column?: number;
   readonly text: string;
   /** `other` if the unquoted text is a number. */
   readonly type: 'string' | 'boolean' | 'other' | 'null';
@@ -39,14 +42,19 @@ export interface YamlText {
 interface YamlList {
   readonly kind: 'list';
   readonly line: number;
+  readonly column?: number;
   readonly items: readonly YamlValue[];
 }
 
 export interface YamlMap {
   readonly kind: 'map';
   readonly line: number;
+  readonly column?: number;
   readonly fields: ReadonlyMap<string, YamlValue>;
 }
+
+/** Where a part begins. */
+type Place = Pick<YamlValue, 'line' | 'column'>;
 
 type Library = (typeof Yaml)['default'];
 
@@ -56,6 +64,7 @@ interface Source {
   readonly text: string;
   readonly lines: Yaml.LineCounter;
   readonly depthMax: number;
+  readonly columns: boolean;
 }
 
 /**
@@ -63,7 +72,7 @@ interface Source {
  * and the result has only texts, lists and maps. Throws invalid_argument that names the line.
  */
 export async function readYaml(text: string, limits: YamlLimits = LIMITS): Promise<YamlValue> {
-  const { bytesMax, bracketsMax, depthMax } = limits;
+  const { bytesMax, bracketsMax, depthMax, columns = false } = limits;
   if (Buffer.byteLength(text) > bytesMax) throw refused(`expected at most ${bytesMax} bytes`);
   const brackets = text.match(/[[{]/g)?.length ?? 0;
   if (brackets > bracketsMax) throw refused('it has too many brackets');
@@ -72,9 +81,15 @@ export async function readYaml(text: string, limits: YamlLimits = LIMITS): Promi
   const lines = new yaml.LineCounter();
   const document = parse(yaml, text, lines);
   const fault = [...document.errors, ...document.warnings][0];
-  if (fault !== undefined) throw refused(wordsOf(fault), lines.linePos(fault.pos[0]).line);
+  const source = { yaml, text, lines, depthMax, columns };
+  if (fault !== undefined) throw refused(wordsOf(fault), placeAt(source, fault.pos[0]));
   if (document.contents === null) throw refused('it is empty');
-  return valueOf({ yaml, text, lines, depthMax }, document.contents, 0);
+  return valueOf(source, document.contents, 0);
+}
+
+function placeAt({ lines, columns }: Source, offset: number): Place {
+  const { line, col: column } = lines.linePos(offset);
+  return columns ? { line, column } : { line };
 }
 
 function parse(yaml: Library, text: string, lineCounter: Yaml.LineCounter): Yaml.Document.Parsed | Yaml.Document {
@@ -118,42 +133,42 @@ function wordsOf(fault: Yaml.YAMLParseError | Yaml.YAMLWarning): string {
 }
 
 function valueOf(source: Source, node: unknown, depth: number): YamlValue {
-  const { yaml, lines } = source;
+  const { yaml } = source;
   if (!yaml.isNode(node)) throw refused('a value is missing');
-  const { line } = lines.linePos(node.range?.[0] ?? 0);
-  if (depth > source.depthMax) throw refused(TOO_DEEP, line);
+  const place = placeAt(source, node.range?.[0] ?? 0);
+  if (depth > source.depthMax) throw refused(TOO_DEEP, place);
   if (yaml.isAlias(node) || ('anchor' in node && node.anchor !== undefined))
-    throw refused('anchors and aliases are not supported', line);
-  if (node.tag !== undefined) throw refused('tags are not supported', line);
+    throw refused('anchors and aliases are not supported', place);
+  if (node.tag !== undefined) throw refused('tags are not supported', place);
   if (yaml.isSeq(node))
-    return { kind: 'list', line, items: node.items.map((item) => valueOf(source, item, depth + 1)) };
+    return { kind: 'list', ...place, items: node.items.map((item) => valueOf(source, item, depth + 1)) };
   if (yaml.isMap(node))
-    return { kind: 'map', line, fields: new Map(node.items.map((pair) => fieldOf(source, pair, depth))) };
-  if (!yaml.isScalar(node)) throw refused('a value cannot be parsed', line);
-  return textOf(source, node, line);
+    return { kind: 'map', ...place, fields: new Map(node.items.map((pair) => fieldOf(source, pair, depth))) };
+  if (!yaml.isScalar(node)) throw refused('a value cannot be parsed', place);
+  return textOf(source, node, place);
 }
 
 function fieldOf(source: Source, { key, value }: Yaml.Pair, depth: number): [string, YamlValue] {
   const named = valueOf(source, key, depth + 1);
-  if (named.kind !== 'text' || named.type === 'null') throw refused('expected the name of a field', named.line);
+  if (named.kind !== 'text' || named.type === 'null') throw refused('expected the name of a field', named);
   return [
     named.text,
-    value === null
-      ? { kind: 'text', line: named.line, text: '', type: 'null', isPlain: true }
-      : valueOf(source, value, depth + 1),
+    value === null ? { ...named, text: '', type: 'null', isPlain: true } : valueOf(source, value, depth + 1),
   ];
 }
 
-function textOf(file: Source, { value, source, range, type: form }: Yaml.Scalar, line: number): YamlText {
+function textOf(file: Source, { value, source, range, type: form }: Yaml.Scalar, place: Place): YamlText {
   const isPlain = form === 'PLAIN';
   if (typeof value === 'string') {
-    const starts = range ? lineStarts(file.text.slice(range[0], range[1]), value, line) : null;
-    return { kind: 'text', line, text: value, type: 'string', isPlain, ...(starts === null ? {} : { starts }) };
+    const starts = range ? lineStarts(file.text.slice(range[0], range[1]), value, place.line) : null;
+    return { kind: 'text', ...place, text: value, type: 'string', isPlain, ...(starts === null ? {} : { starts }) };
   }
   const type = value === null ? 'null' : typeof value === 'boolean' ? 'boolean' : 'other';
-  return { kind: 'text', line, text: source ?? String(value), type, isPlain };
+  return { kind: 'text', ...place, text: source ?? String(value), type, isPlain };
 }
 
-function refused(what: string, line?: number): Failure {
-  return new Failure('invalid_argument', `file${line === undefined ? '' : `, line ${line}`}: ${what}.`);
+function refused(what: string, place?: Place): Failure {
+  const at = place === undefined ? '' : `, line ${place.line}`;
+  const column = place?.column === undefined ? '' : `, column ${place.column}`;
+  return new Failure('invalid_argument', `file${at}${column}: ${what}.`);
 }

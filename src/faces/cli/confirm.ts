@@ -15,6 +15,7 @@ async function questionOf(session: Session, confirm: Exclude<Confirm, { by: 'hos
   switch (confirm.by) {
     case 'yes':
       if (confirm.preview !== undefined && fields[confirm.preview] === true) return null;
+      if (confirm.when !== undefined && fields[confirm.when] !== true) return null;
       return { text: filled(confirm.question, fields), isYes: (answer) => /^y(es)?$/i.test(answer) };
     case 'name': {
       if (confirm.when !== undefined && fields[confirm.when] !== true) return null;

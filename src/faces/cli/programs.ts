@@ -26,6 +26,7 @@ export const NOUNS: Readonly<Record<string, string>> = {
   check: 'Watch hosts, ports, certificates, URLs, names and numbers',
   netgroup: 'Name sets of networks, to tell where events come from',
   schedule: 'Run jobs at regular times',
+  config: 'Keep rules, checks and other objects in a file',
   notify: 'Manage push endpoints; send a test notification',
   deadman: 'Notify when a webhook receives nothing',
   inventory: 'Manage the hosts that commands and playbooks reach',
@@ -64,6 +65,7 @@ export const NOUN_GROUPS: readonly { readonly nouns: readonly string[]; readonly
   { nouns: ['check', 'netgroup'], about: 'Watch targets; name the networks that they are in' },
   { nouns: ['silence', 'mute', 'notify', 'deadman'], about: 'Silence rules; mute, send and test notifications' },
   { nouns: ['secret', 'seal', 'token', 'audit'], about: 'Manage secrets, keys and tokens; read the audit ledger' },
+  { nouns: ['config'], about: 'Keep rules, checks and other objects in a file' },
   { nouns: ['backup'], about: 'Back up the store, verify and restore backups' },
   { nouns: ['context'], about: 'Name the servers that svc is used with' },
   {
@@ -216,6 +218,14 @@ export const PROGRAM_VERBS: readonly Verb[] = [
     call: { program: 'restore' },
   },
   ...CONTEXT_VERBS,
+  {
+    path: 'config schema',
+    summary: 'Print the JSON Schema of a configuration file, for editors',
+    examples: ['svc config schema > gatehouse.schema.json'],
+    positionals: [],
+    flags: [],
+    call: { program: 'config-schema' },
+  },
   program('commands', ['svc commands', 'svc commands --output json']),
   program(
     'completion',

@@ -3,7 +3,8 @@ import { type Answer, readData } from './connection/client.ts';
 import { requireConfirmation } from './confirm.ts';
 import { readDeadline } from './follow/polling.ts';
 import { EXIT_INTERRUPTED, follow, jsonSink, textSink } from './follow/follow.ts';
-import { type Session, show } from './connection/session.ts';
+import { type Session, show, showData } from './connection/session.ts';
+import { write } from './terminal.ts';
 import { type OperationCall, operationVerb, TREE } from './syntax/tree.ts';
 import { UsageFailure } from './syntax/usage.ts';
 
@@ -29,10 +30,21 @@ export async function runOperation(asked: Session, call: OperationCall): Promise
   const called = await client.call(call, { ...fields, ...call.preset }, flags['idempotency-key']);
   if (call.wait !== undefined && flags['wait'] !== undefined)
     return waitFor(session, call.wait, await readData(called), deadline);
+  if (call.differs !== undefined) return showDifference(session, call.differs, await readData(called));
   await show(session, called);
   if (call.next !== undefined) await showNext(session, call.next);
   if (called.shape === 'none' && options.output === 'text') session.terminal.stderr.write('Done.\n');
   return 0;
+}
+
+/** The exit code of an answer with differences, as of `diff`; 1 is for failures. */
+const EXIT_DIFFERS = 2;
+
+async function showDifference(session: Session, list: string, answered: Answer): Promise<number> {
+  if (session.options.output === 'json') await write(session.terminal.stdout, answered.text);
+  else await showData(session, answered);
+  const { [list]: differences = [] } = answered.data as Readonly<Record<string, readonly unknown[]>>;
+  return differences.length > 0 ? EXIT_DIFFERS : 0;
 }
 
 function deadlineOf({ flags, verb, terminal }: Session): number {

@@ -32,6 +32,11 @@ const PROGRAMS: Readonly<Record<ProgramName, (session: ProgramSession) => Promis
   'context-add': async (session) => (await import('./context/context-verbs.ts')).contextAdd(session),
   'context-use': async (session) => (await import('./context/context-verbs.ts')).contextUse(session),
   'context-remove': async (session) => (await import('./context/context-verbs.ts')).contextRemove(session),
+  'config-schema': async (session) => {
+    const { configSchema } = await import('../../operations/configuration/schema/document.ts');
+    const schema = configSchema();
+    return print(session, 'config.schema', schema, () => `${JSON.stringify(schema, null, 2)}\n`);
+  },
   commands: async (session) => {
     const { commandLines, commandTree } = await import('./syntax/command-tree.ts');
     return print(session, 'commands', commandTree(TREE), () => commandLines(TREE));

@@ -5,6 +5,7 @@ import { backup, backups } from './views/backups.ts';
 import { check, checks, probed } from './views/checks.ts';
 import { eventList, eventSheet, eventSummary, eventTrace } from './views/events.ts';
 import type { Text } from './blocks.ts';
+import { configApplied, configDiff, configFile } from './views/configuration/config.ts';
 import { generic } from './generic.ts';
 import { commandLine, enqueued, events, job, jobs, redrive, result } from './views/jobs.ts';
 import { mute, mutes } from './views/mutes.ts';
@@ -86,6 +87,9 @@ const RENDERINGS: { readonly [V in ViewName]: (data: Projected<V>, display: Disp
   'netgroup.list': netgroups,
   'netgroup.get': netgroup,
   'netgroup.classify': classified,
+  'config.exported': configFile,
+  'config.diff': configDiff,
+  'config.applied': configApplied,
   'schedule.list': schedules,
   'schedule.get': schedule,
   'secret.list': secrets,

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { CHECK_KINDS, type CheckKind } from '../../domain/checks/check.ts';
-import { readOptions } from '../../domain/checks/kinds.ts';
+import { readOptions, showOptions } from '../../domain/checks/kinds.ts';
+import type { OwnFields } from '../../domain/checks/kind.ts';
 import { CHECK_LIMITS } from '../../domain/checks/target.ts';
 import { requireDuration } from '../../domain/duration.ts';
 import { Failure } from '../../domain/failure.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { rfc3339 } from '../../lib/clock.ts';
-import { changeCheck, deleteCheck, getCheck, holdCheck, insertCheck } from '../../store/checks/checks.ts';
+import { changeCheck, deleteCheck, getCheck, holdCheck, insertCheck, optionsOf } from '../../store/checks/checks.ts';
 import {
   insertTargets,
   replaceTargets,
@@ -107,6 +108,16 @@ const add = writeOperation({
   },
 });
 
+/** The own fields of a check as they are after a change of some of them. Throws invalid_argument. */
+function changedOptions(row: CheckRow, own: OwnFields, defaults: boolean): Partial<Pick<CheckRow, 'options'>> {
+  const given = Object.entries(own).filter(([, value]) => value !== undefined);
+  if (given.length === 0 && !defaults) return {};
+  const kept = defaults
+    ? []
+    : Object.entries(showOptions(row.kind, optionsOf(row))).filter(([, each]) => each !== null);
+  return { options: JSON.stringify(readOptions(row.kind, Object.fromEntries([...kept, ...given]))) };
+}
+
 const update = writeOperation({
   id: 'check.update',
   summary: 'Replace the targets of a check; one whose name remains keeps its state',
@@ -122,6 +133,8 @@ const update = writeOperation({
     name: field.name,
     targets,
     interval: interval.optional().describe('Time between two probes of a target, if it changes'),
+    ...OWN_FIELDS,
+    defaults: field.flag.describe('Own fields of the kind that are not given get their default; else they are kept'),
   }),
   answers: ['check.get'],
   failures: ['not_found', 'conflict'],
@@ -131,12 +144,13 @@ const update = writeOperation({
     const defined = await defineTargets(context, { name, kind }, texts);
     return { kind, change, defined, parts: await viewParts(context) };
   },
-  async run(context, { name }, { kind, change, defined, parts }) {
+  async run(context, { name, targets: _targets, interval: _interval, defaults, ...own }, prepared) {
+    const { kind, change, defined, parts } = prepared;
     const held = await holdCheck(context.tx, name);
     if (held.kind !== kind)
       throw new Failure('conflict', `Check ${name} was replaced by one of kind ${held.kind}; nothing was changed.`);
     const counts = await replaceTargets(context.tx, name, defined);
-    const row = await changeCheck(context.tx, name, change);
+    const row = await changeCheck(context.tx, name, { ...change, ...changedOptions(held, own, defaults) });
     return written(await replyGet(context, row, parts), name, { targets: defined.length, ...counts });
   },
 });

@@ -37,6 +37,8 @@ export interface VerbBehaviour {
   readonly next?: string;
   /** The words for one row of a list that flags filter. */
   readonly item?: string;
+  /** Exits with 2 unless this list of the answer is empty. */
+  readonly differs?: string;
   /** Shows what it has removed. */
   readonly removes?: true;
 }
@@ -58,9 +60,10 @@ export type FollowMode = 'job' | 'approvals';
 export type Confirm =
   /**
    * Asks for yes. Without a terminal, `--yes` is required. With the flag `preview` the verb changes nothing and asks
-   * nothing; at a terminal what it answers with that flag is shown before the question.
+   * nothing; at a terminal what it answers with that flag is shown before the question. With `when` it asks only if
+   * that flag is given.
    */
-  | { readonly by: 'yes'; readonly question: string; readonly preview?: string }
+  | { readonly by: 'yes'; readonly question: string; readonly preview?: string; readonly when?: string }
   /** Asks for the name of the thing, or only if the flag `when` is given. Without a terminal, it does not ask. */
   | { readonly by: 'name'; readonly warning: string; readonly when?: string }
   /**

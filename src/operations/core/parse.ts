@@ -49,11 +49,17 @@ function valueAt(raw: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
+interface FieldType {
+  readonly type: string;
+  /** Of an array. */
+  readonly element?: z.core.$ZodType;
+}
+
 /** Looks through optional, default, and pipes for what a field is made of. */
-function fieldType(schema: z.core.$ZodType): string {
-  const def = schema._zod.def as { type: string; innerType?: z.core.$ZodType; in?: z.core.$ZodType };
+export function innerType(schema: z.core.$ZodType): FieldType {
+  const def = schema._zod.def as FieldType & { innerType?: z.core.$ZodType; in?: z.core.$ZodType };
   const inner = def.innerType ?? (def.type === 'pipe' ? def.in : undefined);
-  return inner === undefined ? def.type : fieldType(inner);
+  return inner === undefined ? def : innerType(inner);
 }
 
 /**
@@ -61,7 +67,7 @@ function fieldType(schema: z.core.$ZodType): string {
  * schema then refuses it and names the field.
  */
 export function fromText(schema: z.core.$ZodType, text: string): unknown {
-  const type = fieldType(schema);
+  const { type } = innerType(schema);
   if (type === 'number' && /^-?\d{1,15}$/.test(text)) return Number(text);
   if (type === 'boolean' && ['true', '1'].includes(text)) return true;
   return type === 'boolean' && ['false', '0'].includes(text) ? false : text;

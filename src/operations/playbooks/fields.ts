@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { extraVarsFault } from '../../domain/playbooks/extra-vars.ts';
-import { type Json, playbookFault, tagsFault } from '../../domain/playbooks/playbook.ts';
+import { playbookFault, tagsFault } from '../../domain/playbooks/playbook.ts';
+import type { Json } from '../../domain/yaml/json.ts';
 
 /** The input fields of a playbook run. */
 

@@ -1,7 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
-import { mapOf } from '../../domain/playbooks/action.ts';
 import { EXTRA_VARS_BYTES_MAX, extraVarsFault } from '../../domain/playbooks/extra-vars.ts';
-import type { Json } from '../../domain/playbooks/playbook.ts';
+import { type Json, mapOf } from '../../domain/yaml/json.ts';
 import { readYaml } from '../../domain/yaml/file.ts';
 
 type Vars = Readonly<Record<string, Json>>;

@@ -10,9 +10,11 @@ import { rfc3339 } from '../../lib/clock.ts';
 import {
   actionOfSchedule,
   deleteSchedule,
+  findHeldSchedule,
   holdSchedule,
   insertSchedule,
   listSchedules,
+  replaceSchedule,
   switchSchedule,
   type NewSchedule,
 } from '../../store/schedules/schedules.ts';
@@ -60,8 +62,8 @@ const list = readOperation({
   run: async ({ store }) => reply('schedule.list', (await listSchedules(store.db)).map(scheduleView)),
 });
 
-const addInput = z.strictObject({
-  name: field.name,
+/** What a schedule says, besides its name. */
+export const SCHEDULE_FIELDS = {
   cron: z.string().describe('Five fields: minute, hour, day of month, month, day of week'),
   timezone: z.string().default(TIMEZONE_DEFAULT).describe('Time zone of the cron fields, such as Europe/Berlin'),
   ...ACTION_FIELDS,
@@ -69,15 +71,34 @@ const addInput = z.strictObject({
   approval: field.oneOf(RULE_APPROVALS).default('none').describe('Whether each run needs an approval'),
   approval_ttl: z.string().optional().describe('How long each run waits for its approval, such as 30m'),
   summary: field.summary,
-});
+};
 
-type AddInput = z.output<typeof addInput>;
+type ScheduleInput = z.output<z.ZodObject<typeof SCHEDULE_FIELDS>>;
 
-function approvalTtlOf({ approval, approval_ttl: text }: AddInput): number | null {
+/** Reads and checks what a schedule says. Throws invalid_argument. */
+export async function readSchedule(input: ScheduleInput) {
+  const read = await timetableReader();
+  const action = readAction(input, input.timeout ?? null);
+  return { timetable: read(input.cron, input.timezone), action, approvalTtlMs: approvalTtlOf(input) };
+}
+
+function approvalTtlOf({ approval, approval_ttl: text }: ScheduleInput): number | null {
   if (text === undefined) return null;
   if (approval === 'none') throw new Failure('invalid_argument', 'approval_ttl: expected only with approval required.');
   return requireDuration('approval_ttl', text, 1_000, APPROVAL_TTL_MAX_MS);
 }
+
+function newSchedule(
+  name: string,
+  definition: Omit<NewSchedule, keyof typeof UNUSED | 'name' | 'next_at' | 'created_at'>,
+  nextAt: number | null,
+  now: number,
+): NewSchedule {
+  return { name, ...UNUSED, ...definition, next_at: nextAt, created_at: now };
+}
+
+/** Of a schedule that has had no slot. */
+const UNUSED = { enabled: 1 as const, last_at: null, last_job_id: null, last_refusal: null };
 
 const add = writeOperation({
   id: 'schedule.add',
@@ -93,39 +114,46 @@ const add = writeOperation({
         'find /srv/cache -mtime +7 -delete',
     ],
   },
-  input: addInput,
+  input: z.strictObject({
+    name: field.name,
+    ...SCHEDULE_FIELDS,
+    replace: field.flag.describe('Replace the schedule of this name, if any; it stays enabled or disabled'),
+  }),
   answers: ['schedule.get'],
   failures: ['duplicate', 'not_found'],
   async prepare({ services }, input) {
-    const read = await timetableReader();
-    const action = readAction(input, input.timeout ?? null);
-    requireWritable(services, action);
-    return { timetable: read(input.cron, input.timezone), action, approvalTtlMs: approvalTtlOf(input) };
+    const read = await readSchedule(input);
+    requireWritable(services, read.action);
+    return read;
   },
   async run({ tx, caller, services }, input, { timetable, action, approvalTtlMs }) {
     await requireTargets(tx, action);
     const now = await tx.dialect.clock(tx.db, tx.now);
-    const row: NewSchedule = {
-      name: input.name,
+    const definition = {
       cron: timetable.cron,
       timezone: timetable.timezone,
-      enabled: 1,
       action: JSON.stringify(action),
       runbook: runbookOf(action),
       approval: input.approval,
       approval_ttl_ms: approvalTtlMs,
       owners: JSON.stringify([caller.owner]),
       added_by: caller.name,
-      next_at: timetable.next(now),
-      last_at: null,
-      last_job_id: null,
-      last_refusal: null,
-      created_at: tx.now,
       summary: input.summary ?? null,
     };
-    await insertSchedule(tx, row);
+    const held = input.replace ? await findHeldSchedule(tx, input.name) : undefined;
+    const nextAt = timetable.next(held === undefined ? now : countsFrom(now, held.last_at));
+    const row =
+      held === undefined
+        ? newSchedule(input.name, definition, nextAt, tx.now)
+        : await replaceSchedule(tx, held, { ...definition, next_at: held.enabled === 1 ? nextAt : null });
+    if (held === undefined) await insertSchedule(tx, row);
     tx.afterCommit(() => services.wake());
-    return written(replyGet(row), row.name, { runbook: row.runbook, approval: row.approval, ...actionDetail(action) });
+    return written(replyGet(row), row.name, {
+      runbook: row.runbook,
+      approval: row.approval,
+      ...(input.replace ? { replace: true } : {}),
+      ...actionDetail(action),
+    });
   },
 });
 

@@ -5,6 +5,7 @@ import { AUDIT_VIEWS } from './audit.ts';
 import { BACKUP_VIEWS } from './backups.ts';
 import { CHECK_VIEWS } from './checks/checks.ts';
 import { COMMAND_VIEWS } from './commands.ts';
+import { CONFIG_VIEWS } from './configuration/config.ts';
 import { EVENT_VIEWS, WEBHOOK_VIEWS } from './events.ts';
 import { HOST_VIEWS } from './host.ts';
 import { INVENTORY_VIEWS } from './inventories.ts';
@@ -47,6 +48,7 @@ export const VIEWS = {
   ...NOTIFY_VIEWS,
   ...WEBHOOK_VIEWS,
   ...NETGROUP_VIEWS,
+  ...CONFIG_VIEWS,
 } as const satisfies Record<string, z.ZodType>;
 
 export type ViewName = keyof typeof VIEWS;

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { Json, PlaybookSpec } from '../../domain/playbooks/playbook.ts';
+import type { PlaybookSpec } from '../../domain/playbooks/playbook.ts';
+import type { Json } from '../../domain/yaml/json.ts';
 import { REPORT_FD } from '../launch/steps.ts';
 import type { Vendored } from '../checkout/vendored/vendored-files.ts';
 import { makeRunFolder, writeRunFile } from '../run-files/run-files.ts';

@@ -1,4 +1,4 @@
-import type { Json } from '../../domain/playbooks/playbook.ts';
+import type { Json } from '../../domain/yaml/json.ts';
 
 /**
  * Variables as YAML for `--extra-vars=@FILE`. Every text is `!unsafe`: Ansible prints it and passes it on, and never

@@ -1,5 +1,6 @@
 import type { CheckKind, CheckOptions } from '../../domain/checks/check.ts';
 import { Failure } from '../../domain/failure.ts';
+import { forgetManaged } from '../configuration/managed.ts';
 import { found, insertRow, rowBy } from '../engine/rows.ts';
 import type { Tx } from '../engine/tx.ts';
 import type { CheckRow, Db } from '../schema/schema.ts';
@@ -43,7 +44,7 @@ export async function insertCheck(
 export async function changeCheck(
   tx: Tx,
   name: string,
-  change: Partial<Pick<CheckRow, 'interval_ms' | 'enabled'>> = {},
+  change: Partial<Pick<CheckRow, 'interval_ms' | 'options' | 'enabled'>> = {},
 ): Promise<CheckRow> {
   const update = tx.db
     .updateTable('checks')
@@ -58,6 +59,7 @@ export async function deleteCheck(tx: Tx, name: string): Promise<CheckRow> {
   const deleted = await tx.db.deleteFrom('checks').where('name', '=', name).returningAll().executeTakeFirst();
   const row = found(deleted, 'check', name);
   await tx.db.deleteFrom('check_targets').where('check_name', '=', name).execute();
+  await forgetManaged(tx, 'check', name);
   tx.announce();
   return row;
 }

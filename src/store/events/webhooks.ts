@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
+import { forgetManaged } from '../configuration/managed.ts';
 import type { Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
 import { found, insertRow, rowBy } from '../engine/rows.ts';
@@ -29,6 +30,7 @@ export async function insertWebhook(tx: Tx, row: WebhookRow): Promise<void> {
 export async function deleteWebhook(tx: Tx, name: string): Promise<WebhookRow> {
   const deleted = await tx.db.deleteFrom('webhooks').where('name', '=', name).returningAll().executeTakeFirst();
   await deleteSigning(tx, name);
+  await forgetManaged(tx, 'webhook', name);
   return found(deleted, 'webhook', name);
 }
 

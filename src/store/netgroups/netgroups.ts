@@ -9,6 +9,7 @@ import {
 } from '../../domain/netgroups/prefix-list.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
+import { forgetManaged } from '../configuration/managed.ts';
 import { FollowedData, type FollowedStore } from '../engine/followed-data.ts';
 import { prepared } from '../engine/prepared.ts';
 import { found, insertRow } from '../engine/rows.ts';
@@ -54,6 +55,7 @@ export async function replaceNetgroup(tx: Tx, name: string, list: PrefixList): P
 /** Throws not_found. */
 export async function deleteNetgroup(tx: Tx, name: string): Promise<NetgroupRow> {
   const row = await tx.db.deleteFrom('netgroups').where('name', '=', name).returningAll().executeTakeFirst();
+  await forgetManaged(tx, 'netgroup', name);
   tx.announce();
   return found(row, 'netgroup', name);
 }

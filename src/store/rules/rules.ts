@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
 import type { RuleAction } from '../../domain/rules/actions.ts';
 import type { Rule } from '../../domain/rules/rule.ts';
+import { forgetManaged } from '../configuration/managed.ts';
 import type { Tx } from '../engine/tx.ts';
 import { ruleTag } from '../jobs/order-tags.ts';
 import { prepared } from '../engine/prepared.ts';
@@ -99,6 +100,7 @@ export async function switchRule(
 export async function deleteRule(tx: Tx, name: string): Promise<RuleRow> {
   const deleted = await tx.db.deleteFrom('rules').where('name', '=', name).returningAll().executeTakeFirst();
   await tx.db.deleteFrom('rule_fires').where('rule', '=', name).execute();
+  await forgetManaged(tx, 'rule', name);
   tx.announce();
   return found(deleted, 'rule', name);
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
 import type { ScheduledAction } from '../../domain/schedules/schedule.ts';
+import { forgetManaged } from '../configuration/managed.ts';
 import type { Tx } from '../engine/tx.ts';
 import { scheduleTag } from '../jobs/order-tags.ts';
 import { prepared } from '../engine/prepared.ts';
@@ -26,13 +27,42 @@ export type NewSchedule = Omit<ScheduleRow, 'order_tag' | 'order_key_id'>;
 /** Throws duplicate where the name is taken. */
 export async function insertSchedule(tx: Tx, row: NewSchedule): Promise<void> {
   if (!(await insertRow(tx.db, 'schedules', { ...row, ...scheduleTag(tx.ring, row) }, 'skip')))
-    throw new Failure('duplicate', `name: a schedule with the name ${row.name} already exists.`);
+    throw new Failure(
+      'duplicate',
+      `name: a schedule with the name ${row.name} already exists; use --replace to replace it.`,
+    );
+}
+
+/** What its author says of a schedule, besides its name. */
+type Definition = Omit<
+  NewSchedule,
+  'name' | 'enabled' | 'created_at' | 'last_at' | 'last_job_id' | 'last_refusal' | 'next_at'
+>;
+
+/** Replaces what a schedule says and its owners; `held` is its row, which stays enabled or disabled. */
+export async function replaceSchedule(
+  tx: Tx,
+  held: ScheduleRow,
+  to: Definition & Pick<ScheduleRow, 'next_at'>,
+): Promise<NewSchedule> {
+  const row = { ...held, ...to };
+  await tx.db
+    .updateTable('schedules')
+    .set({ ...to, ...scheduleTag(tx.ring, row) })
+    .where('name', '=', held.name)
+    .execute();
+  return row;
+}
+
+/** Undefined if no schedule has the name. The row is locked until the write has ended. */
+export async function findHeldSchedule(tx: Tx, name: string): Promise<ScheduleRow | undefined> {
+  const [row] = await tx.dialect.holdRows(tx.db.selectFrom('schedules').selectAll().where('name', '=', name)).execute();
+  return row;
 }
 
 /** Throws not_found. The row is locked until the write has ended. */
 export async function holdSchedule(tx: Tx, name: string): Promise<ScheduleRow> {
-  const [row] = await tx.dialect.holdRows(tx.db.selectFrom('schedules').selectAll().where('name', '=', name)).execute();
-  return found(row, 'schedule', name);
+  return found(await findHeldSchedule(tx, name), 'schedule', name);
 }
 
 /** Switches it on or off. `next_at` is null for one that is off. */
@@ -47,6 +77,7 @@ export async function switchSchedule(
 /** The row that is gone. Throws not_found. */
 export async function deleteSchedule(tx: Tx, name: string): Promise<ScheduleRow> {
   const deleted = await tx.db.deleteFrom('schedules').where('name', '=', name).returningAll().executeTakeFirst();
+  await forgetManaged(tx, 'schedule', name);
   return found(deleted, 'schedule', name);
 }
 

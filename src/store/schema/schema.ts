@@ -3,6 +3,7 @@ import type { EventStatus } from '../../domain/events/event.ts';
 import type { InitialState, JobKind, JobState, JobTrigger } from '../../domain/jobs/job.ts';
 import type { Scope } from '../../domain/access/scope.ts';
 import type { BackupRow } from './backups.ts';
+import type { ConfigObjectRow } from './configuration.ts';
 import type * as checks from './checks.ts';
 import type * as infrastructure from './infrastructure.ts';
 import type * as sweep from './check-sweep.ts';
@@ -70,12 +71,14 @@ export interface Schema {
   checks: checks.CheckRow;
   check_targets: checks.CheckTargetRow;
   netgroups: checks.NetgroupRow;
+  config_objects: ConfigObjectRow;
   schema_migrations: MigrationRow;
 }
 
 export type * from './backups.ts';
 export type * from './check-sweep.ts';
 export type * from './checks.ts';
+export type * from './configuration.ts';
 export type * from './infrastructure.ts';
 export type * from './inventories.ts';
 export type * from './playbooks.ts';

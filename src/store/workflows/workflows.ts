@@ -1,5 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Workflow } from '../../domain/workflows/workflow.ts';
+import { forgetManaged } from '../configuration/managed.ts';
 import type { Tx } from '../engine/tx.ts';
 import { found, insertRow, rowBy } from '../engine/rows.ts';
 import { workflowTag } from '../jobs/order-tags.ts';
@@ -48,5 +49,6 @@ export function replaceWorkflow(tx: Tx, { name, ...columns }: NewWorkflow): Prom
 /** The row that is gone; its runs remain. Throws not_found. */
 export async function deleteWorkflow(tx: Tx, name: string): Promise<WorkflowRow> {
   const deleted = await tx.db.deleteFrom('workflows').where('name', '=', name).returningAll().executeTakeFirst();
+  await forgetManaged(tx, 'workflow', name);
   return found(deleted, 'workflow', name);
 }

@@ -1,6 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import { OPEN_STATES } from '../../domain/jobs/job.ts';
 import { CHANGING_KINDS, workspaceKey, type Drift } from '../../domain/workspaces/workspace.ts';
+import { forgetManaged } from '../configuration/managed.ts';
 import type { Tx } from '../engine/tx.ts';
 import { QUEUED, RUNNING } from '../engine/literals.ts';
 import { prepared } from '../engine/prepared.ts';
@@ -69,6 +70,7 @@ export async function deleteWorkspace(tx: Tx, name: string): Promise<void> {
   found(deleted, 'workspace', name);
   await tx.db.deleteFrom('states').where('workspace', '=', name).execute();
   await tx.db.deleteFrom('artifacts').where('workspace', '=', name).execute();
+  await forgetManaged(tx, 'workspace', name);
 }
 
 /** Of workspaces that a job is running on: name to the job's id. At most one job of a key runs. */

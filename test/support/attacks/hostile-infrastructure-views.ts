@@ -1,4 +1,5 @@
 /** Views of infrastructure with a text in every field that may have one. */
+import { hostileConfig } from './hostile-config-views.ts';
 
 /** The views of sources, workspaces, secrets and the seal. */
 export function hostileInfrastructure(text: string) {
@@ -17,6 +18,7 @@ export function hostileInfrastructure(text: string) {
   const policy = { approve_when: text, deny_when: text, require_saved_plan: true, protect_destroy: false };
   const secret = { project: text, name: text, version: 1, created_at: text, updated_at: text };
   return {
+    ...hostileConfig(text),
     'source.list': [source],
     'source.get': source,
     'hooks.show': { source: text, file: text, hooks: [text, text] },

@@ -49,6 +49,7 @@ export type ProgramName =
   | 'web'
   | 'migrate'
   | 'restore'
+  | 'config-schema'
   | 'context-list'
   | 'context-add'
   | 'context-use'

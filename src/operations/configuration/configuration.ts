@@ -1,0 +1,151 @@
+import { z } from 'zod';
+import { CONFIG_LIMITS, SECTIONS } from '../../domain/configuration/file.ts';
+import { OPERATORS } from '../../domain/access/scope.ts';
+import { listManaged, setManaged } from '../../store/configuration/managed.ts';
+import * as field from '../core/fields.ts';
+import { localOnly, type Operation, readOperation, writeOperation } from '../core/operation.ts';
+import { reply, written } from '../core/reply.ts';
+import type { ViewData } from '../views/views.ts';
+import { changesByHand, changeViews } from './change-view.ts';
+import { CONFIG_KINDS } from './kinds.ts';
+import { placing, type Plan, planOf, prepareChanges } from './plan.ts';
+import { writeConfigFile } from './write-file.ts';
+
+const LOCAL_ONLY = localOnly(
+  'A configuration file decides what starts jobs, so it is compared and applied on the machine only.',
+);
+
+const FILE = {
+  field: 'text',
+  what: 'the configuration',
+  cure: '',
+  question: null,
+  bytesMax: CONFIG_LIMITS.bytesMax,
+} as const;
+
+const text = z
+  .string({ error: 'expected the text of a configuration file' })
+  .refine((text) => Buffer.byteLength(text) <= CONFIG_LIMITS.bytesMax, {
+    error: `expected at most ${CONFIG_LIMITS.bytesMax} bytes`,
+  });
+
+const ASKED = {
+  text,
+  prune: field.flag.describe('Remove what the set of the file manages and the file does not name'),
+  take: field.flag.describe('Move objects of other sets to the set of the file'),
+};
+
+const exported = readOperation({
+  id: 'config.export',
+  summary: 'Print the configuration as a file that svc config apply accepts',
+  scopes: OPERATORS,
+  ...LOCAL_ONLY,
+  cli: { verb: 'config export', examples: ['svc config export > gatehouse.yaml', 'svc config export --set web'] },
+  input: z.strictObject({ set: field.name.optional().describe('Only what this set manages') }),
+  answers: ['config.exported'],
+  async run(context, { set }) {
+    const managed = set === undefined ? [] : await listManaged(context.store.db);
+    const own = new Set(managed.filter((row) => row.config_set === set).map(({ kind, name }) => `${kind} ${name}`));
+    const sections = SECTIONS.map(async (section) => {
+      const kind = CONFIG_KINDS[section];
+      const all = [...(await kind.stored(context))];
+      return [
+        section,
+        new Map(set === undefined ? all : all.filter(([name]) => own.has(`${kind.word} ${name}`))),
+      ] as const;
+    });
+    const objects = Object.fromEntries(await Promise.all(sections));
+    return reply('config.exported', { text: await writeConfigFile(set ?? null, objects) });
+  },
+});
+
+/** `operations` are all of them: a change is a call of one. */
+function diffOperation(operations: () => readonly Operation[]): Operation {
+  return readOperation({
+    id: 'config.diff',
+    summary: 'Show what svc config apply would change; exit with 2 if anything',
+    scopes: OPERATORS,
+    ...LOCAL_ONLY,
+    cli: {
+      verb: 'config diff',
+      stdin: FILE,
+      omit: ['text'],
+      differs: 'changes',
+      examples: ['svc config diff --file gatehouse.yaml', 'svc config diff --file web.yaml --prune'],
+    },
+    input: z.strictObject(ASKED),
+    answers: ['config.diff'],
+    failures: ['conflict', 'not_found'],
+    async run(context, asked) {
+      const plan = await planOf(context, asked);
+      await prepareChanges(context, operations(), plan.changes);
+      return reply('config.diff', await planView(context, plan));
+    },
+  });
+}
+
+async function planView(
+  context: Parameters<typeof changesByHand>[0],
+  { set, changes, same, left }: Plan,
+): Promise<ViewData<'config.diff'>> {
+  const byHand = await changesByHand(context, changes);
+  return {
+    set,
+    changes: changeViews(changes, byHand),
+    same,
+    left: left.map(({ section, name }) => ({ kind: CONFIG_KINDS[section].word, name })),
+  };
+}
+
+function applyOperation(operations: () => readonly Operation[]): Operation {
+  return writeOperation({
+    id: 'config.apply',
+    summary: 'Make the configuration that of a file: all of it, or nothing',
+    // The URLs of new webhooks are in the answer.
+    shownOnce: true,
+    scopes: OPERATORS,
+    ...LOCAL_ONLY,
+    cli: {
+      verb: 'config apply',
+      stdin: FILE,
+      omit: ['text'],
+      examples: ['svc config apply --file gatehouse.yaml', 'svc config apply --file web.yaml --prune --yes'],
+      confirm: {
+        by: 'yes',
+        question: 'Remove what the set of the file manages and the file does not name? [y/N] ',
+        when: 'prune',
+      },
+    },
+    input: z.strictObject(ASKED),
+    answers: ['config.applied'],
+    failures: ['conflict', 'duplicate', 'not_found'],
+    async prepare(context, asked) {
+      const plan = await planOf(context, asked);
+      const parts = await prepareChanges(context, operations(), plan.changes);
+      return { plan, parts, view: await planView(context, plan) };
+    },
+    async run(context, _input, { plan, parts, view }) {
+      const webhooks: ViewData<'config.applied'>['webhooks'] = [];
+      for (const { part, entry } of parts) {
+        const made = await placing(entry, () => part(context));
+        if (made.shape === 'one' && made.kind === 'webhook.created')
+          webhooks.push(made.data as ViewData<'webhook.created'>);
+      }
+      const { tx } = context;
+      await setManaged(
+        tx,
+        plan.managed.map((row) => ({ ...row, applied_at: tx.now })),
+      );
+      const count = (word: string): number => plan.changes.filter(({ change }) => change === word).length;
+      const counts = { added: count('add'), changed: count('change'), removed: count('remove') };
+      return written(reply('config.applied', { ...view, webhooks }), plan.set, {
+        ...counts,
+        managed: plan.managed.length,
+      });
+    },
+  });
+}
+
+export function configOperations(operations: () => readonly Operation[]): readonly Operation[] {
+  return [exported, diffOperation(operations), applyOperation(operations)];
+}

@@ -1,0 +1,45 @@
+import type { Entry } from '../../domain/configuration/change.ts';
+import type { YamlMap } from '../../domain/yaml/file.ts';
+import type { Node } from '../core/json-schema.ts';
+import type { Context } from '../core/operation.ts';
+
+/** A call of an operation: its id and its input. */
+export type Call = readonly [operation: string, input: Readonly<Record<string, unknown>>];
+
+/** Puts the stored credentials of an object in place of `[kept]`. Throws invalid_argument where none is stored. */
+export type Restore = <T>(value: T) => T;
+
+/**
+ * How objects of one kind are in a configuration file. Everything is read and written by the operations of the kind;
+ * this says which call makes which difference.
+ */
+export interface ConfigKind {
+  /** The word for one, also the first word of its operations. */
+  readonly word: string;
+  /** JSON Schema of an entry, the name aside. */
+  readonly schema: () => Node;
+  /** The stored objects by name, each as an entry with its credentials. */
+  stored(context: Context): Promise<ReadonlyMap<string, Entry>>;
+  /** Reads an entry in the form of a stored one. Throws invalid_argument. */
+  read(map: YamlMap, restore: Restore): Promise<Entry>;
+  add(name: string, entry: Entry): readonly Call[];
+  /** The calls that make the one of the other. Throws conflict where none do. */
+  change(name: string, from: Entry, to: Entry): readonly Call[];
+  remove(name: string): readonly Call[];
+}
+
+/** The input of a call without what only the file says. */
+export function without(entry: Entry, ...fields: readonly string[]): Entry {
+  return Object.fromEntries(Object.entries(entry).filter(([field]) => !fields.includes(field)));
+}
+
+/** Enabled objects do not say so. */
+export function disabledOf(enabled: boolean): Entry {
+  return enabled ? {} : { enabled: false };
+}
+
+/** What enables or disables it, if that differs. */
+export function switchCalls(word: string, name: string, from: Entry, to: Entry): readonly Call[] {
+  if (from['enabled'] === to['enabled']) return [];
+  return [[`${word}.${to['enabled'] === false ? 'disable' : 'enable'}`, { name }]];
+}

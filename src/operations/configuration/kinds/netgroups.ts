@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { readPrefixList } from '../../../domain/netgroups/prefix-list.ts';
+import { listNetgroups, netgroupOf } from '../../../store/netgroups/netgroups.ts';
+import { jsonSchema } from '../../core/json-schema.ts';
+import type { Call, ConfigKind } from '../kind.ts';
+import { readEntry, withoutEmpty } from '../read-entry.ts';
+import type { Entry } from '../../../domain/configuration/change.ts';
+
+const entry = z.strictObject({
+  prefixes: z.array(z.string()).describe('CIDR prefixes, such as 10.0.0.0/8'),
+  excludes: z.array(z.string()).default([]).describe('Prefixes within them that are not in the group'),
+});
+
+type Lists = z.output<typeof entry>;
+
+function textOf({ prefixes, excludes }: Lists): string {
+  return [...prefixes, ...excludes.map((each) => `!${each}`)].join(',');
+}
+
+function call(operation: 'netgroup.add' | 'netgroup.set', name: string, to: Entry): Call {
+  return [operation, { name, prefixes: textOf(entry.parse(to)) }];
+}
+
+export const netgroups: ConfigKind = {
+  word: 'netgroup',
+  schema: () => jsonSchema(entry, 'input'),
+  async stored({ store }) {
+    const rows = (await listNetgroups(store.db)).map(netgroupOf);
+    return new Map(rows.map(({ name, ...lists }) => [name, withoutEmpty(lists)]));
+  },
+  read: async (map, restore) => withoutEmpty({ ...readPrefixList(textOf(readEntry(entry, map, restore))) }),
+  add: (name, to) => [call('netgroup.add', name, to)],
+  change: (name, _from, to) => [call('netgroup.set', name, to)],
+  remove: (name) => [['netgroup.remove', { name }]],
+};

@@ -1,0 +1,39 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Entry } from '../../../domain/configuration/change.ts';
+import { runEmbeddedTests } from '../../../domain/rules/embedded-tests.ts';
+import { readRule } from '../../../domain/rules/file.ts';
+import { ruleFields } from '../../../domain/rules/write-file.ts';
+import { listRules, ruleOf } from '../../../store/rules/rules.ts';
+import { type Call, type ConfigKind, disabledOf, switchCalls, without } from '../kind.ts';
+import { enabledIn, onlyFields } from '../read-entry.ts';
+import { RULE_SCHEMA } from '../schema/rules.ts';
+
+/** What a rule has here and not in a file of one rule. */
+const OWN = ['enabled', 'tests'];
+
+function add(name: string, to: Entry, replace: boolean): Call {
+  const file = { name, ...without(to, 'enabled') };
+  // JSON is YAML; written once, it is read by the operation like a file of one rule.
+  return ['rule.add', { text: JSON.stringify(file), replace, disabled: to['enabled'] === false }];
+}
+
+export const rules: ConfigKind = {
+  word: 'rule',
+  schema: () => RULE_SCHEMA,
+  async stored({ store }) {
+    const rows = (await listRules(store.db)).map(ruleOf);
+    return new Map(rows.map((rule) => [rule.name, { ...ruleFields(rule), ...disabledOf(rule.enabled) }]));
+  },
+  async read(map, restore) {
+    const rule = await readRule(onlyFields(map, (field) => !OWN.includes(field)));
+    await runEmbeddedTests(rule, map.fields.get('tests'));
+    return restore({ ...ruleFields(rule), ...disabledOf(enabledIn(map)) });
+  },
+  add: (name, to) => [add(name, to, false)],
+  change(name, from, to) {
+    const isSame = isDeepStrictEqual(without(from, 'enabled'), without(to, 'enabled'));
+    // A replaced rule stays enabled or disabled, and is switched by a call that adds its owner.
+    return [...(isSame ? [] : [add(name, without(to, 'enabled'), true)]), ...switchCalls('rule', name, from, to)];
+  },
+  remove: (name) => [['rule.remove', { name }]],
+};

@@ -1,0 +1,214 @@
+import { hash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { type Entry, type FieldChange, fieldChanges } from '../../domain/configuration/change.ts';
+import {
+  type ConfigFile,
+  type FileEntry,
+  readConfigFile,
+  SECTIONS,
+  type Section,
+} from '../../domain/configuration/file.ts';
+import { placed } from '../../domain/configuration/place.ts';
+import { Failure } from '../../domain/failure.ts';
+import { lineOf } from '../../domain/yaml/fields.ts';
+import { YieldTimer } from '../../lib/flow/cooperative.ts';
+import { listManaged } from '../../store/configuration/managed.ts';
+import type { ConfigObjectRow } from '../../store/schema/schema.ts';
+import { hideCredentials, keptCredentials, replaceTexts, textsOf } from '../core/kept.ts';
+import type { Context, Operation } from '../core/operation.ts';
+import { type Part, preparePart } from './part.ts';
+import { CONFIG_KINDS, sectionOf } from './kinds.ts';
+import type { Call } from './kind.ts';
+
+/** What `config diff` and `config apply` are asked. */
+interface Asked {
+  readonly text: string;
+  /** Remove what the set of the file manages and the file does not name. */
+  readonly prune: boolean;
+  /** Manage objects that another set manages. */
+  readonly take: boolean;
+}
+
+/** A difference between the file and the store. */
+export interface Change {
+  readonly change: 'add' | 'change' | 'remove';
+  readonly section: Section;
+  readonly name: string;
+  /** Where the object is in the file; null for one that it does not name. */
+  readonly entry: FileEntry | null;
+  /** Of a change, without credentials. */
+  readonly fields: readonly FieldChange[];
+  readonly calls: readonly Call[];
+  /** What the last apply left of an object that is different now: somebody changed it since. */
+  readonly changedSince: number | null;
+}
+
+export interface Plan {
+  readonly set: string | null;
+  readonly changes: readonly Change[];
+  /** How many objects of the file are as they should be. */
+  readonly same: number;
+  /** What the set manages and the file does not name; `prune` removes it. */
+  readonly left: readonly { readonly section: Section; readonly name: string }[];
+  /** What the set of the file manages afterwards, as far as it changes. */
+  readonly managed: readonly Omit<ConfigObjectRow, 'applied_at'>[];
+}
+
+type Stored = Readonly<Record<Section, ReadonlyMap<string, Entry>>>;
+type Managed = ReadonlyMap<string, ConfigObjectRow>;
+
+/** Compares a file with the store. Throws invalid_argument and conflict that name line and column. */
+export async function planOf(context: Context, { text, prune, take }: Asked): Promise<Plan> {
+  const file = await readConfigFile(text);
+  if (prune && file.set === null)
+    throw new Failure(
+      'invalid_argument',
+      'prune: the file has no set; write "set: NAME" in it, so that it owns objects.',
+    );
+  const [stored, managed] = await Promise.all([readStored(context), readManaged(context)]);
+  const wanted = await readWanted(context, file, stored, managed, take);
+  const changed = wanted.flatMap((each) => changeOf(each, stored[each.entry.section], managed));
+  const left = leftOf(file, stored, managed);
+  return {
+    set: file.set,
+    changes: [...changed, ...(prune ? left.map(removal).toReversed() : [])],
+    same: wanted.length - changed.length,
+    left: prune ? [] : left,
+    managed: file.set === null ? [] : managedBy(file.set, wanted, managed),
+  };
+}
+
+/** Prepares every call of the changes. Throws as their operations do, with line and column. */
+export async function prepareChanges(
+  context: Context,
+  operations: readonly Operation[],
+  changes: readonly Change[],
+): Promise<{ readonly part: Part; readonly entry: FileEntry | null }[]> {
+  const timer = new YieldTimer(context.services.clock);
+  const parts: { part: Part; entry: FileEntry | null }[] = [];
+  for (const { calls, entry } of changes)
+    for (const [id, input] of calls) {
+      const operation = operations.find((each) => each.id === id);
+      if (operation === undefined) throw new Error(`no operation ${id}`);
+      parts.push({ part: await placing(entry, () => preparePart(context, operation, input)), entry });
+      if (timer.isDue) await timer.breathe();
+    }
+  return parts;
+}
+
+/** Does the work, and gives a refusal its place in the file. */
+export async function placing<T>(entry: FileEntry | null, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw entry === null ? error : placed(error, entry);
+  }
+}
+
+async function readStored(context: Context): Promise<Stored> {
+  const read = SECTIONS.map(async (section) => [section, await CONFIG_KINDS[section].stored(context)] as const);
+  return Object.fromEntries(await Promise.all(read)) as Stored;
+}
+
+async function readManaged({ store }: Context): Promise<Managed> {
+  return new Map((await listManaged(store.db)).map((row) => [`${row.kind} ${row.name}`, row]));
+}
+
+function managedKey(section: Section, name: string): string {
+  return `${CONFIG_KINDS[section].word} ${name}`;
+}
+
+interface Wanted {
+  readonly entry: FileEntry;
+  readonly fields: Entry;
+}
+
+async function readWanted(
+  { services }: Context,
+  { set, entries }: ConfigFile,
+  stored: Stored,
+  managed: Managed,
+  take: boolean,
+): Promise<Wanted[]> {
+  const timer = new YieldTimer(services.clock);
+  const wanted: Wanted[] = [];
+  for (const entry of entries) {
+    const { section, name, map } = entry;
+    const kind = CONFIG_KINDS[section];
+    const before = stored[section].get(name);
+    const fields = await placing(entry, () => kind.read(map, restorer(kind.word, before)));
+    const owner = managed.get(managedKey(section, name))?.config_set ?? set;
+    // A file without a set, such as an export of all, manages nothing: it may name what others manage.
+    if (owner !== set && !take && (set !== null || !isDeepStrictEqual(before, fields)))
+      throw new Failure(
+        'conflict',
+        `${section}.${name}${lineOf(map)}: the set ${owner} manages this ${kind.word}; use --take to move it here.`,
+      );
+    wanted.push({ entry, fields });
+    if (timer.isDue) await timer.breathe();
+  }
+  return wanted;
+}
+
+/** Puts the credentials of the stored object in place of `[kept]`. */
+function restorer(word: string, stored: Entry | undefined): <T>(value: T) => T {
+  const originals = stored === undefined ? [] : textsOf(stored);
+  return (value) => replaceTexts(value, keptCredentials(word, originals));
+}
+
+function changeOf({ entry, fields: to }: Wanted, stored: ReadonlyMap<string, Entry>, managed: Managed): Change[] {
+  const { section, name } = entry;
+  const kind = CONFIG_KINDS[section];
+  const from = stored.get(name);
+  const base = { section, name, entry };
+  if (from === undefined)
+    return [{ ...base, change: 'add', fields: [], calls: kind.add(name, to), changedSince: null }];
+  if (isDeepStrictEqual(from, to)) return [];
+  const row = managed.get(managedKey(section, name));
+  const isByHand = row !== undefined && row.digest !== digestOf(from);
+  const calls = kind.change(name, from, to);
+  return [
+    {
+      ...base,
+      change: 'change',
+      fields: shownChanges(from, to),
+      calls,
+      changedSince: isByHand ? row.applied_at : null,
+    },
+  ];
+}
+
+/** What differs, without credentials. A field that differs in a credential only is the same on both sides. */
+function shownChanges(from: Entry, to: Entry): FieldChange[] {
+  return fieldChanges(from, to).map((each) => replaceTexts(each, hideCredentials));
+}
+
+function leftOf({ set, entries }: ConfigFile, stored: Stored, managed: Managed): Plan['left'] {
+  const named = new Set(entries.map(({ section, name }) => managedKey(section, name)));
+  const rows = [...managed].filter(([key, row]) => set !== null && row.config_set === set && !named.has(key));
+  return rows
+    .flatMap(([, { kind, name }]) => {
+      const section = sectionOf(kind);
+      return section !== undefined && stored[section].has(name) ? [{ section, name }] : [];
+    })
+    .toSorted((a, b) => SECTIONS.indexOf(a.section) - SECTIONS.indexOf(b.section));
+}
+
+function removal({ section, name }: Plan['left'][number]): Change {
+  const calls = CONFIG_KINDS[section].remove(name);
+  return { change: 'remove', section, name, entry: null, fields: [], calls, changedSince: null };
+}
+
+function managedBy(set: string, wanted: readonly Wanted[], managed: Managed): Plan['managed'] {
+  return wanted.flatMap(({ entry: { section, name }, fields }) => {
+    const row = { kind: CONFIG_KINDS[section].word, name, config_set: set, digest: digestOf(fields) };
+    const before = managed.get(managedKey(section, name));
+    return before?.config_set === set && before.digest === row.digest ? [] : [row];
+  });
+}
+
+/** Of the entry without its credentials, whatever the order of its fields. */
+function digestOf(fields: Entry): string {
+  const sorted = Object.entries(fields).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return hash('sha256', JSON.stringify(replaceTexts(sorted, hideCredentials)));
+}

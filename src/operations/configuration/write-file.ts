@@ -1,0 +1,22 @@
+import type { Entry } from '../../domain/configuration/change.ts';
+import { SECTIONS, type Section } from '../../domain/configuration/file.ts';
+import { writeYaml } from '../../domain/yaml/write.ts';
+import { hideCredentials, replaceTexts } from '../core/kept.ts';
+
+/** The name under which `svc config schema` is kept beside the files, for editors. */
+const SCHEMA_FILE = 'gatehouse.schema.json';
+
+/** A configuration file; credentials in URLs are `[kept]`. */
+export async function writeConfigFile(
+  set: string | null,
+  objects: Readonly<Partial<Record<Section, ReadonlyMap<string, Entry>>>>,
+): Promise<string> {
+  const sections = SECTIONS.flatMap((section): [string, unknown][] => {
+    const entries = [...(objects[section] ?? [])].toSorted(([a], [b]) => (a < b ? -1 : 1));
+    return entries.length === 0 ? [] : [[section, entries.map(([name, entry]) => ({ name, ...entry }))]];
+  });
+  const head = `# yaml-language-server: $schema=${SCHEMA_FILE}\n`;
+  const content = { ...(set === null ? {} : { set }), ...Object.fromEntries(sections) };
+  if (Object.keys(content).length === 0) return `${head}{}\n`;
+  return head + (await writeYaml(replaceTexts(content, hideCredentials)));
+}

@@ -1,0 +1,11 @@
+/** An object that a configuration file manages. See schema.ts for the conventions. */
+export interface ConfigObjectRow {
+  /** The word for its kind, such as `check`. */
+  kind: string;
+  name: string;
+  /** The `set` of the file. */
+  config_set: string;
+  /** Of what the file said, without credentials. */
+  digest: string;
+  applied_at: number;
+}
