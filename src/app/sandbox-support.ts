@@ -2,6 +2,7 @@ import { findJobAccount, type JobIdentity } from '../config/job-account.ts';
 import type { Settings } from '../config/settings/settings.ts';
 import type { DoctorParts } from '../doctor/entry.ts';
 import type { Bounds } from '../runners/bounds/bounds.ts';
+import type { Log } from '../lib/log.ts';
 import { createLauncher, type Launcher } from '../runners/launch/launch.ts';
 
 type SandboxSettings = Pick<Settings, 'jobUser' | 'allowUnfilteredEgress'>;
@@ -12,6 +13,8 @@ interface DaemonParts {
   readonly bounds: Pick<Bounds, 'detail'>;
   readonly jobIdentity: JobIdentity;
 }
+
+type Support = Awaited<ReturnType<DoctorParts['sandbox']>>;
 
 const STATUS = { full: 'ok', limited: 'warn', none: 'fail' } as const;
 
@@ -27,4 +30,9 @@ export async function sandboxSupport(
     return identity?.account !== null;
   });
   return { status: STATUS[state], detail: daemon === null ? detail : `${detail}; ${daemon.bounds.detail}` };
+}
+
+/** For the start: without it, the first failed job would say that this machine refuses some of them, or all. */
+export function logLimits({ status, detail }: Support, log: Log): void {
+  if (status !== 'ok') log.warn({ detail }, 'the sandbox of jobs is limited');
 }

@@ -1,3 +1,4 @@
+import type { JobIdentity } from '../config/job-account.ts';
 import type { ListenAddress } from '../config/settings/listen-address.ts';
 import { postgresEnvironment } from './postgres-environment.ts';
 import { processEnvironment, type Settings } from '../config/settings/settings.ts';
@@ -28,7 +29,7 @@ import { foldersOf } from './outside.ts';
 import { prepareJobIdentity, prepareJobPlace, watchModes, withModeWatch } from './job-place.ts';
 import { beginKeying } from './keying.ts';
 import { notifierOptions } from './notifier.ts';
-import { sandboxSupport } from './sandbox-support.ts';
+import { logLimits, sandboxSupport } from './sandbox-support.ts';
 import { statusOf } from './status.ts';
 import { reloadOnHangup, Targets } from './reload.ts';
 import { type Running, sayReady } from './run/ready.ts';
@@ -113,11 +114,7 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
   const modes = jobIdentity.account === null ? watchModes(opened, () => daemon?.id ?? null) : null;
   const base = modes === null ? opened : withModeWatch(opened, modes);
   const signals = loggedSignals(log);
-  const launcher = createLauncher({ allowUnfilteredEgress: settings.allowUnfilteredEgress });
-  // Before the first helper process, which then starts in the control group of the daemon.
-  const bounds = openBounds(settings, base.clock);
-  const guard = createGuard({ clock: base.clock, onProblem: (err) => log.warn({ err }, 'guard') });
-  teardown.add(() => guard.stop());
+  const { sandbox, ...forJobs } = openJobParts({ settings, base, log, teardown, jobIdentity });
 
   let ingressUrl = '';
   const surface: Surface = { base, log, teardown, listening: [] };
@@ -127,7 +124,7 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
     wake: () => daemon?.wake(),
     claimNow: async (tx) => daemon?.claimNow(tx),
     ingressUrl: () => Promise.resolve(ingressUrl),
-    sandbox: () => sandboxSupport(settings, { launcher, bounds, jobIdentity }),
+    sandbox,
     jobIdentity,
     targets: () => targets.current.length,
     reload: targets.reloader({ settings, load, daemon: () => daemon }),
@@ -138,6 +135,7 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
   const statusUrl = await openStatus(surface);
   // After the listeners: a refused start creates no directory for runs.
   const place = await prepareJobPlace(base, jobIdentity, log);
+  logLimits(await sandbox(), log);
   daemon = await startDaemon({
     store: base.store,
     keyring: () => sameKey(base),
@@ -145,9 +143,7 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
     clock: base.clock,
     setup: {
       clock: base.clock,
-      launcher,
-      guard,
-      bounds,
+      ...forJobs,
       runsDir: place.runsDir,
       account: jobIdentity.account,
       ...foldersOf(base, place.runsDir),
@@ -171,6 +167,25 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
   teardown.add(() => started.stop());
   teardown.add(reloadOnHangup(runtime, log));
   return { webUrl, ingressUrl, statusUrl, runtime, daemon, signals, stop: () => teardown.run() };
+}
+
+interface JobPartsOrder {
+  readonly settings: Settings;
+  readonly base: Base;
+  readonly log: Log;
+  readonly teardown: Teardown;
+  readonly jobIdentity: JobIdentity;
+}
+
+/** What starts, bounds and ends the programs of jobs, and what the doctor says of it. */
+function openJobParts({ settings, base, log, teardown, jobIdentity }: JobPartsOrder) {
+  const launcher = createLauncher({ allowUnfilteredEgress: settings.allowUnfilteredEgress });
+  // Before the first helper process, which then starts in the control group of the daemon.
+  const bounds = openBounds(settings, base.clock);
+  const guard = createGuard({ clock: base.clock, onProblem: (err) => log.warn({ err }, 'guard') });
+  teardown.add(() => guard.stop());
+  const sandbox = () => sandboxSupport(settings, { launcher, bounds, jobIdentity });
+  return { launcher, bounds, guard, sandbox };
 }
 
 /** Throws Failure where this process must not serve the store. */

@@ -21,11 +21,13 @@ async function open(
   t: TestContext,
   abi: number,
   args: readonly string[] = [],
-): Promise<{ fixture: Fixture; api: Api; sandbox: DoctorEntry }> {
+): Promise<{ fixture: Fixture; api: Api; sandbox: DoctorEntry; log: string }> {
   const fixture = await openFixture(t);
-  const api = (await fixture.start({ program: programOfOlderKernel(t, abi), args })).api(fixture.token);
+  const daemon = await fixture.start({ program: programOfOlderKernel(t, abi), args });
+  const api = daemon.api(fixture.token);
   const { data } = await api.get<DoctorEntry[]>('/health');
-  return { fixture, api, sandbox: data.find(({ name }) => name === 'sandbox') ?? assert.fail('no such entry') };
+  const sandbox = data.find(({ name }) => name === 'sandbox') ?? assert.fail('no such entry');
+  return { fixture, api, sandbox, log: daemon.log() };
 }
 
 async function run(api: Api, command: readonly string[], egressPorts: readonly number[] = []): Promise<string> {
@@ -103,7 +105,8 @@ describe('A daemon on an older kernel', { skip: needsOlderKernel(2) }, () => {
     'T34: runs nothing in the sandbox with its own account, and says what to do',
     { timeout: TIMEOUT_MS },
     async (t) => {
-      const { fixture, api, sandbox } = await open(t, 2, ['--job-user', 'root', '--allow-unfiltered-egress']);
+      const { fixture, api, sandbox, log } = await open(t, 2, ['--job-user', 'root', '--allow-unfiltered-egress']);
+      assert.match(log, /every sandboxed job is refused.*the sandbox of jobs is limited/);
       const [state, exitCode, ...lines] = await endOf(fixture, api, await run(api, ['true']));
       assert.deepEqual([state, exitCode, lines.length], ['failed', null, 1]);
       assert.match(
