@@ -55,9 +55,12 @@ process.exitCode = await main({
   clock: systemClock,
   version: VERSION,
   app: () => import('./app.ts'),
-  onInterrupt(listener) {
-    process.on('SIGINT', listener);
-    return () => process.off('SIGINT', listener);
+  onInterrupt(listener, also = []) {
+    const signals = ['SIGINT' as const, ...also];
+    for (const signal of signals) process.on(signal, listener);
+    return () => {
+      for (const signal of signals) process.off(signal, listener);
+    };
   },
 });
 release();

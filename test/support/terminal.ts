@@ -21,6 +21,8 @@ export interface Given {
   readonly typed?: string;
   /** Standard output is a terminal with this number of columns. */
   readonly columns?: number;
+  /** With `columns`: the number of its lines. */
+  readonly rows?: number;
   /** Called with what presses Ctrl-C, as soon as somebody listens for it. */
   readonly interruptible?: (interrupt: () => void) => void;
 }
@@ -77,7 +79,7 @@ export async function svc(argv: readonly string[], given: Given = {}): Promise<R
   stdin.end(given.typed ?? '');
   const stdout = Object.assign(
     new Screen(),
-    given.columns === undefined ? {} : { isTTY: true, columns: given.columns },
+    given.columns === undefined ? {} : { isTTY: true, columns: given.columns, rows: given.rows ?? 24 },
   );
   const stderr = new Screen();
   const terminal: Terminal = {

@@ -53,6 +53,7 @@ const TEST_TOOLS = {
   // Its clients refuse a server of a newer version, so that the tests of backups start a server of Debian's.
   pg_dump: { ...onPath('pg_dump'), debianPackage: 'postgresql-client' },
   'postgresql server': { debianPackage: 'postgresql', isThere: () => POSTGRESQL_BIN !== undefined },
+  script: { ...onPath('script'), debianPackage: 'bsdutils' },
   prlimit: { ...onPath('prlimit'), debianPackage: 'util-linux' },
   // In some containers it is there, and may not trace another process.
   strace: { debianPackage: 'strace', isThere: () => succeeds('strace', STRACE_PROBE) },

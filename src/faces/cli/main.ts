@@ -52,8 +52,10 @@ async function run(
   const { call } = verb;
   if ('program' in call) {
     // Programs of this machine leave SVC_REMOTE alone, which may be set for all other verbs; --remote itself is meant.
-    if (given.remoteByFlag || flags['context'] !== undefined) throw noRoute(`svc ${verb.path}`);
-    const session = { terminal, options: given, flags, verb, fields };
+    if (call.remote !== true && (given.remoteByFlag || flags['context'] !== undefined))
+      throw noRoute(`svc ${verb.path}`);
+    const options = call.remote === true ? await withContext(given, flags, terminal) : given;
+    const session = { terminal, options, flags, verb, fields };
     return (await import('./run-program.ts')).runProgram(session, call.program);
   }
   const options = await withContext(given, flags, terminal);

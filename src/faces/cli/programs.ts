@@ -9,6 +9,7 @@ export const NOUNS: Readonly<Record<string, string>> = {
   migrate: 'Upgrade the store to the schema of this build',
   doctor: 'Check each part of the installation',
   whoami: 'Show the identity of the caller and the server',
+  watch: 'Follow jobs, approvals and checks on one screen',
   workspace: 'Plan, apply and destroy infrastructure',
   approval: 'List, show and decide approvals',
   command: 'Run an ad-hoc command as a job',
@@ -56,7 +57,7 @@ export const NOUN_GROUPS: readonly { readonly nouns: readonly string[]; readonly
   { nouns: ['serve', 'web'], about: 'Run the daemon, or only the API and web pages' },
   { nouns: ['doctor', 'migrate', 'node', 'whoami'], about: 'Check, upgrade and list the daemons; show the caller' },
   {
-    nouns: ['job', 'command', 'playbook', 'workflow', 'approval', 'maintenance'],
+    nouns: ['watch', 'job', 'command', 'playbook', 'workflow', 'approval', 'maintenance'],
     about: 'Queue, follow and approve jobs; prepare a reboot',
   },
   { nouns: ['workspace', 'source', 'vendor', 'hooks'], about: 'Plan, apply and destroy infrastructure' },
@@ -217,6 +218,7 @@ export const PROGRAM_VERBS: readonly Verb[] = [
     ],
     call: { program: 'restore' },
   },
+  { ...program('watch', ['svc watch', 'svc watch --context prod']), call: { program: 'watch', remote: true } },
   ...CONTEXT_VERBS,
   {
     path: 'config schema',

@@ -49,6 +49,7 @@ const PROGRAMS: Readonly<Record<ProgramName, (session: ProgramSession) => Promis
     const script = completionScript(TREE, shell);
     return print(session, 'completion.get', { shell, script }, () => script);
   },
+  watch: async (session) => (await import('./watch/watch.ts')).watch(session),
   man: async (session) => {
     const { manPage } = await import('./install/man-page.ts');
     const page = manPage(TREE, session.terminal.version);

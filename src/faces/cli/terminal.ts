@@ -74,21 +74,21 @@ export interface ProgramIo {
 export type Output = 'text' | 'json';
 
 /** A stream that may be a terminal. */
-type Screen = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+type Screen = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
 
 /** Everything outside that the command line uses; tests pass their own. */
 export interface Terminal {
   readonly argv: readonly string[];
   readonly env: Environment;
-  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdin: Readable & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown };
   readonly stdout: Screen;
   readonly stderr: Screen;
   readonly clock: Clock;
   readonly version: string;
   /** Loads the store and services, which remote calls never need. */
   app(): Promise<App>;
-  /** Calls back on Ctrl-C instead of exiting; the returned function restores the default. */
-  onInterrupt(listener: () => void): () => void;
+  /** Calls back on Ctrl-C, and on the signals given, instead of exiting; the returned function restores the default. */
+  onInterrupt(listener: () => void, also?: readonly NodeJS.Signals[]): () => void;
 }
 
 /** Writes, and waits for a slow reader, so that memory does not grow with the answer. */

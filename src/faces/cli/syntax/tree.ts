@@ -42,6 +42,8 @@ export interface OperationCall extends VerbBehaviour {
 /** A verb that is a local program: it is not in the operation table and contacts no server. */
 interface ProgramCall {
   readonly program: ProgramName;
+  /** It takes --remote and --context: it calls operations itself. */
+  readonly remote?: true;
 }
 
 export type ProgramName =
@@ -58,6 +60,7 @@ export type ProgramName =
   | 'completion'
   | 'complete'
   | 'man'
+  | 'watch'
   | 'systemd-unit'
   | 'version';
 
