@@ -47,3 +47,10 @@ export function knownHosts(
   });
   return lines.join('');
 }
+
+/** Why ssh did not accept the key that it got, if its messages say that the key has changed; else null. */
+export function changedKeyReason(messages: string): string | null {
+  return /HOST IDENTIFICATION HAS CHANGED/.test(messages)
+    ? 'its host key has changed, and the new one was not accepted'
+    : null;
+}

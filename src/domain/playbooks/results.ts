@@ -1,3 +1,4 @@
+import { changedKeyReason } from '../inventories/host-key.ts';
 import type { JobProgress } from '../jobs/job.ts';
 import { oneLine } from '../one-line.ts';
 import type { HostCounts, ReportEvent, TaskStatus } from './report.ts';
@@ -167,8 +168,10 @@ export class ResultsCollector {
     }
     found.cells.write(CELL_LETTERS[status], task, 'latin1');
     found.used = Math.max(found.used, task + 1);
-    if (found.failure === null && (status === 'failed' || status === 'unreachable'))
-      found.failure = { task, message: this.#text(message ?? '', MESSAGE_CHARACTERS_MAX) };
+    if (found.failure !== null || (status !== 'failed' && status !== 'unreachable')) return;
+    // Its long warning says why after more characters than are kept.
+    const reason = status === 'unreachable' ? changedKeyReason(message ?? '') : null;
+    found.failure = { task, message: reason ?? this.#text(message ?? '', MESSAGE_CHARACTERS_MAX) };
   }
 
   #addTotal({ host, ...rest }: Extract<ReportEvent, { event: 'total' }>): void {

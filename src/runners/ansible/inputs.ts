@@ -157,6 +157,8 @@ function environmentOf(runDir: string, home: string): Record<string, string> {
     ANSIBLE_SSH_CONTROL_PATH_DIR: `${home}/cp`,
     ANSIBLE_HOST_KEY_CHECKING: 'true',
     ANSIBLE_PIPELINING: 'true',
+    // Found as always, without a warning: that of a host that cannot be reached repeats the whole reason.
+    ANSIBLE_PYTHON_INTERPRETER: 'auto_silent',
     ANSIBLE_TIMEOUT: String(CONNECT_WITHIN_S),
     ANSIBLE_RETRY_FILES_ENABLED: 'false',
     ANSIBLE_NOCOLOR: '1',

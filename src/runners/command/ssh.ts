@@ -1,5 +1,6 @@
-import type { Connection } from '../../domain/inventories/connection.ts';
 import { shellWord } from '../../domain/commands/hosts.ts';
+import type { Connection } from '../../domain/inventories/connection.ts';
+import { changedKeyReason } from '../../domain/inventories/host-key.ts';
 
 /** For the connection, the key exchange and the sign-in: then a host that says nothing is unreachable. */
 const CONNECT_WITHIN_S = 10;
@@ -93,8 +94,6 @@ export function unreachableReason(log: string, folder: string): string | null {
     .filter((line) => line !== '');
   const last = lines.at(-1);
   if (last === undefined) return null;
-  if (lines.some((line) => /HOST IDENTIFICATION HAS CHANGED/.test(line)))
-    return 'its host key has changed, and the new one was not accepted';
-  if (last.startsWith('Host key verification failed')) return 'its host key was not accepted';
-  return last.slice(0, 300);
+  const refusal = last.startsWith('Host key verification failed') ? 'its host key was not accepted' : null;
+  return changedKeyReason(log) ?? refusal ?? last.slice(0, 300);
 }
