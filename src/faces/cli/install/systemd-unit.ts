@@ -7,7 +7,7 @@ export interface UnitPlace {
 
 /**
  * The unit that docs/how-to/run-as-a-service.md describes: two accounts, three capabilities, and a control group that
- * the daemon may part among its jobs.
+ * the daemon may part among its jobs. The page says what the daemon needs that other services are hardened against.
  */
 export function systemdUnit({ command, dataDir }: UnitPlace): string {
   return `[Unit]
@@ -21,7 +21,7 @@ NotifyAccess=main
 WatchdogSec=120
 User=gatehouse
 ExecStart=${word(command)} serve --data-dir ${word(dataDir)} --job-user gatehouse-job
-ExecReload=/bin/kill -HUP $MAINPID
+ExecReload=/bin/sh -c 'kill -HUP $$MAINPID'
 AmbientCapabilities=CAP_SETUID CAP_SETGID CAP_KILL
 CapabilityBoundingSet=CAP_SETUID CAP_SETGID CAP_KILL
 StateDirectory=gatehouse-runs
@@ -33,6 +33,18 @@ TimeoutStopSec=30
 LimitRTPRIO=1
 LimitNICE=-20
 Delegate=yes
+NoNewPrivileges=yes
+ProtectSystem=full
+PrivateDevices=yes
+ProtectClock=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+RestrictNamespaces=yes
+LockPersonality=yes
+SystemCallArchitectures=native
 
 [Install]
 WantedBy=multi-user.target
