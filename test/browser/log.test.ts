@@ -59,6 +59,26 @@ describe('The log of a job in a browser', { skip: needs('chromium') }, () => {
     await until('no stream is left', () => program.face.load().streams <= 1);
     await page.goto(`${url}/jobs/${id}#L305`);
     assert.equal(await page.locator('#L305:target').innerText(), '305\nfour');
+    await page.locator('#L303 a').click({ modifiers: ['Shift'] });
+    assert.equal(new URL(page.url()).hash, '#L303-L305');
+    assert.deepEqual(await page.locator('.marked a').allInnerTexts(), ['303', '304', '305']);
+    assert.deepEqual(faults, []);
+    await context.close();
+  });
+
+  test('a job that failed opens at its first error, and a line above those of the page is fetched', async () => {
+    const { program, url } = place;
+    const id = await runningJob(500);
+    await program.print(id, ['Error: no such volume', ...numbered(501, 600), 'error again']);
+    await program.finish(id, { state: 'failed', exitCode: 1 });
+    const { context, page, faults } = await signedIn(browser, place, DESK, `/jobs/${id}`);
+    await page.locator('.marked').getByText('Error: no such volume').waitFor();
+    const [line, box] = [await page.locator('.marked').boundingBox(), await page.locator('.tail').boundingBox()];
+    assert.ok(line && box && line.y >= box.y - 1 && line.y < box.y + box.height, 'it is in view');
+    await page.goto(`${url}/jobs/${id}#L5-L6`);
+    await page.waitForURL(`${url}/jobs/${id}?since=4#L5-L6`);
+    await page.locator('#L6.marked').waitFor();
+    assert.deepEqual(await page.locator('.marked').allInnerTexts(), ['5\nline 4', '6\nline 5']);
     assert.deepEqual(faults, []);
     await context.close();
   });

@@ -90,6 +90,26 @@ describe('The script of the console', { skip: needs('chromium') }, () => {
     await context.close();
   });
 
+  test('new rows of a list wait for who reads it, and what changes in a row is shown', async () => {
+    const { program } = place;
+    const id = await program.queue();
+    const { context, page, faults } = await signedIn(browser, place, DESK, '/jobs?runbook=command:localhost');
+    const top = page.locator('tbody tr').first();
+    await top.getByText(id).waitFor();
+    await program.claim();
+    await program.queue();
+    await page.getByRole('button', { name: '1 new: show it' }).waitFor();
+    await top.getByText('running').waitFor();
+    assert.match(await top.innerText(), new RegExp(id));
+    await page.getByRole('button', { name: '1 new: show it' }).click();
+    await until('the new one is on top', async () => !(await top.innerText()).includes(id));
+    assert.equal(await page.getByRole('button', { name: /new: show/ }).count(), 0);
+    await program.finish(id, { state: 'succeeded', exitCode: 0 });
+    await program.claim();
+    assert.deepEqual(faults, []);
+    await context.close();
+  });
+
   test('keys open sections, rows and the palette, which finds links and ids, and none decides anything', async () => {
     const { program, url } = place;
     const { approval } = await gate(program.store);
@@ -144,6 +164,8 @@ describe('The script of the console', { skip: needs('chromium') }, () => {
     assert.deepEqual(await faultsOf(page), []);
     await page.keyboard.press('p');
     await page.locator('#live').getByText('Live').waitFor();
+    await page.goto(`${url}/approvals/${(await gated(place.program)).apr}`);
+    assert.match(await page.locator('main time').first().innerText(), /^(?:\d{4}-\d\d-\d\d )?\d\d:\d\d [+−]\d\d:\d\d$/);
     assert.deepEqual(faults, []);
     await context.close();
   });

@@ -2,6 +2,7 @@
 import { ApprovalNews } from './approvals.ts';
 import { LogTail } from './log-tail.ts';
 import { change } from './morph.ts';
+import { NewRows } from './new-rows.ts';
 import { isFault } from './stream.ts';
 import { localise } from './times.ts';
 import { parsed } from './trusted.ts';
@@ -21,6 +22,7 @@ export class LivePage {
   readonly #button: HTMLButtonElement;
   readonly #tail: LogTail | null;
   readonly #news: ApprovalNews;
+  readonly #rows = new NewRows(this);
   #isPaused = false;
   #isSignedOut = false;
   #failures = 0;
@@ -117,6 +119,7 @@ export class LivePage {
   #show(fresh: Document): void {
     this.#isDue = false;
     this.#tail?.take(fresh);
+    this.#rows.hold(fresh);
     for (const selector of ['main', 'nav', 'footer']) {
       const [before, after] = [document.querySelector(selector), fresh.querySelector(selector)];
       if (before !== null && after !== null) change(before, after, this.#tail?.section ?? null);

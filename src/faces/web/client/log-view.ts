@@ -1,6 +1,7 @@
 /** The lines of a log on the page: appended in order, bounded, and followed until somebody reads further up. */
 import type { JobEvent } from '../../../domain/jobs/job.ts';
 import { BLOCK_LINES, logLine } from '../console/log/log-line.ts';
+import { markLines, toFirstError } from './log-marks.ts';
 import { make } from './trusted.ts';
 
 /** What is above is left out at the top, in whole blocks. */
@@ -40,8 +41,11 @@ export class LogView {
     box.role = 'group';
     box.ariaLabel = 'Lines of the output';
     this.#listen();
-    this.#follow.checked = isOpen && location.hash === '';
+    const isPlain = ['', '#output'].includes(location.hash);
+    this.#follow.checked = isOpen && isPlain;
     this.#plan();
+    markLines(box);
+    if (isPlain && !isOpen) toFirstError(box);
   }
 
   /** The number of the newest event. */

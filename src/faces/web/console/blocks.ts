@@ -70,11 +70,13 @@ function named(name: string, place: string, { url }: Links): Html {
   return html`<a href="${url(place + encodeURIComponent(name))}">${inline(name)}</a>`;
 }
 
-/** A value with a link for each id in it that has a page. */
+/** A value with a link for each id in it that has a page, and each time as one that a browser knows. */
 export function linked(text: string, { url }: Links): Html {
-  const parts = text.split(/\b([a-z]{3}_[0-9a-z]{26})\b/);
+  const parts = text.split(/\b([a-z]{3}_[0-9a-z]{26}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)\b/);
   return html`${parts.map((part, at) => {
-    const place = at % 2 === 0 ? undefined : PLACES.find(([prefix]) => isId(prefix, part));
+    if (at % 2 === 0) return html`${inline(part)}`;
+    if (part.endsWith('Z')) return html`<time datetime="${part}">${part}</time>`;
+    const place = PLACES.find(([prefix]) => isId(prefix, part));
     return place === undefined ? html`${inline(part)}` : html`<a class="id" href="${url(place[1] + part)}">${part}</a>`;
   })}`;
 }

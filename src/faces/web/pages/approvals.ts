@@ -92,7 +92,7 @@ function planSection({ plan_artifact_id: artifact }: Approval, plan: Plan | Fail
 function facts(approval: Approval, { display, url }: PageRequest): Html {
   const { nowMs } = display;
   const { provenance } = approval;
-  const rows: (readonly [string, string | null])[] = [
+  const rows: (readonly [string, string | Html | null])[] = [
     ['What', approval.summary],
     ['Asked by', approval.requested_by],
     ['Came from', origin(provenance)],
@@ -105,7 +105,9 @@ function facts(approval: Approval, { display, url }: PageRequest): Html {
     ['Reason', approval.reason],
   ];
   const shown = rows.map(([name, value]) =>
-    value === null ? html`` : html`<div><dt>${name}</dt><dd>${linked(value, { url })}</dd></div>\n`,
+    value === null
+      ? html``
+      : html`<div><dt>${name}</dt><dd>${typeof value === 'string' ? linked(value, { url }) : value}</dd></div>\n`,
   );
   return html`<dl>\n${shown}</dl>\n`;
 }
@@ -115,9 +117,10 @@ function origin({ origin: from, alert, rule }: Approval['provenance']): string {
   return rule === undefined ? of : `${of}, matched by rule ${rule}`;
 }
 
-function expiry({ expires_at: at }: Approval, nowMs: number): string {
+function expiry({ expires_at: at }: Approval, nowMs: number): Html {
   const end = Date.parse(at);
-  return `${clockTime(end, nowMs, 'minutes')}, ${timeLeft(end - nowMs)}; then the job is refused`;
+  const time = html`<time datetime="${at}">${clockTime(end, nowMs, 'minutes')}</time>`;
+  return html`${time}, ${timeLeft(end - nowMs)}; then the job is refused`;
 }
 
 function decided(approval: Approval, nowMs: number): string | null {
