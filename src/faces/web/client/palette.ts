@@ -45,7 +45,8 @@ export class Palette {
     );
     // Numbers of lines are links too, and too many.
     const named = places.filter(({ text }) => text !== '' && !/^\d+$/.test(text));
-    this.#places = [...new Map(named.map((place) => [place.href, place])).values()];
+    // Of two links to one place the first has the name of its section.
+    this.#places = named.filter(({ href }, at) => named.findIndex((other) => other.href === href) === at);
     this.#input.value = '';
     this.#show();
     this.#dialog.showModal();
