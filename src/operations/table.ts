@@ -22,6 +22,7 @@ import type { Operation } from './core/operation.ts';
 import { PLAYBOOK_HOST_OPERATIONS } from './playbooks/playbook-hosts.ts';
 import { PLAYBOOK_OPERATIONS } from './playbooks/playbooks.ts';
 import { RULE_OPERATIONS } from './rules/rules.ts';
+import { AGENDA_OPERATIONS } from './schedules/agenda.ts';
 import { SCHEDULE_OPERATIONS } from './schedules/schedules.ts';
 import { SEAL_OPERATIONS } from './secrets/seal.ts';
 import { SECRET_OPERATIONS } from './secrets/secrets.ts';
@@ -33,6 +34,7 @@ import { TOKEN_OPERATIONS } from './access/tokens.ts';
 import { WEBHOOK_OPERATIONS } from './events/webhooks.ts';
 import { WORKFLOW_OPERATIONS } from './workflows/workflows.ts';
 import { WORKSPACE_EXPORT_OPERATIONS } from './workspaces/workspace-export.ts';
+import { WORKSPACE_PLAN_OPERATIONS } from './workspaces/workspace-plans.ts';
 import { WORKSPACE_RUN_OPERATIONS } from './workspaces/workspace-runs.ts';
 import { WORKSPACE_OPERATIONS } from './workspaces/workspaces.ts';
 
@@ -50,6 +52,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...APPROVAL_LINK_OPERATIONS,
   ...WORKSPACE_OPERATIONS,
   ...WORKSPACE_EXPORT_OPERATIONS,
+  ...WORKSPACE_PLAN_OPERATIONS,
   ...WORKSPACE_RUN_OPERATIONS,
   ...SOURCE_OPERATIONS,
   ...VENDOR_OPERATIONS,
@@ -67,6 +70,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...CHECK_OPERATIONS,
   ...NETGROUP_OPERATIONS,
   ...SCHEDULE_OPERATIONS,
+  ...AGENDA_OPERATIONS,
   ...HOST_REQUEST_OPERATIONS,
   ...NOTIFY_OPERATIONS,
   ...DEADMAN_OPERATIONS,

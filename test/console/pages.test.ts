@@ -139,9 +139,10 @@ describe('The console', () => {
     const visitor = await visit(program, program.tokens.operator);
     const { text } = await visitor.open('/jobs');
     assert.match(text, /This process has no job queue: only the daemon knows whether the service is cordoned\./);
-    const refused = await visitor.open('/maintenance');
-    assert.equal(refused.status, 503);
-    assert.match(refused.text, /This process runs no job queue; send the request to the daemon\./);
+    const maintenance = await visitor.open('/maintenance');
+    assert.equal(maintenance.status, 200);
+    assert.match(maintenance.text, /<h1>Only the daemon knows whether it is safe to reboot<\/h1>.*<h2>Daemons<\/h2>/s);
+    assert.doesNotMatch(maintenance.text, /maintenance\/cordon/);
   });
 
   it('has no form for a visitor who can post none', async (t) => {

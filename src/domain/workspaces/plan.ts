@@ -45,5 +45,5 @@ export function hasMoved(plan: Position<number>, at: Position<number | null>): b
 }
 
 /** What the policy of a workspace says of a plan. */
-const VERDICTS = ['clean', 'require_approval', 'deny'] as const;
+export const VERDICTS = ['clean', 'require_approval', 'deny'] as const;
 export type Verdict = (typeof VERDICTS)[number];

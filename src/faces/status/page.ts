@@ -1,5 +1,6 @@
 /** The public page: what is up, in the words of who runs the service. */
 import { hash } from 'node:crypto';
+import { isYoung } from '../../domain/checks/sweep/availability.ts';
 import type { BoardEntry, BoardState } from '../../operations/checks/status-board.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { html, type Html } from '../html/html.ts';
@@ -44,8 +45,6 @@ const WINDOWS = [
   ['30 d', 'month'],
   ['90 d', 'quarter'],
 ] as const;
-/** The longest window, in milliseconds. */
-const LONGEST_MS = 90 * 86_400_000;
 
 export type Labelled = Omit<BoardEntry, 'name'> & { readonly label: string };
 
@@ -80,6 +79,6 @@ function shareHtml(name: string, share: number | null): Html {
 
 /** A share of 90 days of something younger is one of fewer days. */
 function young(uptime: Labelled['uptime'], nowMs: number): Html {
-  if (uptime === null || uptime.since === null || uptime.since <= nowMs - LONGEST_MS) return html``;
+  if (uptime === null || !isYoung(uptime, nowMs)) return html``;
   return html`<small>observed since ${rfc3339(uptime.since).slice(0, 10)}</small>`;
 }

@@ -17,13 +17,13 @@ import { playbookHosts } from './views/jobs/hosts.ts';
 import { plan } from './views/plan.ts';
 import { rule, ruleFile, rules, ruleTest, silence, silences } from './views/rules.ts';
 import { block } from './safe.ts';
-import { schedule, schedules } from './views/schedules.ts';
+import { agenda, schedule, schedules } from './views/schedules.ts';
 import { seal, sealExported, secret, secrets } from './views/secrets.ts';
 import { doctor, nodes, readiness, reload, token, tokenCreated, tokens, whoami } from './views/service.ts';
 import { hooks, source, sources } from './views/sources.ts';
 import { webhook, webhookCreated, webhooks } from './views/webhooks.ts';
 import { workflow, workflowRun, workflows } from './views/workflows.ts';
-import { states, workspace, workspaces } from './views/workspaces.ts';
+import { plans, states, workspace, workspaces } from './views/workspaces.ts';
 
 /**
  * Text for people, by the kind of the answer: a repeat with a held idempotency key may answer another kind than the
@@ -54,6 +54,7 @@ const RENDERINGS: { readonly [V in ViewName]: (data: Projected<V>, display: Disp
   'workspace.list': workspaces,
   'workspace.get': workspace,
   'workspace.state': states,
+  'workspace.plans': plans,
   'approval.pending': pending,
   'approval.list': approvals,
   'approval.get': approval,
@@ -91,6 +92,7 @@ const RENDERINGS: { readonly [V in ViewName]: (data: Projected<V>, display: Disp
   'config.diff': configDiff,
   'config.applied': configApplied,
   'schedule.list': schedules,
+  'schedule.agenda': agenda,
   'schedule.get': schedule,
   'secret.list': secrets,
   'secret.get': secret,

@@ -1,6 +1,7 @@
 import type { HalfHour } from '../../domain/checks/check.ts';
-import type { Availability } from '../../domain/checks/sweep/availability.ts';
+import { type Availability, isYoung } from '../../domain/checks/sweep/availability.ts';
 import type { DaySlot } from '../../domain/checks/sweep/day.ts';
+import { rfc3339 } from '../../lib/clock.ts';
 import { readAvailability } from '../../store/checks/history.ts';
 import type { CheckRow, Db } from '../../store/schema/schema.ts';
 import type { ViewData } from '../views/views.ts';
@@ -20,17 +21,21 @@ export async function checkWithHistory(db: Db, row: CheckRow, parts: ViewParts):
     ...view,
     targets: view.targets.map((target) => {
       const found = known.get(target.name);
-      return found === undefined ? target : { ...target, history: historyView(found) };
+      return found === undefined ? target : { ...target, history: historyView(found, parts.now) };
     }),
   };
 }
 
-function historyView({ uptime, durations, strip }: Availability): NonNullable<View['targets'][number]['history']> {
+function historyView(
+  { uptime, durations, strip }: Availability,
+  now: number,
+): NonNullable<View['targets'][number]['history']> {
   return {
     uptime_24h: rounded(uptime.day, 5),
     uptime_7d: rounded(uptime.week, 5),
     uptime_30d: rounded(uptime.month, 5),
     uptime_90d: rounded(uptime.quarter, 5),
+    ...(isYoung(uptime, now) ? { observed_since: rfc3339(uptime.since) } : {}),
     p50_ms: rounded(durations?.p50 ?? null, 1),
     p90_ms: rounded(durations?.p90 ?? null, 1),
     p99_ms: rounded(durations?.p99 ?? null, 1),

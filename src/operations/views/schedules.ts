@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { RULE_APPROVALS } from '../../domain/rules/rule.ts';
 import { JOB_ACTION_KINDS } from '../../domain/rules/actions.ts';
-import { time } from './shared.ts';
+import { count, time } from './shared.ts';
 
 const schedule = {
   name: z.string(),
@@ -34,6 +34,23 @@ const action = z.object({
 
 export const SCHEDULE_VIEWS = {
   'schedule.list': z.array(z.object(schedule)),
+  /** The runs of enabled schedules in the coming days, by time. */
+  'schedule.agenda': z.object({
+    days: count,
+    runs: z.array(
+      z.object({
+        at: time,
+        /** In the time zone of the schedule, with its offset. */
+        local: z.string(),
+        timezone: z.string(),
+        name: z.string(),
+        runbook: z.string(),
+        /** Whether the schedule runs more often in these days than is shown. */
+        more: z.boolean().optional(),
+      }),
+    ),
+    left_out: count,
+  }),
   'schedule.get': z.object({
     ...schedule,
     approval: z.enum(RULE_APPROVALS),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { VERDICTS } from '../../domain/workspaces/plan.ts';
 import { DRIFT_STATES } from '../../domain/workspaces/workspace.ts';
 import { count, time } from './shared.ts';
 
@@ -35,6 +36,23 @@ export const WORKSPACE_VIEWS = {
   /** The versions of the state that the service keeps, newest first. */
   'workspace.state': z.array(
     z.object({ version: z.int(), serial: count, resources: count, job_id: z.string().nullable(), created_at: time }),
+  ),
+  /** The saved plans, newest first. `open` can be applied, `stale` was made from another state. */
+  'workspace.plans': z.array(
+    z.object({
+      id: z.string(),
+      /** Of the state that it was made from. */
+      serial: count,
+      use: z.enum(['open', 'used', 'stale']),
+      /** The job that applied it, or tried. */
+      used_by: z.string().nullable(),
+      verdict: z.enum(VERDICTS).nullable(),
+      destroys: count,
+      changes: count,
+      creates: count,
+      job_id: z.string(),
+      created_at: time,
+    }),
   ),
   'workspace.exported': z.object({ name: z.string(), version: z.int(), serial: count, file: z.string() }),
 } as const satisfies Record<string, z.ZodType>;

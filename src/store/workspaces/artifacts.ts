@@ -68,6 +68,17 @@ export function findPlanView(db: Db, id: string): Promise<KeptPlanView | undefin
   return db.selectFrom('artifacts').select(VIEW).where('id', '=', id).executeTakeFirst();
 }
 
+/** The saved plans of a workspace, newest first: those that are kept, and at most as many that something needs. */
+export function listArtifacts(db: Db, workspace: string): Promise<ArtifactFacts[]> {
+  return db
+    .selectFrom('artifacts')
+    .select(FACTS)
+    .where('workspace', '=', workspace)
+    .orderBy('id', 'desc')
+    .limit(2 * ARTIFACTS_KEPT)
+    .execute();
+}
+
 /** Keeps a saved plan, and drops what is beyond the newest of its workspace. */
 export async function insertArtifact(tx: Tx, artifact: Omit<ArtifactRow, 'created_at' | 'consumed_by'>): Promise<void> {
   await tx.db

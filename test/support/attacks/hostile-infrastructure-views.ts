@@ -16,6 +16,7 @@ export function hostileInfrastructure(text: string) {
     locked_by: text,
   };
   const policy = { approve_when: text, deny_when: text, require_saved_plan: true, protect_destroy: false };
+  const planCounts = { serial: 1, destroys: 1, changes: 1, creates: 1 };
   const secret = { project: text, name: text, version: 1, created_at: text, updated_at: text };
   return {
     ...hostileConfig(text),
@@ -27,6 +28,14 @@ export function hostileInfrastructure(text: string) {
     'workspace.list': [workspace],
     'workspace.get': { ...workspace, policy },
     'workspace.state': [{ version: -1, serial: 1, resources: 2, job_id: text, created_at: text }],
+    'workspace.plans': [
+      { ...planCounts, id: text, use: text, used_by: text, verdict: text, job_id: text, created_at: text },
+    ],
+    'schedule.agenda': {
+      days: 7,
+      runs: [{ at: text, local: text, timezone: text, name: text, runbook: text, more: true }],
+      left_out: 1,
+    },
     'workspace.exported': { name: text, version: 1, serial: 1, file: text },
     'secret.list': [secret],
     'secret.get': secret,

@@ -39,7 +39,7 @@ const WORKFLOW = `steps:
 `;
 
 /** What an operation of the machine answers. */
-async function onMachine<T>({ store, services }: Program, id: string, raw: object): Promise<T> {
+export async function onMachine<T>({ store, services }: Program, id: string, raw: object): Promise<T> {
   const answer = await invoke({ store, services }, operationOf(id), { caller: localCaller('story'), raw: { ...raw } });
   if (answer.shape !== 'body') throw new Error(`${id} has no answer`);
   return answer.data as T;

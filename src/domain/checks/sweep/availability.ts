@@ -88,6 +88,11 @@ export function uptimeOf(days: readonly StoredDay[], now: number): Uptime {
   };
 }
 
+/** Whether the longest window is about fewer days than it has. */
+export function isYoung(uptime: Uptime, now: number): uptime is Uptime & { since: number } {
+  return uptime.since !== null && Math.floor(uptime.since / DAY_MS) > Math.floor(now / DAY_MS) - WINDOWS.quarter;
+}
+
 function shareUp(counts: readonly { readonly up: number; readonly down: number }[]): number | null {
   const [up, down] = counts.reduce(([ups, downs], each) => [ups + each.up, downs + each.down], [0, 0]);
   return up + down === 0 ? null : up / (up + down);

@@ -77,7 +77,7 @@ function historyOf({ targets }: Check): Block[] {
     { title: 'UP 24 H', cell: (each) => percent(each.uptime_24h) },
     { title: '7 D', cell: (each) => percent(each.uptime_7d) },
     { title: '30 D', cell: (each) => percent(each.uptime_30d) },
-    { title: '90 D', cell: (each) => percent(each.uptime_90d) },
+    { title: '90 D', cell: quarterOf },
     { title: 'P50', cell: (each) => milliseconds(each.p50_ms) },
     { title: 'P90', cell: (each) => milliseconds(each.p90_ms), mayDrop: true },
     { title: 'P99', cell: (each) => milliseconds(each.p99_ms), mayDrop: true },
@@ -87,6 +87,11 @@ function historyOf({ targets }: Check): Block[] {
     { title: 'LAST 24 HOURS', cell: (each) => each.half_hours.map((worst) => MARKS[worst]).join('') },
   ]);
   return ['\n', shares, '\n', days, LEGEND];
+}
+
+/** Of a younger target since when it is observed. */
+function quarterOf({ uptime_90d: share, observed_since: since }: NonNullable<Target['history']>): string {
+  return percent(share) + (since === undefined ? '' : ` since ${since.slice(0, 10)}`);
 }
 
 /** Down, so that 100 % means never down. */

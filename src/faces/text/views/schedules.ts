@@ -1,6 +1,6 @@
 import type { Projected } from '../../../operations/views/views.ts';
 import type { Display } from '../display.ts';
-import { sheet, type Sheet, table, type Table } from '../blocks.ts';
+import { sheet, type Sheet, table, type Table, type Text } from '../blocks.ts';
 import { absolute, relative } from '../time.ts';
 
 type Schedule = Projected<'schedule.get'>;
@@ -40,4 +40,16 @@ export function schedule(data: Schedule, display: Display): Sheet {
     ['Last', absolute(data.last_at, display.nowMs)],
     ['Last job', lastJob(data)],
   ]);
+}
+
+/** By day, in UTC; the time of day is that of the zone of each schedule. */
+export function agenda({ days, runs, left_out: cut }: Projected<'schedule.agenda'>, display: Display): Text {
+  const list = table(runs, `No schedule runs in the next ${days} days.`, [
+    { title: 'IN', cell: ({ at }) => relative(at, display.nowMs) },
+    { title: 'LOCAL TIME', cell: ({ local }) => local },
+    { title: 'TIMEZONE', cell: ({ timezone }) => timezone, mayDrop: true },
+    { title: 'SCHEDULE', cell: ({ name, more }) => (more === true ? `${name} (and more often)` : name) },
+    { title: 'RUNS', cell: ({ runbook }) => runbook, mayCut: true },
+  ]);
+  return cut === 0 ? list : [list, `${cut} more runs in these days are not shown.\n`];
 }

@@ -5,7 +5,11 @@ import { relative } from '../time.ts';
 
 type Workspace = Projected<'workspace.list'>[number];
 
-const DRIFT_PAINT: Readonly<Record<Workspace['drift'], Paint>> = { unknown: 'dim', clean: 'green', drifted: 'yellow' };
+export const DRIFT_PAINT: Readonly<Record<Workspace['drift'], Paint>> = {
+  unknown: 'dim',
+  clean: 'green',
+  drifted: 'yellow',
+};
 
 export function workspaces(data: Projected<'workspace.list'>, display: Display): Table {
   return table(data, 'No workspaces. Add one with: svc workspace add NAME --dir DIR', [
@@ -36,7 +40,7 @@ export function workspace(data: Projected<'workspace.get'>, display: Display): S
   ]);
 }
 
-const NO_STATES = 'The service stores no state of it: nothing was applied yet, or the root has its own backend.';
+export const NO_STATES = 'The service stores no state of it: nothing was applied yet, or the root has its own backend.';
 
 export function states(data: Projected<'workspace.state'>, display: Display): Table {
   return table(data, NO_STATES, [
@@ -50,6 +54,29 @@ export function states(data: Projected<'workspace.state'>, display: Display): Ta
     { title: 'MADE BY', cell: (each) => each.job_id ?? '-' },
     { title: 'CREATED', cell: (each) => relative(each.created_at, display.nowMs) },
   ]);
+}
+
+type Plan = Projected<'workspace.plans'>[number];
+
+const USE_PAINT: Readonly<Record<Plan['use'], Paint>> = { open: 'green', used: 'dim', stale: 'yellow' };
+
+export function plans(data: readonly Plan[], display: Display): Table {
+  return table(data, 'No saved plans. Make one with: svc workspace plan NAME', [
+    { title: 'USE', cell: ({ use }) => use, paint: ({ use }) => USE_PAINT[use] },
+    { title: 'PLAN', cell: ({ id }) => id },
+    { title: 'SERIAL', cell: (each) => String(each.serial) },
+    { title: 'CHANGES', cell: countsOf },
+    { title: 'POLICY', cell: ({ verdict }) => verdict ?? '-', mayDrop: true },
+    { title: 'MADE BY', cell: ({ job_id: id }) => id, mayCut: true },
+    { title: 'USED BY', cell: ({ used_by: id }) => id ?? '-', mayCut: true },
+    { title: 'MADE', cell: ({ created_at: at }) => relative(at, display.nowMs) },
+  ]);
+}
+
+function countsOf({ destroys, changes, creates }: Plan): string {
+  const counts = [`${destroys} to destroy`, `${changes} to change`, `${creates} to create`];
+  const shown = counts.filter((text) => !text.startsWith('0 '));
+  return shown.length === 0 ? 'none' : shown.join(', ');
 }
 
 function serial({ serial: value }: Pick<Workspace, 'serial'>): string {

@@ -40,7 +40,10 @@ export const LIST_PAGES = [
     path: '/schedules',
     section: 'Schedules',
     title: 'Schedules',
-    parts: [{ operation: 'schedule.list', kind: 'schedule.list' }],
+    parts: [
+      { operation: 'schedule.list', kind: 'schedule.list' },
+      { operation: 'schedule.agenda', kind: 'schedule.agenda', heading: 'The next 7 days' },
+    ],
   }),
   plainPage({
     path: '/sources',

@@ -1,7 +1,11 @@
-import { html } from '../../html/html.ts';
+import { Failure } from '../../../domain/failure.ts';
+import type { Projected } from '../../../operations/views/views.ts';
+import { html, type Html } from '../../html/html.ts';
 import { textOf } from '../../text/render.ts';
 import { blocksHtml } from '../console/blocks.ts';
-import type { Page } from './page.ts';
+import type { Page, PageRequest } from './page.ts';
+
+type Readiness = Projected<'maintenance.readiness'>;
 
 const MAINTENANCE: Page = {
   path: '/maintenance',
@@ -9,40 +13,57 @@ const MAINTENANCE: Page = {
   title: 'Maintenance',
   reads: ['maintenance.readiness', 'node.list', 'maintenance.interrupted'],
   async show(request) {
-    const { ask, form, display } = request;
-    const [readiness, nodes, interrupted] = await Promise.all([
-      ask('maintenance.readiness', 'maintenance.readiness'),
-      ask('node.list', 'node.list'),
-      ask('maintenance.interrupted', 'job.list'),
-    ]);
-    const { cordoned, in_flight: running, safe_to_reboot: safe } = readiness;
-    const button = cordoned
-      ? form({
-          path: '/maintenance/uncordon',
-          operation: 'maintenance.uncordon',
-          label: 'Lift the cordon',
-          look: 'yes',
-        })
-      : form({ path: '/maintenance/cordon', operation: 'maintenance.cordon', label: 'Cordon the service' });
-    const title = safe
-      ? 'It is safe to reboot'
-      : cordoned
-        ? `Not yet safe to reboot: ${running} ${running === 1 ? 'job runs' : 'jobs run'}`
-        : 'The service is open: jobs start and rules fire';
-    const again =
-      interrupted.length === 0
-        ? html``
-        : html`<p class="soft">Queue them again with: <code>svc job redrive</code></p>\n`;
+    const { ask, display } = request;
+    const [readiness, nodes] = await Promise.all([readinessOf(request), ask('node.list', 'node.list')]);
+    const interrupted = readiness === null ? html`` : await interruptedHtml(request);
     const content = html`<p>While the service is cordoned, running jobs continue, no job starts and no rule fires.</p>
-<div class="acts">${button}</div>
-${blocksHtml(textOf('maintenance.readiness', readiness, display), request)}
-<h2>Daemons</h2>
+${readinessHtml(readiness, request)}<h2>Daemons</h2>
 ${blocksHtml(textOf('node.list', nodes, display), request)}
-<h2>Interrupted jobs</h2>
-${blocksHtml(textOf('job.list', interrupted, display), request)}
-${again}`;
-    return { title, content };
+${interrupted}`;
+    return { title: titleOf(readiness), content };
   },
 };
+
+/** Null in a process without a job queue, which has no daemon to ask. */
+async function readinessOf({ ask }: PageRequest): Promise<Readiness | null> {
+  try {
+    return await ask('maintenance.readiness', 'maintenance.readiness');
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'unavailable') return null;
+    throw error;
+  }
+}
+
+function titleOf(readiness: Readiness | null): string {
+  if (readiness === null) return 'Only the daemon knows whether it is safe to reboot';
+  const { cordoned, in_flight: running, safe_to_reboot: safe } = readiness;
+  if (safe) return 'It is safe to reboot';
+  if (!cordoned) return 'The service is open: jobs start and rules fire';
+  return `Not yet safe to reboot: ${running} ${running === 1 ? 'job runs' : 'jobs run'}`;
+}
+
+function readinessHtml(readiness: Readiness | null, request: PageRequest): Html {
+  if (readiness === null)
+    return html`<p class="line">This process (<code>svc web</code>) has no job queue. It sees the daemons below in the \
+store; ask one of them: <code>svc maintenance readiness</code></p>\n`;
+  const button = readiness.cordoned
+    ? request.form({
+        path: '/maintenance/uncordon',
+        operation: 'maintenance.uncordon',
+        label: 'Lift the cordon',
+        look: 'yes',
+      })
+    : request.form({ path: '/maintenance/cordon', operation: 'maintenance.cordon', label: 'Cordon the service' });
+  return html`<div class="acts">${button}</div>
+${blocksHtml(textOf('maintenance.readiness', readiness, request.display), request)}`;
+}
+
+async function interruptedHtml(request: PageRequest): Promise<Html> {
+  const jobs = await request.ask('maintenance.interrupted', 'job.list');
+  const again =
+    jobs.length === 0 ? html`` : html`<p class="soft">Queue them again with: <code>svc job redrive</code></p>\n`;
+  const list = blocksHtml(textOf('job.list', jobs, request.display), request);
+  return html`<h2>Interrupted jobs</h2>\n${list}\n${again}`;
+}
 
 export const MAINTENANCE_PAGES = [MAINTENANCE];

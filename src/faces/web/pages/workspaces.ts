@@ -1,7 +1,11 @@
 import type { Projected } from '../../../operations/views/views.ts';
 import { html, type Html } from '../../html/html.ts';
+import { table } from '../../text/blocks.ts';
 import { textOf } from '../../text/render.ts';
+import { relative } from '../../text/time.ts';
+import { DRIFT_PAINT, NO_STATES } from '../../text/views/workspaces.ts';
 import { blocksHtml } from '../console/blocks.ts';
+import { mark } from '../console/marks.ts';
 import type { Page, PageRequest } from './page.ts';
 import { plainPage } from './plain.ts';
 
@@ -18,20 +22,58 @@ const WORKSPACE: Page = {
   path: '/workspaces/:name',
   section: 'Workspaces',
   title: 'Workspace',
-  reads: ['workspace.get', 'workspace.state'],
+  reads: ['workspace.get', 'workspace.state', 'workspace.plans'],
   async show(request) {
     const { ask, params, display } = request;
-    const [workspace, states] = await Promise.all([
+    const [workspace, states, plans] = await Promise.all([
       ask('workspace.get', 'workspace.get', params),
       ask('workspace.state', 'workspace.state', params),
+      ask('workspace.plans', 'workspace.plans', params),
     ]);
     const facts = blocksHtml(textOf('workspace.get', workspace, display), request);
     const content = html`${actions(workspace, request)}${facts}
-<h2>Versions of the state</h2>
-${blocksHtml(textOf('workspace.state', states, display), request)}`;
-    return { title: `Workspace ${workspace.name}`, content };
+<h2>Saved plans</h2>
+${blocksHtml(textOf('workspace.plans', plans, display), request)}
+<h2>Serials of the state</h2>
+${ladder(workspace, states, plans, request)}`;
+    const drift = mark(`drift ${workspace.drift}`, DRIFT_PAINT[workspace.drift]);
+    return { title: `Workspace ${workspace.name}`, state: drift, content };
   },
 };
+
+/** Each serial with what made it and the plans that were made from it, the newest first. */
+function ladder(
+  { serial }: Workspace,
+  states: Projected<'workspace.state'>,
+  plans: Projected<'workspace.plans'>,
+  request: PageRequest,
+): Html {
+  const serials = [...new Set([...states.map((state) => state.serial), ...plans.map((plan) => plan.serial)])];
+  const rungs = serials
+    .toSorted((a, b) => b - a)
+    .map((at) => ({ at, state: states.find((each) => each.serial === at) }));
+  const rows = table(rungs, NO_STATES, [
+    { title: 'SERIAL', cell: ({ at }) => (at === serial ? `${at} (now)` : String(at)) },
+    { title: 'VERSION', cell: ({ state }) => versionOf(state) },
+    { title: 'RESOURCES', cell: ({ state }) => (state === undefined ? '-' : String(state.resources)) },
+    { title: 'MADE BY', cell: ({ state }) => state?.job_id ?? '-' },
+    { title: 'MADE', cell: ({ state }) => relative(state?.created_at ?? null, request.display.nowMs) },
+    { title: 'PLANS FROM IT', cell: ({ at }) => plansFrom(at, plans) },
+  ]);
+  return blocksHtml(rows, request);
+}
+
+function versionOf(state: Projected<'workspace.state'>[number] | undefined): string {
+  if (state === undefined) return 'not kept';
+  return state.version < 0 ? `${state.version} (set aside)` : String(state.version);
+}
+
+function plansFrom(serial: number, plans: Projected<'workspace.plans'>): string {
+  const uses = plans.filter((plan) => plan.serial === serial).map(({ use }) => use);
+  const counts = (['open', 'used', 'stale'] as const).map((use) => [uses.filter((each) => each === use).length, use]);
+  const shown = counts.filter(([count]) => count !== 0).map(([count, use]) => `${count} ${use}`);
+  return shown.join(', ') || '-';
+}
 
 /** The field that shows that somebody means this workspace. */
 function typed(label: string): Html {

@@ -17,6 +17,8 @@ const history = z.object({
   uptime_7d: share,
   uptime_30d: share,
   uptime_90d: share,
+  /** The start of the first day with an observation, if that is within the last 90 days. */
+  observed_since: time.optional(),
   /** Of those of the last 24 hours that were up; null without one. */
   p50_ms: z.number().nullable(),
   p90_ms: z.number().nullable(),

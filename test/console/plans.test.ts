@@ -1,0 +1,105 @@
+/** Schedules, workspaces and checks in the console: what comes and what was. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { addHistory } from '../../src/store/checks/history.ts';
+import { gather, type Gathered } from '../../src/domain/checks/sweep/day.ts';
+import { HandClock } from '../support/clock.ts';
+import { onMachine, tellStory } from '../support/console/story.ts';
+import { visit } from '../support/console/visitor.ts';
+import { startProgram } from '../support/program.ts';
+
+const DAY_MS = 86_400_000;
+
+interface Agenda {
+  readonly runs: readonly {
+    readonly name: string;
+    readonly local: string;
+    readonly at: string;
+    readonly more?: true;
+  }[];
+  readonly left_out: number;
+}
+
+describe('In the console', () => {
+  it('the agenda has the coming runs by time, in the zone of each schedule, none hiding another', async (t) => {
+    // The clocks of Berlin are set back in the night to 26 October 2025.
+    const clock = new HandClock(Date.UTC(2025, 9, 24, 12));
+    const program = await startProgram(t, { clock });
+    const add = (name: string, cron: string, timezone = 'UTC'): Promise<unknown> =>
+      onMachine(program, 'schedule.add', { name, cron, timezone, inventory: 'localhost', words: ['true'] });
+    await add('nightly', '0 3 * * *', 'Europe/Berlin');
+    await add('often', '* * * * *');
+    await add('off', '0 4 * * *');
+    await onMachine(program, 'schedule.disable', { name: 'off' });
+    const { runs, left_out: cut } = await onMachine<Agenda>(program, 'schedule.agenda', { days: 3 });
+    assert.deepEqual(
+      runs.filter(({ name }) => name === 'nightly').map(({ local, at, more }) => [local, at, more]),
+      [
+        ['2025-10-25 03:00 +02:00', '2025-10-25T01:00:00.000Z', undefined],
+        ['2025-10-26 03:00 +01:00', '2025-10-26T02:00:00.000Z', undefined],
+        ['2025-10-27 03:00 +01:00', '2025-10-27T02:00:00.000Z', undefined],
+      ],
+    );
+    const often = runs.filter(({ name }) => name === 'often');
+    assert.deepEqual(
+      [often.length, often.at(-2)?.more, often.at(-1)?.more, runs.length, cut],
+      [24, undefined, true, 27, 0],
+    );
+    const visitor = await visit(program, program.tokens.readonly);
+    const { text } = await visitor.open('/schedules');
+    assert.match(text, /<h2>The next 7 days<\/h2>.*2025-10-26 03:00 \+01:00/s);
+    assert.match(text, /often \(and more often\)/);
+  });
+
+  it('of 100 schedules the agenda shows 500 runs, and how many there are besides', async (t) => {
+    const program = await startProgram(t);
+    for (let i = 0; i < 30; i += 1)
+      await onMachine(program, 'schedule.add', {
+        name: `each-${i}`,
+        cron: '* * * * *',
+        inventory: 'localhost',
+        words: ['true'],
+      });
+    const { runs, left_out: cut } = await onMachine<Agenda>(program, 'schedule.agenda', {});
+    assert.deepEqual([runs.length, cut], [500, 220]);
+  });
+
+  it('a workspace shows its saved plans with their use, and the serials that they were made from', async (t) => {
+    const program = await startProgram(t);
+    await tellStory(program);
+    const visitor = await visit(program, program.tokens.operator);
+    const first = (await visitor.open('/workspaces/net')).text;
+    assert.match(first, /<h2>Saved plans<\/h2>.*<\/svg>open<\/span>.*art_.*to destroy/s);
+    assert.match(first, /<h2>Serials of the state<\/h2>.*\(now\).*1 open/s);
+    assert.match(first, /drift unknown<\/span>/);
+    await program.store.write(({ db }) =>
+      db
+        .updateTable('workspaces')
+        .set((eb) => ({ serial: eb('serial', '+', 3) }))
+        .execute(),
+    );
+    assert.match((await visitor.open('/workspaces/net')).text, /<\/svg>stale<\/span>/);
+    await program.store.write(({ db }) => db.updateTable('artifacts').set({ consumed_by: 'job_1' }).execute());
+    const [plan] = await onMachine<{ use: string; used_by: string }[]>(program, 'workspace.plans', { name: 'net' });
+    assert.deepEqual([plan?.use, plan?.used_by], ['used', 'job_1']);
+  });
+
+  it('a check shows its shares of 24 h to 90 d, and since when a younger target is observed', async (t) => {
+    const program = await startProgram(t);
+    await tellStory(program);
+    const now = Date.now();
+    const gathered: Gathered[] = [];
+    for (const [at, reading] of [
+      [now - 20 * DAY_MS, 'down'],
+      [now - 60_000, 'up'],
+    ] as const)
+      gather(gathered, { at, reading, isSnoozed: false, durationMs: 3 });
+    await program.store.write((tx) => addHistory(tx, 'web', 'one', gathered));
+    const visitor = await visit(program, program.tokens.readonly);
+    const { text } = await visitor.open('/checks/web');
+    const since = new Date(now - 20 * DAY_MS).toISOString().slice(0, 10);
+    assert.match(text, /24 h <b>100 %<\/b> · 7 d <b>100 %<\/b> · 30 d <b>50\.00 %<\/b> · 90 d <b>50\.00 %<\/b>/);
+    assert.ok(text.includes(`observed since ${since}`));
+    assert.match(text, /aria-label="one: up 100 %, 0 of 48 half hours down/);
+  });
+});
