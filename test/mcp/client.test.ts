@@ -34,6 +34,15 @@ for (const era of ERAS) {
     }
     const missing = await client.callTool({ name: 'job_get', arguments: { id: 'x' } });
     assert.equal(missing.isError, true);
+    // Some clients, such as the inspector, check the envelope of an error against the schema too.
+    const schema = tools.find(({ name }) => name === 'job_get')?.outputSchema;
+    const { required, properties } = schema as { required: string[]; properties: { kind: { enum: string[] } } };
+    const envelope = missing.structuredContent as Record<string, unknown>;
+    assert.deepEqual(
+      required.filter((name) => !(name in envelope)),
+      [],
+    );
+    assert.ok(properties.kind.enum.includes(String(envelope['kind'])));
     await assert.rejects(client.callTool({ name: 'workspace_apply', arguments: {} }), /no such tool for this token/);
   });
 

@@ -75,17 +75,19 @@ function toolOf(operation: Operation, { tool: name, summary, preset = {}, additi
 }
 
 /**
- * The envelope; what `data` holds is in the OpenAPI document. With the views, the list of tools would be three to four
- * times as long (60 KB in place of 19 KB for an operator), and each agent reads all of it.
+ * The envelope, also that of an error, which some clients check too. What `data` holds is in the OpenAPI document: with
+ * the views, the list of tools would be three to four times as long (60 KB in place of 19 KB for an operator), and each
+ * agent reads all of it.
  */
 function outputNode({ answers }: Operation): { outputSchema?: Schema } {
   if (answers.length === 0) return {};
   const properties: Record<string, Node> = {
     schema_version: { const: SCHEMA_VERSION },
-    kind: { enum: answers },
+    kind: { enum: [...answers, 'error'] },
     data: {},
+    error: {},
   };
-  return { outputSchema: { type: 'object', properties, required: Object.keys(properties) } as Schema };
+  return { outputSchema: { type: 'object', properties, required: ['schema_version', 'kind'] } as Schema };
 }
 
 /** The fields of the operation and the key, from the arguments of a call. Throws invalid_argument. */
