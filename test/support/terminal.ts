@@ -19,7 +19,7 @@ export interface Given {
   readonly app?: App;
   /** What is typed; standard input is then a terminal. */
   readonly typed?: string;
-  /** Standard output is a terminal with this number of columns. */
+  /** Standard output and standard error are a terminal with this number of columns. */
   readonly columns?: number;
   /** With `columns`: the number of its lines. */
   readonly rows?: number;
@@ -81,7 +81,7 @@ export async function svc(argv: readonly string[], given: Given = {}): Promise<R
     new Screen(),
     given.columns === undefined ? {} : { isTTY: true, columns: given.columns, rows: given.rows ?? 24 },
   );
-  const stderr = new Screen();
+  const stderr = Object.assign(new Screen(), given.columns === undefined ? {} : { isTTY: true });
   const terminal: Terminal = {
     argv,
     env: given.env ?? {},

@@ -4,7 +4,7 @@ import { registerHooks } from 'node:module';
 import { test } from 'node:test';
 import { sendJson, standIn } from '../../../../test/support/stand-in-server.ts';
 
-/** Drivers of databases and what stands on them, and the libraries that cost most of a start. */
+/** Drivers of databases and their users, and the libraries that cost most of a start. */
 const HEAVY = [
   /^node:sqlite$/,
   /\/node_modules\/(pg|kysely|zod)\//,

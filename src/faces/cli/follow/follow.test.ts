@@ -81,8 +81,13 @@ test('job tail: output is written to the stream of the job, made safe; other eve
   assert.deepEqual(ran, {
     exitCode: 0,
     stdout: 'out \\u001b[2J\n',
-    stderr: '-- queued\n-- running\nerr\n-- note\n-- all: copy\n-- failed, exit code 3\n',
+    stderr: '-- queued\n-- running\nerr\n-- note\n-- failed, exit code 3\n',
   });
+  const shown = await svc(['job', 'tail', ID, '--remote', server.url], { env: TOKEN, columns: 80 });
+  assert.ok(
+    shown.stderr.endsWith('-- note\n\r\u001b[2K\u001b[?7l… all: copy\u001b[?7h\r\u001b[2K-- failed, exit code 3\n'),
+    'on a terminal progress is one line, and is removed',
+  );
 });
 
 test('job tail: a job that no daemon takes is mentioned, but not while the server has said nothing yet', async (t) => {

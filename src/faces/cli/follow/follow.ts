@@ -5,6 +5,7 @@ import { type Client, readData, type SentEvent } from '../connection/client.ts';
 import { placeFlags, type Session } from '../connection/session.ts';
 import { eventText } from '../../text/views/job-event.ts';
 import { line } from '../../text/safe.ts';
+import { progressLine } from './progress-line.ts';
 import { write } from '../terminal.ts';
 import { operationVerb, TREE } from '../syntax/tree.ts';
 
@@ -21,8 +22,12 @@ export const EXIT_INTERRUPTED = 130;
 /** A job that is not claimed within this time causes a warning, in milliseconds. */
 const UNCLAIMED_MS = 5_000;
 
-/** Where the events of a job go. */
-type Sink = (event: SentEvent) => Promise<void>;
+/** What takes the events of a job. */
+interface Sink {
+  (event: SentEvent): Promise<void>;
+  /** Removes what was shown for a moment only. */
+  readonly clear?: () => Promise<void>;
+}
 
 /**
  * Follows a job until it ends. Resolves to null on Ctrl-C: the job continues, and the command to resume was printed.
@@ -51,6 +56,7 @@ export async function follow(session: Session, id: string, since: number, sink: 
   } finally {
     quiet?.();
     restore();
+    await sink.clear?.();
   }
   if (!detach.signal.aborted) throw new Failure('unavailable', `The stream of job ${id} ended before the job did.`);
   terminal.stderr.write(
@@ -117,16 +123,23 @@ export function jsonSink({ terminal }: Session): Sink {
   return ({ data }) => write(terminal.stdout, `${data}\n`);
 }
 
-/** Lines of output on their own streams, or all on standard error; other events on standard error, marked. */
+/**
+ * Lines of output on their own streams, or all on standard error; other events on standard error, marked. Progress is
+ * one line that is written over on a terminal, and nothing elsewhere.
+ */
 export function textSink({ terminal }: Session, output: 'own' | 'stderr'): Sink {
   const stdout = output === 'own' ? terminal.stdout : terminal.stderr;
-  return async ({ event, data }) => {
+  const { show, clear } = progressLine(terminal);
+  const sink = async ({ event, data }: SentEvent): Promise<void> => {
     if (event === 'end') return;
     const happened = JSON.parse(data) as JobEvent;
+    if (happened.type === 'progress') return show(eventText(happened));
+    await clear();
     if (happened.type === 'log' && happened.stream !== 'system')
       await write(happened.stream === 'stdout' ? stdout : terminal.stderr, line(happened.text.replace(/\r$/, '')));
     else await write(terminal.stderr, line(`-- ${eventText(happened)}`));
   };
+  return Object.assign(sink, { clear });
 }
 
 /**

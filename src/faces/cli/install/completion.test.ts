@@ -25,7 +25,7 @@ function proposed(...words: string[]): string[] {
 test('bash completes nouns, verbs, flags and values', () => {
   assert.deepEqual(proposed('to'), ['token']);
   assert.deepEqual(proposed('token', ''), ['list', 'create', 'revoke']);
-  assert.deepEqual(proposed('job', 're'), ['redrive', 'result']);
+  assert.deepEqual(proposed('job', 'red'), ['redrive']);
   assert.deepEqual(proposed('token', 'create', '--sc'), ['--scope']);
   assert.deepEqual(proposed('token', 'create', '--scope', ''), ['readonly', 'operator', 'approve', 'host']);
   assert.deepEqual(proposed('job', 'redrive', '--state', 'i'), ['interrupted']);

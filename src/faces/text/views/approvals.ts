@@ -2,6 +2,7 @@ import type { Projected } from '../../../operations/views/views.ts';
 import { command, type Display, type Paint, paint } from '../display.ts';
 import { inline } from '../safe.ts';
 import { movedBy } from '../stale.ts';
+import { marked } from '../marks.ts';
 import { sheet, table, type Table, type Text } from '../blocks.ts';
 import { absolute, relative } from '../time.ts';
 
@@ -16,7 +17,7 @@ export const APPROVAL_PAINTS: Readonly<Record<Approval['state'], Paint>> = {
 
 export function approvals(data: Projected<'approval.list'>, display: Display): Table {
   return table(data, 'No pending approvals.', [
-    { title: 'STATE', cell: (each) => each.state, paint: (each) => APPROVAL_PAINTS[each.state] },
+    { title: 'STATE', cell: (each) => marked(display, each.state), paint: (each) => APPROVAL_PAINTS[each.state] },
     { title: 'ID', cell: (each) => each.id },
     { title: 'WHAT', cell: (each) => each.runbook, mayCut: true },
     { title: 'ASKED BY', cell: (each) => each.requested_by, mayCut: true },
@@ -29,7 +30,7 @@ export function approval(data: Projected<'approval.get'>, display: Display): Tex
   const { stale, provenance } = data;
   const shown = sheet([
     ['Approval', data.id],
-    ['State', data.state],
+    ['State', marked(display, data.state)],
     ['What', data.runbook],
     ['Summary', data.summary],
     ['Workspace', data.workspace],

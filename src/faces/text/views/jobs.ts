@@ -4,6 +4,7 @@ import { eventText } from './job-event.ts';
 import type { Display, Paint } from '../display.ts';
 import { command, paint } from '../display.ts';
 import { inline } from '../safe.ts';
+import { marked } from '../marks.ts';
 import { sheet, type Sheet, table, type Table } from '../blocks.ts';
 import { absolute, relative, took } from '../time.ts';
 
@@ -20,7 +21,7 @@ export const JOB_PAINTS: Readonly<Record<JobState, Paint>> = {
 
 export function jobs(data: Projected<'job.list'>, display: Display): Table {
   return table(data, 'No jobs.', [
-    { title: 'STATE', cell: (job) => job.state, paint: (job) => JOB_PAINTS[job.state] },
+    { title: 'STATE', cell: (job) => marked(display, job.state), paint: (job) => JOB_PAINTS[job.state] },
     { title: 'ID', cell: (job) => job.id },
     { title: 'WHAT', cell: (job) => job.runbook + (job.privileged === true ? ' (privileged)' : ''), mayCut: true },
     { title: 'BY', cell: (job) => job.requested_by, mayCut: true },
@@ -34,7 +35,7 @@ export function job(data: Projected<'job.get'>, display: Display): Sheet {
   const { progress } = data;
   return sheet([
     ['Job', data.id],
-    ['State', data.state],
+    ['State', marked(display, data.state)],
     ['Reason', data.reason],
     ['What', data.runbook],
     ['Privileged', data.privileged === true ? 'yes, outside the sandbox' : null],

@@ -1,5 +1,6 @@
 import type { Projected } from '../../../operations/views/views.ts';
 import type { Display, Paint } from '../display.ts';
+import { marked } from '../marks.ts';
 import { sheet, type Sheet, table, type Table, type Text } from '../blocks.ts';
 import { absolute, relative } from '../time.ts';
 
@@ -23,9 +24,9 @@ export function whoami(data: Projected<'whoami'>, display: Display): Sheet {
   ]);
 }
 
-export function doctor(data: Projected<'doctor'>): Table {
+export function doctor(data: Projected<'doctor'>, display: Display): Table {
   return table(data, 'No checks.', [
-    { title: 'STATUS', cell: (entry) => entry.status, paint: (entry) => STATUS_PAINT[entry.status] },
+    { title: 'STATUS', cell: (entry) => marked(display, entry.status), paint: (entry) => STATUS_PAINT[entry.status] },
     { title: 'CHECK', cell: (entry) => entry.name },
     { title: 'DETAIL', cell: (entry) => entry.detail },
   ]);

@@ -1,6 +1,7 @@
 import type { Projected } from '../../../operations/views/views.ts';
 import { relative } from '../time.ts';
 import type { Display } from '../display.ts';
+import { marked } from '../marks.ts';
 import { sheet, table, type Table, type Text } from '../blocks.ts';
 import { actionText } from './actions.ts';
 
@@ -37,15 +38,15 @@ export function workflow(data: Projected<'workflow.get'>, display: Display): Tex
   return [head, '\n', steps];
 }
 
-export function workflowRun(data: Projected<'workflow.status'>): Text {
+export function workflowRun(data: Projected<'workflow.status'>, display: Display): Text {
   const head = sheet([
     ['Run', data.run_id],
     ['Workflow', data.workflow],
-    ['State', data.state],
+    ['State', marked(display, data.state)],
   ]);
   const steps = table(data.steps, 'No steps.', [
     { title: 'STEP', cell: (each) => each.name },
-    { title: 'STATE', cell: (each) => each.state },
+    { title: 'STATE', cell: (each) => marked(display, each.state) },
     { title: 'JOB', cell: (each) => each.job_id ?? '-' },
     { title: 'REASON', cell: (each) => each.reason ?? '-', mayCut: true },
   ]);
