@@ -23,6 +23,7 @@ import { Prober } from '../operations/checks/prober.ts';
 import { hashToken } from '../operations/access/token-hash.ts';
 import { CompiledRules } from '../reaction/compiled-rules.ts';
 import { currentNetgroups } from '../store/netgroups/netgroups.ts';
+import { readOpenJobs } from '../store/jobs/open-jobs.ts';
 import { createProbes, type Probes } from '../probes/process-probes.ts';
 import type { GitPlace } from '../runners/checkout/git/place.ts';
 import { VendoredFiles } from '../runners/checkout/vendored/vendored-files.ts';
@@ -195,6 +196,7 @@ export function createServices(base: Base, parts: ServiceParts): Services {
     outside: createOutsideChecker(base.keptFolders),
     backups: { folder: base.paths.backups },
     checkSamples: parts.checkSamples ?? (() => []),
+    openJobs: () => readOpenJobs(base.store.db),
     ...(parts.reload === undefined ? {} : { reload: parts.reload }),
     reaction: {
       store: base.store,

@@ -8,6 +8,7 @@ import type { Authenticator } from '../../src/operations/access/authenticate.ts'
 import type { Services } from '../../src/operations/core/services.ts';
 import { Prober } from '../../src/operations/checks/prober.ts';
 import { CompiledRules } from '../../src/reaction/compiled-rules.ts';
+import { readOpenJobs } from '../../src/store/jobs/open-jobs.ts';
 import { currentNetgroups } from '../../src/store/netgroups/netgroups.ts';
 import { probeDeps } from '../../src/probes/deps.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -48,6 +49,7 @@ export function fakeServices(fakes: Fakes): Services {
     clock,
     server: { version: '0.0.0-test', hostname: 'test-host', startedAt: Date.UTC(2026, 0, 1) },
     checkSamples: () => [],
+    openJobs: () => readOpenJobs(store.db),
     hasQueue,
     wake,
     jobChanged: (jobId, signal) => followers.next(jobId, signal),

@@ -101,7 +101,7 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
         exchange,
         200,
         dataHeaders(METRICS_TYPE),
-        metricsText({ services: runtime.services, sender, streams, authenticator }),
+        await metricsText({ services: runtime.services, sender, streams, authenticator }),
       );
   });
   return {

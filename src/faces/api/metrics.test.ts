@@ -3,11 +3,12 @@ import { test } from 'node:test';
 import { systemClock } from '../../lib/clock.ts';
 import { metricsText } from './metrics.ts';
 
-test('Targets of checks are gauges whose labels are escaped; one that was not probed yet is left out', () => {
-  const text = metricsText({
+test('Targets of checks are gauges whose labels are escaped; one that was not probed yet is left out', async () => {
+  const text = await metricsText({
     services: {
       server: { version: '1', hostname: null, startedAt: null },
       clock: systemClock,
+      openJobs: () => Promise.resolve({ counts: [], oldestQueuedAt: null }),
       checkSamples: () => [
         { check: 'web', target: 'a', status: 'up', durationMs: 12, certificateDays: 40 },
         { check: 'web', target: 'b"\\\n', status: 'down', durationMs: null, certificateDays: null },

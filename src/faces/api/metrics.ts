@@ -1,4 +1,5 @@
 import type { CheckSample } from '../../domain/checks/sweep/report.ts';
+import { COUNTED_MAX } from '../../domain/jobs/open-jobs.ts';
 import type { Authenticator } from '../../operations/access/authenticate.ts';
 import type { Services } from '../../operations/core/services.ts';
 import type { Sender } from '../http/sender.ts';
@@ -7,7 +8,7 @@ import type { Streams } from './stream.ts';
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 interface MetricSources {
-  readonly services: Pick<Services, 'server' | 'clock' | 'checkSamples'>;
+  readonly services: Pick<Services, 'server' | 'clock' | 'checkSamples' | 'openJobs'>;
   readonly sender: Pick<Sender, 'counts'>;
   readonly streams: Pick<Streams, 'open'>;
   readonly authenticator: Pick<Authenticator, 'load'>;
@@ -21,9 +22,10 @@ interface Metric {
   readonly samples: readonly (readonly [string, number])[];
 }
 
-/** Prometheus text of in-memory numbers of this process: a scrape does not read the store. */
-export function metricsText({ services, sender, streams, authenticator }: MetricSources): string {
+/** Prometheus text: numbers of this process, and of the store only what waits and runs. */
+export async function metricsText({ services, sender, streams, authenticator }: MetricSources): Promise<string> {
   const { version, startedAt } = services.server;
+  const { counts, oldestQueuedAt } = await services.openJobs();
   const load = authenticator.load();
   const metrics: Metric[] = [
     {
@@ -44,6 +46,18 @@ export function metricsText({ services, sender, streams, authenticator }: Metric
       help: 'Responses sent, by status class.',
       samples: sender.counts.map((count, i) => [`{class="${i + 1}xx"}`, count] as const),
     },
+    {
+      name: 'gatehouse_jobs',
+      type: 'gauge',
+      help: `Jobs of all daemons that have not ended, by state; ${COUNTED_MAX} stands for that many and more.`,
+      samples: counts.map(({ state, count }) => [`{state="${state}"}`, count] as const),
+    },
+    number(
+      'gatehouse_queue_oldest_seconds',
+      'gauge',
+      'Seconds since the oldest queued job was requested; 0 without one.',
+      oldestQueuedAt === null ? 0 : Math.max(0, services.clock.now() - oldestQueuedAt) / 1_000,
+    ),
     number('gatehouse_streams_open', 'gauge', 'Open event streams.', streams.open),
     number('gatehouse_kdf_runs_total', 'counter', 'Token verifications with the slow hash.', load.kdfRuns),
     number('gatehouse_kdf_running', 'gauge', 'Token verifications in progress.', load.kdfRunning),

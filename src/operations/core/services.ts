@@ -7,6 +7,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Keyring, SealKeeper } from '../../lib/seal.ts';
 import type { ProbeResult } from '../../probes/probe.ts';
 import type { ReactionDeps } from '../../reaction/types.ts';
+import type { OpenJobs } from '../../domain/jobs/open-jobs.ts';
 import type { Work } from '../../store/engine/tx.ts';
 import type { CurrentNetgroups } from '../../store/netgroups/netgroups.ts';
 import type { SourceRow } from '../../store/schema/schema.ts';
@@ -44,6 +45,8 @@ export interface Services {
   readonly netgroups: CurrentNetgroups;
   /** What this process knows of the targets that it probes; empty where it probes none. */
   readonly checkSamples: () => readonly CheckSample[];
+  /** What waits and runs, for the metrics. */
+  openJobs(): Promise<OpenJobs>;
   /** Probes targets of checks for users. */
   readonly prober: TargetProber;
   /** Default time to live of a request for approval, in milliseconds. */
