@@ -2,13 +2,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from '../network/free-port.ts';
 import { find, SERVERS } from '../tools.ts';
 
 const STARTS_WITHIN_MS = 60_000;
+/** Another process may take the chosen port first. */
+const ATTEMPTS = 5;
 
 interface Nginx {
   /** Of the proxy, without a path. */
@@ -18,15 +20,23 @@ interface Nginx {
 
 /** Passes what is below `basePath` to a port of loopback, and answers 404 to all else. */
 export async function startNginx(port: number, basePath: string): Promise<Nginx> {
+  const complaints: string[] = [];
+  for (let i = 0; i < ATTEMPTS; i += 1) {
+    const started = await start(port, basePath, (text) => complaints.push(text));
+    if (started !== null) return started;
+  }
+  throw new Error(`nginx does not start: ${complaints.join('')}`);
+}
+
+async function start(port: number, basePath: string, complain: (text: string) => void): Promise<Nginx | null> {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-nginx-'));
   const own = await freePort();
+  const url = `http://127.0.0.1:${own}`;
   writeFileSync(join(dir, 'nginx.conf'), configuration(dir, own, port, basePath));
-  const program = find('nginx', SERVERS) ?? 'nginx';
-  const child = spawn(program, ['-p', dir, '-e', 'stderr', '-c', 'nginx.conf'], {
+  const child = spawn(find('nginx', SERVERS) ?? 'nginx', ['-p', dir, '-e', 'stderr', '-c', 'nginx.conf'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  let complaint = '';
-  child.stderr.on('data', (chunk: Buffer) => (complaint += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => complain(chunk.toString()));
   const stop = async (): Promise<void> => {
     if (child.exitCode === null && child.signalCode === null) {
       child.kill('SIGTERM');
@@ -34,15 +44,13 @@ export async function startNginx(port: number, basePath: string): Promise<Nginx>
     }
     rmSync(dir, { recursive: true, force: true });
   };
-  const until = Date.now() + STARTS_WITHIN_MS;
-  while (!(await accepts(own))) {
-    if (child.exitCode !== null || Date.now() > until) {
-      await stop();
-      throw new Error(`nginx does not start: ${complaint}`);
-    }
+  const until = performance.now() + STARTS_WITHIN_MS;
+  while (child.exitCode === null && performance.now() < until) {
+    if (await isOurs(url, dir)) return { url, stop };
     await pause(20);
   }
-  return { url: `http://127.0.0.1:${own}`, stop };
+  await stop();
+  return null;
 }
 
 function configuration(dir: string, own: number, port: number, basePath: string): string {
@@ -62,27 +70,18 @@ http {
     proxy_set_header X-Forwarded-Proto $scheme;
     location = ${basePath} { proxy_pass http://127.0.0.1:${port}; }
     location ${basePath}/ { proxy_pass http://127.0.0.1:${port}; proxy_buffering off; }
-    location / { return 404; }
+    location / { add_header X-Folder ${dir} always; return 404; }
   }
 }
 `;
 }
 
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket
-      .once('connect', () => resolve(true))
-      .once('error', () => resolve(false))
-      .once('connect', () => socket.destroy());
-  });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+/** Whether this server answers there, and not one that has taken the port. */
+async function isOurs(url: string, dir: string): Promise<boolean> {
+  try {
+    return (await fetch(url)).headers.get('x-folder') === dir;
+  } catch (error) {
+    if (error instanceof TypeError) return false;
+    throw error;
+  }
 }

@@ -2,11 +2,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fingerprint, readHostKey } from '../../../src/domain/inventories/host-key.ts';
+import { freePort } from '../network/free-port.ts';
 import { SSHD } from '../tools.ts';
 
 const STARTS_WITHIN_MS = 60_000;
@@ -114,13 +115,4 @@ function answers(port: number): Promise<boolean> {
       .once('error', () => done(false))
       .once('close', () => done(false));
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

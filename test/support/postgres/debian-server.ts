@@ -4,10 +4,10 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { until } from '../api-client.ts';
+import { freePort } from '../network/free-port.ts';
 import { POSTGRESQL_BIN } from '../tools.ts';
 
 export interface DebianServer {
@@ -82,13 +82,4 @@ function unprivileged(): { uid: number; gid: number } {
     .map((line) => line.split(':'))
     .find(([name]) => name === 'nobody');
   return { uid: Number(row?.[2]), gid: Number(row?.[3]) };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  if (address === null || typeof address === 'string') throw new Error('there is no port');
-  return address.port;
 }

@@ -5,10 +5,10 @@
  */
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { freePort } from '../network/free-port.ts';
 import { type Home, launch, layHome, type Launched, logTail } from './home.ts';
 
 /** A start takes about 0.1 s, recovery after a kill about as long; a loaded machine of two cores gets much more. */
@@ -35,17 +35,6 @@ async function setUp(): Promise<void> {
       if (attempt === PORT_ATTEMPTS || !logTail(home).includes('could not bind')) throw error;
     }
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(address !== null && typeof address === 'object' ? address.port : 0));
-    });
-  });
 }
 
 async function start(): Promise<void> {
