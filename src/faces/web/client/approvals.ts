@@ -86,6 +86,7 @@ export class ApprovalNews {
   }
 
   #hear({ count, newest, isFull }: News): void {
+    if (isFull !== this.#isFull) this.#page.look();
     this.#isFull = isFull;
     const shown = Math.min(count, COUNT_MAX);
     if (shown === this.#count) return;
