@@ -1,3 +1,4 @@
+import { failureReason } from '../domain/jobs/end-reason.ts';
 import { type Announced, hostOf } from '../domain/rules/mute.ts';
 import { findEvent, findEventOfJob } from '../store/events/events.ts';
 import type { Tx } from '../store/engine/tx.ts';
@@ -26,6 +27,7 @@ export async function notifyJobEnd({ wake }: Pick<ReactionDeps, 'wake'>, tx: Tx,
     runbook: job.runbook,
     state: job.state,
     exitCode: job.exit_code,
+    reason: job.reason === failureReason({ exitCode: job.exit_code }) ? null : job.reason,
   } as const;
   const made = await insertNotification(
     tx,

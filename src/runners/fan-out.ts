@@ -3,6 +3,7 @@ import { pause } from '../lib/clock.ts';
 import { inParallel } from '../lib/flow/parallel.ts';
 import type { Launched, Waiting } from './launch/tool.ts';
 import type { Recorder } from './output/recorder.ts';
+import { wordlessReason } from './launch/errors.ts';
 import { exitCodeOf, finishOutput } from './process/supervise.ts';
 import { endTree } from './process/tree.ts';
 import {
@@ -38,7 +39,7 @@ export async function executeAll<T>(
     return await new Fan(setup, program, bounds, recorder, reports).run(fanOut, limits);
   } catch (error) {
     if (!(error instanceof NotStarted)) throw error;
-    recorder.system(error.message);
+    recorder.system(error.message, wordlessReason(error.cause));
     return { reason: 'refused', survivors: [] };
   } finally {
     for (const line of (await bounds?.end()) ?? []) recorder.system(line);
@@ -194,5 +195,6 @@ class Fan {
 }
 
 function notStarted(error: unknown): NotStarted {
-  return error instanceof NotStarted ? error : new NotStarted(error instanceof Error ? error.message : 'unknown error');
+  if (error instanceof NotStarted) return error;
+  return new NotStarted(error instanceof Error ? error.message : 'unknown error', { cause: error });
 }

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { STOP_GRACE_MS } from '../domain/jobs/job.ts';
 import type { ProgramBounds } from './bounds/bounds.ts';
 import { executeAll } from './fan-out.ts';
+import { wordlessReason } from './launch/errors.ts';
 import { Recorder } from './output/recorder.ts';
 import { REFUSAL_HINT } from './output/refusals.ts';
 import type { RecordedChunk } from './output/chunk-queue.ts';
@@ -139,7 +140,7 @@ async function execute(
     return end;
   } catch (error) {
     // The program never started: no process, no sandbox, no such command, or the job was lost in the meantime.
-    recorder.system(reasonOf(error));
+    recorder.system(reasonOf(error), wordlessReason(error));
     setup.guard.unwatch(job.id);
     return { exitCode: null, reason: 'refused', stdout: NOTHING, survivors: [] };
   } finally {

@@ -96,7 +96,10 @@ test('a stale approval says who moved the state and what to do, and does not pro
       'm',
     ),
   );
-  assert.match(text, /\nIt can no longer be approved\. Make a new plan: svc workspace plan net\n$/);
+  assert.match(
+    text,
+    /\nIt can no longer be approved\. .* plan: svc workspace plan net\nEnd the request: svc job cancel job_\w+\n$/,
+  );
   assert.doesNotMatch(text, /svc approval approve/);
   const outside = render('approval.get', { ...PENDING, stale: { plan_serial: 42, current_serial: 43 } }, PAGE);
   assert.match(outside, /changed to serial 43 from outside this service\.$/m);

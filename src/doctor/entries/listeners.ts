@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { fail, type Facts, type Finding, ok, unknown } from '../entry.ts';
+import { fail, type Facts, type Finding, ok } from '../entry.ts';
 
 /** A local listener that does not accept within this time is unhealthy. */
 const CONNECT_WITHIN_MS = 1_000;
@@ -7,7 +7,8 @@ const CONNECT_WITHIN_MS = 1_000;
 /** Checks that each listener of this process accepts connections. */
 export async function examineListeners(facts: Facts): Promise<Finding> {
   const listeners = facts.listeners();
-  if (listeners.length === 0) return unknown('This process has no listeners; run svc doctor --remote URL.');
+  if (listeners.length === 0)
+    return ok('This process has no listeners; for those of a daemon, run svc doctor --remote URL.');
   const accepting = await Promise.all(listeners.map(({ url }) => accepts(url)));
   const lines = listeners.map(
     ({ name, url }, index) => `${name} ${url}${accepting[index] === true ? '' : ' NOT listening'}`,

@@ -30,12 +30,15 @@ export const jobsRow: NotificationRow<'jobs'> = {
   burst: { key: () => BURST, fold: null },
 };
 
-function ended({ jobId, runbook, state, exitCode }: EndedFacts, { baseUrl }: NotificationContext): Words {
+function ended(
+  { jobId, runbook, state, exitCode, reason = null }: EndedFacts,
+  { baseUrl }: NotificationContext,
+): Words {
   const good = state === 'succeeded' || state === 'degraded';
   const code = exitCode === null ? '' : ` with exit code ${exitCode}`;
   return {
     title: `${runbook} ${state}`,
-    message: `Job ${jobId} ${state}${code}.`,
+    message: `Job ${jobId} ${state}${code}.${reason === null ? '' : ` ${reason}`}`,
     priority: good ? 3 : 4,
     tags: [good ? 'white_check_mark' : 'rotating_light'],
     click: `${baseUrl}/jobs/${jobId}`,

@@ -45,6 +45,8 @@ export interface EndedFacts {
   readonly runbook: string;
   readonly state: JobState;
   readonly exitCode: number | null;
+  /** Why, where there is more to say than the exit code; absent in what earlier builds stored. */
+  readonly reason?: string | null;
 }
 
 /** A rule with the action `notify` matched an event. */

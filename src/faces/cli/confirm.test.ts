@@ -95,18 +95,34 @@ test('a plan that cannot be shown, such as an altered one, is not approved at a 
   assert.equal(decisions(server), 0);
 });
 
-test('workspace destroy asks for the name at a terminal only, and not with --yes or --no-input', async (t) => {
-  const server = await standIn(t, (_request, response) =>
-    sendJson(response, 202, envelope('job.enqueued', { job_id: 'job_1', state: 'queued' })),
+test('workspace destroy asks for the name at a terminal, and needs --yes without one', async (t) => {
+  const server = await standIn(t, ({ url }, response) =>
+    url.endsWith('/whoami')
+      ? sendJson(response, 200, envelope('whoami', { name: 'ana', scope: 'operator' }))
+      : sendJson(response, 202, envelope('job.enqueued', { job_id: 'job_1', state: 'queued' })),
   );
+  const queued = () => server.seen.filter(({ url }) => url.endsWith('/destroy')).length;
   const argv = ['workspace', 'destroy', 'net', '--remote', server.url];
   const refused = await svc(argv, { env: TOKEN, typed: 'y\n' });
-  assert.deepEqual([refused.exitCode, server.seen.length], [1, 0]);
+  assert.deepEqual([refused.exitCode, queued()], [1, 0]);
   assert.match(refused.stderr, /^This destroys everything in net, without a second person\. Type net to go on: /);
   assert.equal((await svc(argv, { env: TOKEN, typed: 'net\n' })).exitCode, 0);
-  for (const more of [['--yes'], ['--no-input'], []]) {
-    const typed = more.length === 0 ? {} : { typed: 'n\n' };
-    assert.equal((await svc([...argv, ...more], { env: TOKEN, ...typed })).exitCode, 0, more.join(' '));
+  for (const more of [['--no-input'], []]) {
+    const silent = await svc([...argv, ...more], { env: TOKEN });
+    assert.deepEqual([silent.exitCode, queued()], [1, 1]);
+    assert.match(silent.stderr, /^Error: svc workspace destroy: needs a confirmation; use --yes\./);
   }
-  assert.equal(server.seen.length, 4);
+  assert.equal((await svc([...argv, '--yes'], { env: TOKEN })).exitCode, 0);
+  assert.equal(queued(), 2);
+});
+
+test('who may not do it is asked nothing: the call refuses, and says why', async (t) => {
+  const server = await standIn(t, ({ url }, response) =>
+    url.endsWith('/whoami')
+      ? sendJson(response, 200, envelope('whoami', { name: 'rita', scope: 'readonly' }))
+      : sendFailure(response, 'forbidden'),
+  );
+  const ran = await svc(['workspace', 'destroy', 'net', '--remote', server.url], { env: TOKEN, typed: 'net\n' });
+  assert.equal(ran.exitCode, 4);
+  assert.match(ran.stderr, /^Error: /);
 });

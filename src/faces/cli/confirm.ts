@@ -18,7 +18,6 @@ async function questionOf(session: Session, confirm: Exclude<Confirm, { by: 'hos
       if (confirm.when !== undefined && fields[confirm.when] !== true) return null;
       return { text: filled(confirm.question, fields), isYes: (answer) => /^y(es)?$/i.test(answer) };
     case 'name': {
-      if (confirm.when !== undefined && fields[confirm.when] !== true) return null;
       const name = String(fields['name']);
       return byName(name, filled(confirm.warning, { ...fields, name: inline(name) }), 'go on');
     }
@@ -56,17 +55,32 @@ async function ofPlan(session: Session): Promise<Question | null> {
 }
 
 /** Null if it does not exist or the token may not see it. */
-async function read<V extends 'approval.get' | 'approval.plan'>(
+async function read<V extends 'approval.get' | 'approval.plan' | 'whoami'>(
   { client, fields }: Session,
   verb: string,
+  input: Fields = { id: fields['id'] },
 ): Promise<Projected<V> | null> {
   try {
-    return (await readData(await client.call(operationVerb(TREE, verb).call, { id: fields['id'] })))
-      .data as Projected<V>;
+    return (await readData(await client.call(operationVerb(TREE, verb).call, input))).data as Projected<V>;
   } catch (error) {
     if (error instanceof Failure && (error.code === 'not_found' || error.code === 'forbidden')) return null;
     throw error;
   }
+}
+
+/**
+ * Whether the caller may do this, as far as the server says so: who may not is asked nothing, because the call itself
+ * refuses and says why. Who asked for a job does not decide about it.
+ */
+async function mayCall(session: Session, { operation: id, confirm }: OperationCall): Promise<boolean> {
+  const me = await read<'whoami'>(session, 'whoami', {});
+  if (me?.scope === undefined) return true;
+  const { OPERATIONS } = await import('../../operations/table.ts');
+  const scopes = OPERATIONS.find((row) => row.id === id)?.scopes ?? [];
+  // The local command line may do everything, whatever scope it shows.
+  if (session.options.remote !== null && !scopes.some((scope) => scope === me.scope)) return false;
+  if (confirm?.by !== 'plan') return true;
+  return (await read<'approval.get'>(session, 'approval get'))?.requested_by !== me.name;
 }
 
 /**
@@ -78,10 +92,10 @@ export async function requireConfirmation(session: Session, call: OperationCall)
   const { confirm } = call;
   if (confirm?.by === 'host-keys') return (await import('./confirm-host-keys.ts')).confirmHostKeys(session, confirm);
   if (confirm === undefined || options.yes) return {};
-  // Without a terminal no name can be typed; the command itself counts as the confirmation.
-  if (options.noInput && confirm.by !== 'yes') return {};
+  // To approve is itself a confirmation; what destroys or removes needs --yes.
+  if (options.noInput && confirm.by === 'plan') return {};
   const question = await questionOf(session, confirm);
-  if (question === null) return {};
+  if (question === null || (!options.noInput && !(await mayCall(session, call)))) return {};
   if (confirm.by === 'yes' && confirm.preview !== undefined && !options.noInput)
     await (await import('./preview.ts')).preview(session, call, { ...fields, [confirm.preview]: true });
   await ask(session, question);

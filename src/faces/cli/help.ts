@@ -74,10 +74,8 @@ export function confirmationText({ call, flags }: Verb): string {
       const unless = confirm.preview === undefined ? '' : `, except with --${flagOf(confirm.preview)}`;
       return `Asks for a yes${unless}; without a terminal it needs --yes.\n\n`;
     }
-    case 'name': {
-      const when = confirm.when === undefined ? '' : ` with --${flagOf(confirm.when)}`;
-      return `At a terminal it asks for the name${when}; --yes answers.\n\n`;
-    }
+    case 'name':
+      return 'Asks for the name; without a terminal it needs --yes.\n\n';
     case 'plan':
       return 'At a terminal it asks for the name of the workspace if the plan destroys anything; --yes answers.\n\n';
     case 'host-keys':

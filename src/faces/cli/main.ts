@@ -1,4 +1,4 @@
-import { asFailure, Failure, failureRow } from '../../domain/failure.ts';
+import { asFailure, Failure, type FailureCode, failureRow } from '../../domain/failure.ts';
 import { MissingFailure, readArguments, type Request } from './syntax/arguments.ts';
 import { exitCodeOf, SentFailure } from './connection/client.ts';
 import { withContext } from './context/chosen-context.ts';
@@ -26,7 +26,7 @@ export async function main(terminal: Terminal): Promise<number> {
 
 /** At a terminal, what the command line lacks is asked for. Throws UsageFailure. */
 async function readRequest(terminal: Terminal): Promise<Request> {
-  for (let argv = terminal.argv; ;) {
+  for (let argv = versionVerb(terminal.argv); ;) {
     try {
       return readArguments(TREE, argv);
     } catch (error) {
@@ -36,6 +36,11 @@ async function readRequest(terminal: Terminal): Promise<Request> {
       argv = more;
     }
   }
+}
+
+/** `svc --version` is what everybody tries first. */
+function versionVerb(argv: readonly string[]): readonly string[] {
+  return argv[0] === '--version' ? ['version', ...argv.slice(1)] : argv;
 }
 
 async function showHelp(terminal: Terminal, topic: string): Promise<number> {
@@ -80,8 +85,9 @@ async function report(terminal: Terminal, output: Output, error: unknown, reques
     await write(terminal.stdout, failure instanceof SentFailure ? failure.body : encodeFailure(failure));
   } else {
     const [{ line }, { staleHint }] = await Promise.all([import('../text/safe.ts'), import('./stale-hint.ts')]);
-    const hint = staleHint(failure, request, terminal.clock.now()) ?? hintOf(failure);
-    await write(terminal.stderr, line(`Error: ${await messageOf(failure, request)}`) + line(`Hint: ${hint}`));
+    const hint = staleHint(failure, request, terminal.clock.now()) ?? hintOf(failure, request);
+    const error = line(`Error: ${await messageOf(failure, request)}`);
+    await write(terminal.stderr, hint === null ? error : error + line(`Hint: ${hint}`));
   }
   return exitCodeOf(failure);
 }
@@ -92,7 +98,20 @@ async function messageOf(failure: Failure, request: Request | null): Promise<str
   return (await import('./syntax/field-names.ts')).inWordsOf(request.verb, failure.message);
 }
 
-function hintOf(failure: Failure): string {
+/** What a person at the prompt does about a code; null where the message says it all, and those of the API else. */
+const HINTS: Readonly<Partial<Record<FailureCode, string | null>>> = {
+  conflict: null,
+  duplicate: null,
+  invalid_argument: null,
+  not_implemented: null,
+  unauthenticated: 'Give a valid token with --token-file or SVC_TOKEN.',
+  unavailable: null,
+};
+
+function hintOf(failure: Failure, request: Request | null): string | null {
   if (failure instanceof UsageFailure) return failure.peopleHint;
+  const own = HINTS[failure.code];
+  if (failure.code === 'invalid_argument' && request?.ask === 'run') return `svc ${request.verb.path} --help`;
+  if (own !== undefined) return own;
   return failure instanceof SentFailure ? failure.hint : failureRow(failure.code).hint;
 }

@@ -41,6 +41,8 @@ export interface VerbBehaviour {
   readonly differs?: string;
   /** Shows what it has removed. */
   readonly removes?: true;
+  /** In text, what it did to the job in place of the job. */
+  readonly cancels?: true;
 }
 
 /** At the end: `job` shows the job, `result` what its command printed, `plan` the job and how to apply its plan. */
@@ -64,8 +66,8 @@ export type Confirm =
    * that flag is given.
    */
   | { readonly by: 'yes'; readonly question: string; readonly preview?: string; readonly when?: string }
-  /** Asks for the name of the thing, or only if the flag `when` is given. Without a terminal, it does not ask. */
-  | { readonly by: 'name'; readonly warning: string; readonly when?: string }
+  /** Asks for the name of the thing. Without a terminal, `--yes` is required. */
+  | { readonly by: 'name'; readonly warning: string }
   /**
    * Shows what the verb `scan` answers for the same fields, asks for yes, and sets `field` to the fingerprints of the
    * keys that it showed. A given `field` is in place of the question. Without a terminal, `--yes` or it is required.

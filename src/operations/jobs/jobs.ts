@@ -130,7 +130,12 @@ const cancel = writeOperation({
   summary: 'Cancel a job that has not ended',
   scopes: OPERATORS,
   http: { method: 'POST', path: '/jobs/{id}/cancel' },
-  cli: { verb: 'job cancel', positionals: ['id'], examples: ['svc job cancel job_01m7yd4zyke00anp2z332d2j5p'] },
+  cli: {
+    verb: 'job cancel',
+    cancels: true,
+    positionals: ['id'],
+    examples: ['svc job cancel job_01m7yd4zyke00anp2z332d2j5p'],
+  },
   mcp: { none: 'An agent that could end the jobs of others needs a person in between.' },
   input: z.strictObject({ id: field.id('job') }),
   answers: ['job.get'],

@@ -229,8 +229,7 @@ const remove = writeOperation({
     removes: true,
     confirm: {
       by: 'name',
-      warning: 'This forgets {name} and its state, also of resources that are still there.',
-      when: 'force',
+      warning: 'This forgets {name}, its plans and its states. With --force also of resources that are still there.',
     },
     positionals: ['name'],
     examples: ['svc workspace remove net', 'svc workspace remove net --force'],

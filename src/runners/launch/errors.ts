@@ -25,6 +25,12 @@ export type LaunchError = SandboxRefused | CommandNotFound | CommandNotExecutabl
 
 const [ENOENT, ENOEXEC, EACCES, ENOTDIR] = [2, 8, 13, 20];
 
+/** The same for readers who do not see the words of the command; undefined where the message has none of them. */
+export function wordlessReason(error: unknown): string | undefined {
+  if (error instanceof CommandNotFound) return neverStarted('its command was not found');
+  return error instanceof CommandNotExecutable ? neverStarted('its command cannot be executed') : undefined;
+}
+
 export function neverStarted(why: string): string {
   return `The tool never started: ${why}.`;
 }

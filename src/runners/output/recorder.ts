@@ -129,10 +129,10 @@ export class Recorder {
     return this.#refusals.isLikely;
   }
 
-  /** A `system` line, or several; secrets are replaced here too. Nothing after `finish` has resolved. */
-  system(text: string): void {
+  /** A `system` line, or several, with secrets replaced; nothing after `finish`. `note`: as the reason of an end. */
+  system(text: string, note?: string): void {
     const redacted = redactText(text, this.#secrets);
-    this.#note = redacted.split('\n', 1)[0]?.slice(0, NOTE_CHARACTERS) ?? null;
+    this.#note = (note ?? redacted).split('\n', 1)[0]?.slice(0, NOTE_CHARACTERS) ?? null;
     const line = Buffer.from(redacted);
     if (this.#closed || !this.#mayNote(line.length)) return;
     const splitter = new LineSplitter((data, ended) =>

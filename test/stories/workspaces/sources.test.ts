@@ -230,7 +230,7 @@ test('a source has one place and one name, and stays while a workspace uses it',
   await refused(5, /duplicate: .*ops/, 'source', 'add', 'ops', '--git', 'git@known.test:x');
   await answer(0, 'workspace', 'add', 'w', '--source', 'ops');
   await refused(5, /conflict: .*workspace w uses/, 'source', 'remove', 'ops');
-  await answer(0, 'workspace', 'remove', 'w');
+  await answer(0, 'workspace', 'remove', 'w', '--yes');
   await answer(0, 'source', 'remove', 'ops');
   await refused(3, /not_found/, 'source', 'remove', 'ops');
   const ledger = await fixture.store.db

@@ -1,3 +1,4 @@
+import type { Projected } from '../../../operations/views/views.ts';
 import type { Fields, GivenFlags } from '../syntax/arguments.ts';
 import { type Called, type Client, parseEnvelope, readAll } from './client.ts';
 import type { Options } from '../syntax/options.ts';
@@ -29,7 +30,10 @@ export async function show(session: Session, called: Called): Promise<void> {
 
 /** Shows the data of an answer as text for people; a value shown only once is alone on standard output. */
 export async function showData(session: Session, { kind, data }: { kind: string; data: unknown }): Promise<void> {
-  const { render, secretOf } = await import('../render.ts');
+  const [{ render, secretOf }, { cancelled }] = await Promise.all([
+    import('../render.ts'),
+    import('../../text/views/jobs.ts'),
+  ]);
   const { stdout, stderr, clock } = session.terminal;
   const width = stdout.isTTY === true ? (stdout.columns ?? null) : null;
   const display = {
@@ -42,7 +46,11 @@ export async function showData(session: Session, { kind, data }: { kind: string;
   const secret = secretOf(kind, data);
   const { call } = session.verb;
   const removed = 'operation' in call && call.removes === true ? 'Removed:\n' : '';
-  await write(secret === null ? stdout : stderr, removed + render(kind, data, display));
+  const text =
+    'operation' in call && call.cancels === true
+      ? cancelled(data as Projected<'job.get'>, display)
+      : render(kind, data, display);
+  await write(secret === null ? stdout : stderr, removed + text);
   if (secret !== null) await write(stdout, secret);
 }
 

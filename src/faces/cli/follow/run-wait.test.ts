@@ -67,7 +67,7 @@ test('--wait exits with the code of the job, 1 if no tool ran, and proposes no p
 test('--wait --output json: standard output is the job; its output is written to standard error', async (t) => {
   for (const verb of ['plan', 'apply', 'destroy']) {
     const server = await runServer(t, 'succeeded', 0);
-    const ran = await svc(['workspace', verb, 'net', '--wait', '--output', 'json', '--remote', server.url], {
+    const ran = await svc(['workspace', verb, 'net', '--yes', '--wait', '--output', 'json', '--remote', server.url], {
       env: TOKEN,
     });
     assert.deepEqual([ran.exitCode, ran.stdout, ran.stderr], [0, JOB, `Queued job ${ID}.\nPlan: 1 to add\n`], verb);

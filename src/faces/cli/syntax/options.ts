@@ -127,7 +127,8 @@ async function readSecret(file: string, name: string, stdin: Terminal['stdin']):
       if (text.length > TOKEN_BYTES_MAX) break;
     }
   } catch (error) {
-    throw new UsageFailure(`${name}: ${error instanceof Error ? error.message : 'cannot be read'}.`, HINT);
+    const { readFault } = await import('./read-fault.ts');
+    throw new UsageFailure(`${name}: ${readFault(file, error)}.`, HINT);
   }
   return text;
 }

@@ -1,10 +1,10 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { SECRET_BYTES_MAX } from '../../../domain/secrets/secret.ts';
-import { errorCode } from '../../../lib/error-code.ts';
 import type { ValueInput } from '../../../operations/core/cli-face.ts';
 import type { Fields } from './arguments.ts';
 import { filled } from './field-names.ts';
+import { readFault } from './read-fault.ts';
 import type { Session } from '../connection/session.ts';
 import { write } from '../terminal.ts';
 import { UsageFailure } from './usage.ts';
@@ -14,13 +14,6 @@ const READ_MAX_BYTES = SECRET_BYTES_MAX + 2;
 
 /** Limit of the file of a field: more than any of these fields takes. */
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
-
-/** By error code of the operating system. */
-const FAULTS: Readonly<Record<string, string>> = {
-  ENOENT: 'the file does not exist',
-  EACCES: 'permission to read the file is missing',
-  EISDIR: 'expected a file, found a directory',
-};
 
 /**
  * The fields of the session with the given one in them: from the file of --file, else from standard input, without the
@@ -38,6 +31,7 @@ export async function withFile({ fields, terminal, verb }: Session, field: strin
   const text = await read(
     stream,
     `--${field.replaceAll('_', '-')}`,
+    file,
     { what: 'the file', cure: '', bytesMax: FILE_BYTES_MAX },
     refuse,
   );
@@ -48,8 +42,8 @@ function valueOf(session: Session, input: ValueInput): Promise<string> {
   const { flags, terminal, options, verb } = session;
   const file = flags['file'];
   const refuse: Refuse = (message) => new UsageFailure(message, `svc ${verb.path} --help`);
-  if (file !== undefined && file !== '-') return read(createReadStream(file), '--file', input, refuse);
-  if (terminal.stdin.isTTY !== true || file === '-') return read(terminal.stdin, 'standard input', input, refuse);
+  if (file !== undefined && file !== '-') return read(createReadStream(file), '--file', file, input, refuse);
+  if (terminal.stdin.isTTY !== true || file === '-') return read(terminal.stdin, 'standard input', '-', input, refuse);
   if (options.noInput || input.question === null)
     throw refuse(`svc ${verb.path}: expected ${input.what} on standard input or in --file.`);
   return ask(session, filled(input.question, session.fields), refuse);
@@ -60,6 +54,7 @@ type Refuse = (message: string) => UsageFailure;
 async function read(
   stream: Readable,
   from: string,
+  file: string,
   input: Pick<ValueInput, 'what' | 'cure' | 'bytesMax'>,
   refuse: Refuse,
 ): Promise<string> {
@@ -75,18 +70,11 @@ async function read(
       if (size > bytesMax) break;
     }
   } catch (error) {
-    throw refuse(`${from}: ${readFault(error)}.`);
+    throw refuse(`${from}: ${readFault(file, error)}.`);
   }
   const whole = text(Buffer.concat(chunks).subarray(0, bytesMax + 1), size > bytesMax);
   if (whole === null) throw refuse(`${from}: ${input.what} is not UTF-8 text${input.cure}.`);
   return whole.replace(/\r?\n$/, '');
-}
-
-/** A sentence for the common file errors; the message of the system for others. */
-function readFault(error: unknown): string {
-  const words = FAULTS[errorCode(error) ?? ''];
-  if (words !== undefined) return words;
-  return error instanceof Error ? error.message : 'the file cannot be read';
 }
 
 /**

@@ -50,13 +50,15 @@ export function approval(data: Projected<'approval.get'>, display: Display): Tex
 
 /** The next commands for a person at the prompt. */
 function next(
-  { id, state, stale, workspace, plan_artifact_id: plan }: Projected<'approval.get'>,
+  { id, job_id: job, state, stale, workspace, plan_artifact_id: plan }: Projected<'approval.get'>,
   display: Display,
 ): string {
   if (state !== 'pending') return '';
   if (stale !== undefined) {
     const again = command(display, `workspace plan ${workspace ?? 'NAME'}`);
-    return `${inline(`It can no longer be approved. Make a new plan: ${again}`)}\n`;
+    const end = command(display, `job cancel ${job}`);
+    const lines = [`It can no longer be approved. Make a new plan: ${again}`, `End the request: ${end}`];
+    return lines.map((text) => `${inline(text)}\n`).join('');
   }
   const see = plan === null ? '' : `${inline(`See its plan: ${command(display, `approval plan ${id}`)}`)}\n`;
   const decide = (verb: string): string => command(display, `approval ${verb} ${id}`);
