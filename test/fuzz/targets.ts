@@ -1,5 +1,6 @@
 /** All targets of the fuzz. One more is a row in the file of its area; its name is what `--target` takes. */
 import { INVENTORY_TARGETS } from './inventories.ts';
+import { CONFIGURATION_TARGETS } from './configuration.ts';
 import { FILE_TARGETS } from './files.ts';
 import { INGRESS_TARGETS } from './ingress.ts';
 import { NETGROUP_TARGETS } from './netgroups.ts';
@@ -16,4 +17,5 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
   ...REQUEST_TARGETS,
   ...NETGROUP_TARGETS,
   ...PROBE_TARGETS,
+  ...CONFIGURATION_TARGETS,
 ];

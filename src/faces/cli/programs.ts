@@ -228,6 +228,22 @@ export const PROGRAM_VERBS: readonly Verb[] = [
     flags: [],
     call: { program: 'config-schema' },
   },
+  {
+    path: 'config import',
+    summary: 'Print the export of another program as a configuration file',
+    examples: ['svc config import uptime-kuma backup.json > checks.yaml', 'svc config import crontab /etc/crontab'],
+    positionals: [
+      {
+        field: 'from',
+        type: 'string',
+        required: true,
+        values: ['uptime-kuma', 'gatus', 'semaphore', 'awx', 'crontab'],
+      },
+      { field: 'file', type: 'string', required: true },
+    ],
+    flags: [],
+    call: { program: 'config-import' },
+  },
   program('commands', ['svc commands', 'svc commands --output json']),
   program(
     'completion',

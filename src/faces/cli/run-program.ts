@@ -37,6 +37,7 @@ const PROGRAMS: Readonly<Record<ProgramName, (session: ProgramSession) => Promis
     const schema = configSchema();
     return print(session, 'config.schema', schema, () => `${JSON.stringify(schema, null, 2)}\n`);
   },
+  'config-import': async (session) => (await import('./configuration/config-import.ts')).configImport(session),
   commands: async (session) => {
     const { commandLines, commandTree } = await import('./syntax/command-tree.ts');
     return print(session, 'commands', commandTree(TREE), () => commandLines(TREE));

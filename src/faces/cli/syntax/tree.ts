@@ -52,6 +52,7 @@ export type ProgramName =
   | 'migrate'
   | 'restore'
   | 'config-schema'
+  | 'config-import'
   | 'context-list'
   | 'context-add'
   | 'context-use'

@@ -24,7 +24,10 @@ export async function withValue(session: Session, input: ValueInput): Promise<Fi
 }
 
 /** The fields of the session, with the name of the file replaced by its text. Throws UsageFailure. */
-export async function withFile({ fields, terminal, verb }: Session, field: string): Promise<Fields> {
+export async function withFile(
+  { fields, terminal, verb }: Pick<Session, 'fields' | 'terminal' | 'verb'>,
+  field: string,
+): Promise<Fields> {
   const file = String(fields[field]);
   const refuse: Refuse = (message) => new UsageFailure(message, `svc ${verb.path} --help`);
   const stream = file === '-' ? terminal.stdin : createReadStream(file);

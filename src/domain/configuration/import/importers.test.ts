@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { AWX, CRONTAB, GATUS, SEMAPHORE, UPTIME_KUMA } from '../../../../test/support/configuration/exports.ts';
+import { refusal } from '../../../../test/support/refusal.ts';
+import { IMPORTERS } from './importers.ts';
+
+async function imported(from: string, text: string) {
+  const importer = IMPORTERS[from] ?? assert.fail();
+  const { checks, schedules, notes } = await importer(text);
+  return { checks: Object.fromEntries(checks), schedules: Object.fromEntries(schedules), notes };
+}
+
+describe('An export', () => {
+  test('of Uptime Kuma becomes checks', async () => {
+    const { checks, notes } = await imported('uptime-kuma', UPTIME_KUMA);
+    assert.deepEqual(checks, {
+      'my-site': { kind: 'http', interval: '60s', targets: ['target=https://example.org/'] },
+      api: {
+        kind: 'http',
+        interval: '20s',
+        targets: ['target=https://example.org/api'],
+        expect: 201,
+        expect_body: 'ok',
+        enabled: false,
+      },
+      ssh: { kind: 'tcp', interval: '60s', targets: ['target=192.0.2.10:22'] },
+      'ssh-2': { kind: 'tcp', interval: '60s', targets: ['target=192.0.2.11:22'] },
+      gateway: { kind: 'ping', interval: '30s', targets: ['target=192.0.2.1'] },
+      zone: { kind: 'dns', interval: '300s', targets: ['target=example.org'] },
+    });
+    assert.deepEqual(notes, [
+      'API: the method is GET instead of POST.',
+      'Left out: SSH: a check of kind tcp takes NAME=IP:PORT as its target.',
+      'Left out: Backup: no kind of check is like the type "push".',
+      'Left out: 1 notifications; see svc serve --notify.',
+    ]);
+  });
+
+  test('of Gatus becomes checks', async () => {
+    const { checks, notes } = await imported('gatus', GATUS);
+    assert.deepEqual(checks, {
+      'core-front': {
+        kind: 'http',
+        interval: '2m',
+        targets: ['target=https://example.org/'],
+        expect: 200,
+        expect_body: 'hello',
+      },
+      cert: { kind: 'tls', interval: '1m', targets: ['target=example.org:443'], min_days: 2 },
+      ssh: { kind: 'tcp', interval: '1m', targets: ['target=192.0.2.10:22'], enabled: false },
+      ping: { kind: 'ping', interval: '1m', targets: ['target=192.0.2.1'] },
+      zone: { kind: 'dns', interval: '1m', targets: ['target=example.org'] },
+    });
+    assert.deepEqual(notes, [
+      'core-front: the condition [RESPONSE_TIME] < 500 is left out.',
+      'Left out: shell: no kind of check is like "ssh://192.0.2.10".',
+      'Left out: alerting: it has no place in a configuration file.',
+    ]);
+  });
+
+  test('of Semaphore becomes schedules, disabled, and says what they need', async () => {
+    const { schedules, notes } = await imported('semaphore', SEMAPHORE);
+    assert.deepEqual(schedules, {
+      patch: { cron: '0 3 * * *', playbook: 'patch.yml', source: 'play-books', inventory: 'prod', enabled: false },
+    });
+    assert.deepEqual(notes, [
+      'Needed: svc source add play-books --git https://git.example.org/ops.git --ref main',
+      'Needed: svc inventory add prod --file FILE',
+      'Patch: its arguments are left out.',
+      'Left out: Plan: templates of terraform have no counterpart.',
+      'Left out: By hand: it has no schedule; use svc playbook run or a rule.',
+      'Left out: keys deploy: keep secrets with svc secret set.',
+    ]);
+  });
+
+  test('of AWX becomes schedules where a cron line says the same times', async () => {
+    const { schedules, notes } = await imported('awx', AWX);
+    const common = {
+      playbook: 'patch.yml',
+      source: 'ops',
+      inventory: 'prod',
+      limit: 'web',
+      tags: ['a', 'b'],
+      enabled: false,
+    };
+    assert.deepEqual(schedules, {
+      'patch-daily': { cron: '15 3 * * *', timezone: 'Europe/Berlin', ...common },
+      'patch-weekly': { cron: '0 4 * * 1,5', ...common },
+      'patch-monthly': { cron: '0 4 7 * *', ...common },
+      'patch-often': { cron: '*/15 * * * *', ...common },
+    });
+    assert.deepEqual(
+      notes.map((note) => note.slice(0, 50)),
+      [
+        'Needed: svc source add ops --git https://git.examp',
+        'Needed: svc inventory add prod --file FILE',
+        'Patch: its extra_vars are left out; add what has n',
+        'Left out: Patch, once: no cron line says DTSTART:2',
+        'Left out: Patch, other: no cron line says DTSTART:',
+        'Left out: credentials Machine: it has no counterpa',
+      ],
+    );
+  });
+
+  test('of a crontab becomes schedules of commands', async () => {
+    const { schedules, notes } = await imported('crontab', CRONTAB);
+    assert.deepEqual(schedules, {
+      cd: {
+        cron: '17 * * * *',
+        command: ['sh', '-c', 'cd / && run-parts --report /etc/cron.hourly'],
+        inventory: 'localhost',
+        enabled: false,
+      },
+      tidy: {
+        cron: '0 0 * * *',
+        timezone: 'Europe/Berlin',
+        command: ['/usr/local/bin/tidy', '--all', '100%'],
+        inventory: 'localhost',
+        enabled: false,
+      },
+    });
+    assert.deepEqual(notes, [
+      'Left out: line 2: the variable SHELL; write it into the command.',
+      'Line 4: it ran as root; jobs run as the account of jobs.',
+      'Line 6: it ran as www-data; jobs run as the account of jobs.',
+      'Left out: line 7: @reboot.',
+      'Left out: line 8: its command has a standard input (%).',
+      'Left out: line 9: it is no line of a crontab.',
+      'Schedules are disabled; remove "enabled: false" once the crontab does not run them any more.',
+    ]);
+  });
+
+  test('is refused if it is of another program, or too large', async () => {
+    for (const from of Object.keys(IMPORTERS)) {
+      await assert.rejects(async () => imported(from, ''), refusal('invalid_argument'));
+      await assert.rejects(async () => imported(from, '#'.repeat(4 * 1024 * 1024 + 1)), refusal('invalid_argument'));
+      if (from !== 'crontab')
+        await assert.rejects(async () => imported(from, '{"a": []}'), refusal('invalid_argument'));
+    }
+  });
+});
