@@ -17,5 +17,17 @@ export interface ActionRow<Fields> {
     asker: Asker,
     order: Fields & { readonly timeoutMs: number },
     gate: Gate | null,
-  ): Promise<Queued>;
+  ): Promise<QueuedSome>;
+  /** Of one that makes many jobs: queues those behind where it stopped; says where it stops, null at the end. */
+  readonly queueRest?: (
+    tx: Tx,
+    deps: QueueDeps,
+    asker: Asker,
+    order: Fields & { readonly timeoutMs: number },
+    gate: Gate | null,
+    after: string,
+  ) => Promise<string | null>;
 }
+
+/** The first job of an action, and where it stopped if it makes more jobs than fit one write. */
+export type QueuedSome = Queued & { readonly stoppedAt?: string | null };

@@ -2,11 +2,11 @@ import { jobTimeoutMs } from '../domain/jobs/timeout.ts';
 import { isNotify } from '../domain/notify/action.ts';
 import type { Action, ActionFields, JobActionKind, RuleAction } from '../domain/rules/actions.ts';
 import type { Tx } from '../store/engine/tx.ts';
-import type { ActionRow } from './action-row.ts';
+import type { ActionRow, QueuedSome } from './action-row.ts';
 import { backupAction } from './backups/action.ts';
 import { commandAction } from './commands/action.ts';
 import { playbookAction } from './playbooks/action.ts';
-import type { Asker, Gate, QueueDeps, Queued } from './queue.ts';
+import type { Asker, Gate, QueueDeps } from './queue.ts';
 import { workflowAction } from './workflows/action.ts';
 import { driftOfAll, workspaceAction } from './workspaces/action.ts';
 
@@ -52,7 +52,21 @@ export function queueAction<K extends JobActionKind>(
   asker: Asker,
   action: Action<K>,
   gate: Gate | null,
-): Promise<Queued> {
+): Promise<QueuedSome> {
   const { kind, timeout } = action;
   return ACTIONS[kind].queue(tx, deps, asker, { ...action, timeoutMs: jobTimeoutMs(timeout) }, gate);
+}
+
+/** Queues more jobs of an action that stopped at `after`. Says where it stops, null after the last. */
+export async function queueRest<K extends JobActionKind>(
+  tx: Tx,
+  deps: QueueDeps,
+  asker: Asker,
+  action: Action<K>,
+  gate: Gate | null,
+  after: string,
+): Promise<string | null> {
+  const { kind, timeout } = action;
+  const order = { ...action, timeoutMs: jobTimeoutMs(timeout) };
+  return (await ACTIONS[kind].queueRest?.(tx, deps, asker, order, gate, after)) ?? null;
 }

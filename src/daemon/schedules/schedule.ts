@@ -2,8 +2,9 @@ import type { LoopRow } from '../core/loop.ts';
 import { Failure } from '../../domain/failure.ts';
 import { countsFrom, type ReadTimetable, timetableReader } from '../../domain/schedules/schedule.ts';
 import { type Clock, rfc3339 } from '../../lib/clock.ts';
-import { queueAction } from '../../jobs/actions.ts';
-import type { Gate, QueueDeps, Queued } from '../../jobs/queue.ts';
+import type { QueuedSome } from '../../jobs/action-row.ts';
+import { queueAction, queueRest } from '../../jobs/actions.ts';
+import type { Asker, Gate, QueueDeps } from '../../jobs/queue.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { recordService } from '../jobs/job-transitions.ts';
 import { checkScheduleTag } from '../../store/jobs/order-tags.ts';
@@ -11,10 +12,13 @@ import {
   actionOfSchedule,
   listDue,
   listSchedules,
+  listWithRest,
   moveSlot,
   nextSlot,
   noteJob,
   noteRefusal,
+  noteRest,
+  takeRest,
   takeSlot,
 } from '../../store/schedules/schedules.ts';
 import type { ScheduleRow } from '../../store/schema/schema.ts';
@@ -59,16 +63,15 @@ export class Scheduler {
     const ended = (): boolean => signal?.aborted === true;
     if (this.#mayBeOff) await this.#now();
     while (!ended()) {
+      const begun = await listWithRest(db, BATCH);
+      await allOf(begun.map((row) => this.#takeRest(row)));
+      if (begun.length > 0) continue;
       const next = await nextSlot(db);
       if (next === null) break;
       const now = await this.#now();
       if (next > now) return Math.min(next - now, SCHEDULE_EVERY_MS);
       const read = await this.#reader();
-      const taken = await Promise.allSettled(
-        (await listDue(db, now, BATCH)).map((row) => this.#take(row, slotAfter(read, row, now))),
-      );
-      // A slot that cannot be written does not block the others; the next pass tries it again.
-      for (const each of taken) if (each.status === 'rejected') throw each.reason;
+      await allOf((await listDue(db, now, BATCH)).map((row) => this.#take(row, slotAfter(read, row, now))));
     }
     return SCHEDULE_EVERY_MS;
   }
@@ -114,21 +117,50 @@ export class Scheduler {
       const row = await takeSlot(tx, seen, next);
       if (row === undefined) return;
       const slot = { slot: row.last_at === null ? null : rfc3339(row.last_at) };
-      let queued: Queued;
+      let queued: QueuedSome;
       try {
-        queued = await queue(tx, deps, row);
+        const { asker, gate } = originOf(tx, deps, row);
+        queued = await queueAction(tx, deps, asker, actionOfSchedule(row), gate);
       } catch (error) {
-        // A refusal comes before any write and still completes the slot; any other error rolls it back.
-        if (!(error instanceof Failure) || error.code === 'unavailable') throw error;
-        await noteRefusal(tx, row.name, error.message);
-        return record(tx, row, 'schedule.refuse', { ...slot, code: error.code, reason: error.message });
+        const { code, message } = refusalOf(error);
+        await noteRefusal(tx, row.name, message);
+        return record(tx, row, 'schedule.refuse', { ...slot, code, reason: message });
       }
       await noteJob(tx, row.name, queued.jobId);
+      if (typeof queued.stoppedAt === 'string') await noteRest(tx, row.name, queued.stoppedAt);
       const asked =
         queued.state === 'queued' ? (queued.ungated ? { ungated: true } : {}) : { approval_id: queued.approval.id };
       record(tx, row, 'schedule.run', { ...slot, job_id: queued.jobId, ...asked });
     });
   }
+
+  /** Writes more jobs of a slot, and where that stopped, in one transaction: each is queued once, by any daemon. */
+  async #takeRest(seen: ScheduleRow): Promise<void> {
+    const deps = this.#deps;
+    await deps.store.write(async (tx) => {
+      if (seen.rest_after === null || (await takeRest(tx, seen)) === undefined) return;
+      try {
+        const { asker, gate } = originOf(tx, deps, seen);
+        const stoppedAt = await queueRest(tx, deps, asker, actionOfSchedule(seen), gate, seen.rest_after);
+        if (stoppedAt !== null) await noteRest(tx, seen.name, stoppedAt);
+      } catch (error) {
+        const { code, message } = refusalOf(error);
+        await noteRefusal(tx, seen.name, message);
+        record(tx, seen, 'schedule.refuse', { code, reason: message, after: seen.rest_after });
+      }
+    });
+  }
+}
+
+/** A refusal comes before any write and still completes the slot; any other error is thrown, and rolls it back. */
+function refusalOf(error: unknown): Failure {
+  if (error instanceof Failure && error.code !== 'unavailable') return error;
+  throw error;
+}
+
+/** One that cannot be written does not block the others; the next pass tries it again. */
+async function allOf(writes: readonly Promise<void>[]): Promise<void> {
+  for (const each of await Promise.allSettled(writes)) if (each.status === 'rejected') throw each.reason;
 }
 
 /** Null also for a schedule that cannot be read, for example because this version does not know its time zone. */
@@ -141,14 +173,14 @@ function slotAfter(read: ReadTimetable, { cron, timezone }: ScheduleRow, afterMs
   }
 }
 
-async function queue(tx: Tx, deps: ScheduleDeps, row: ScheduleRow): Promise<Queued> {
+function originOf(tx: Tx, deps: ScheduleDeps, row: ScheduleRow): { readonly asker: Asker; readonly gate: Gate | null } {
   checkScheduleTag(tx.ring, row);
   const provenance = { origin: 'schedule', schedule: row.name } as const;
   const gate: Gate | null =
     row.approval === 'required' ? { ...provenance, ttlMs: row.approval_ttl_ms ?? deps.approvalTtlMs } : null;
   const owners = JSON.parse(row.owners) as string[];
   const asker = { trigger: 'schedule', requestedBy: row.added_by, owners, summary: row.summary, provenance } as const;
-  return queueAction(tx, deps, asker, actionOfSchedule(row), gate);
+  return { asker, gate };
 }
 
 function record(

@@ -98,7 +98,7 @@ function newSchedule(
 }
 
 /** Of a schedule that has had no slot. */
-const UNUSED = { enabled: 1 as const, last_at: null, last_job_id: null, last_refusal: null };
+const UNUSED = { enabled: 1 as const, last_at: null, last_job_id: null, last_refusal: null, rest_after: null };
 
 const add = writeOperation({
   id: 'schedule.add',

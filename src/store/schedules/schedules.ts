@@ -36,7 +36,7 @@ export async function insertSchedule(tx: Tx, row: NewSchedule): Promise<void> {
 /** What its author says of a schedule, besides its name. */
 type Definition = Omit<
   NewSchedule,
-  'name' | 'enabled' | 'created_at' | 'last_at' | 'last_job_id' | 'last_refusal' | 'next_at'
+  'name' | 'enabled' | 'created_at' | 'last_at' | 'last_job_id' | 'last_refusal' | 'next_at' | 'rest_after'
 >;
 
 /** Replaces what a schedule says and its owners; `held` is its row, which stays enabled or disabled. */
@@ -48,7 +48,7 @@ export async function replaceSchedule(
   const row = { ...held, ...to };
   await tx.db
     .updateTable('schedules')
-    .set({ ...to, ...scheduleTag(tx.ring, row) })
+    .set({ ...to, ...scheduleTag(tx.ring, row), rest_after: null })
     .where('name', '=', held.name)
     .execute();
   return row;
@@ -71,7 +71,11 @@ export async function switchSchedule(
   name: string,
   to: Pick<ScheduleRow, 'enabled' | 'next_at' | 'owners'>,
 ): Promise<void> {
-  await tx.db.updateTable('schedules').set(to).where('name', '=', name).execute();
+  await tx.db
+    .updateTable('schedules')
+    .set({ ...to, rest_after: null })
+    .where('name', '=', name)
+    .execute();
 }
 
 /** The row that is gone. Throws not_found. */
@@ -116,13 +120,42 @@ export function listDue(db: Db, now: number, limit: number): Promise<ScheduleRow
 export function takeSlot(tx: Tx, seen: ScheduleRow, next: number | null): Promise<ScheduleRow | undefined> {
   return tx.db
     .updateTable('schedules')
-    .set({ next_at: next, last_at: seen.next_at, last_job_id: null, last_refusal: null })
+    .set({ next_at: next, last_at: seen.next_at, last_job_id: null, last_refusal: null, rest_after: null })
     .where('name', '=', seen.name)
     .where('created_at', '=', seen.created_at)
     .where('next_at', '=', seen.next_at)
     .where('enabled', '=', ENABLED)
     .returningAll()
     .executeTakeFirst();
+}
+
+/** Those whose last slot has more jobs to make. */
+export function listWithRest(db: Db, limit: number): Promise<ScheduleRow[]> {
+  return db
+    .selectFrom('schedules')
+    .selectAll()
+    .where('rest_after', 'is not', null)
+    .orderBy('name')
+    .limit(limit)
+    .execute();
+}
+
+/** Takes the rest of `seen`. Undefined if it is gone: another daemon took it, or the schedule was changed. */
+export function takeRest(tx: Tx, seen: ScheduleRow): Promise<ScheduleRow | undefined> {
+  return tx.db
+    .updateTable('schedules')
+    .set({ rest_after: null })
+    .where('name', '=', seen.name)
+    .where('created_at', '=', seen.created_at)
+    .where('last_at', '=', seen.last_at)
+    .where('rest_after', '=', seen.rest_after)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Notes where the slot stopped, while it has more jobs to make. */
+export async function noteRest(tx: Tx, name: string, after: string): Promise<void> {
+  await tx.db.updateTable('schedules').set({ rest_after: after }).where('name', '=', name).execute();
 }
 
 /** Notes the job that the slot made. */

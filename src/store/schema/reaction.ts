@@ -155,6 +155,8 @@ export interface ScheduleRow {
   last_job_id: string | null;
   /** Why the last slot made no job; null where it made one, and before the first. */
   last_refusal: string | null;
+  /** Where the last slot stopped that makes more jobs than fit one write; null once it has made all. */
+  rest_after: string | null;
   created_at: number;
   /** Of a privileged order: its tag (`order-tags.ts`) and the id of the tag's key. */
   order_tag: string | null;

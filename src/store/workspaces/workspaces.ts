@@ -20,6 +20,13 @@ export function listWorkspaces(db: Db): Promise<WorkspaceRow[]> {
   return db.selectFrom('workspaces').selectAll().orderBy('name').execute();
 }
 
+/** Names behind `after`, all where that is null, in their order. */
+export async function listWorkspaceNames(db: Db, after: string | null, limit: number): Promise<string[]> {
+  const names = db.selectFrom('workspaces').select('name').orderBy('name').limit(limit);
+  const rows = await (after === null ? names : names.where('name', '>', after)).execute();
+  return rows.map(({ name }) => name);
+}
+
 /** The fields of a new workspace; runs determine the others. */
 export type NewWorkspace = Pick<
   WorkspaceRow,

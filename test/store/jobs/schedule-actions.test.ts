@@ -1,6 +1,7 @@
 /** What a slot of a schedule does when it is taken, on each database. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
+import { Failure } from '../../../src/domain/failure.ts';
 import { setCordon } from '../../../src/store/maintenance/cordon.ts';
 import { deleteSchedule, listRefused, switchSchedule } from '../../../src/store/schedules/schedules.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -235,6 +236,35 @@ for (const engine of ENGINES) {
         ['dns', 'net'].map((name) => `drift drift:${name} workspace:${name} 600000`),
       );
       assert.equal((await scheduleOf(store, 'later')).runbook, 'drift:*');
+    });
+
+    test('A drift check of hundreds of workspaces is queued in several writes, each once, by any daemon', async () => {
+      const names = Array.from({ length: 250 }, (_, index) => `net${index}`);
+      const columns = { source: null, approve_when: null, deny_when: null, require_saved_plan: 0, protect_destroy: 0 };
+      await store.write(async (tx) => {
+        for (const name of names)
+          await insertWorkspace(tx, { ...columns, name, path: `/srv/${name}` } as Parameters<
+            typeof insertWorkspace
+          >[1]);
+      });
+      const time = timeFrom('2026-11-21T03:00:00Z');
+      await addSchedule(store, { action: { kind: 'drift_all', timeout: null }, next_at: time.now() });
+      // This one dies after its first write.
+      let writes = 0;
+      const dying: Store = {
+        ...store,
+        write: (work, options) =>
+          (writes += 1) > 1 ? Promise.reject(new Failure('unavailable', 'gone')) : store.write(work, options),
+      };
+      await assert.rejects(daemon(dying, time).sweepOnce(), /gone/);
+      assert.equal((await jobs(store)).length, 100);
+      await Promise.all([store, other].map((each) => daemon(each, time).sweepOnce()));
+      const made = (await jobs(store)).map(({ concurrency_key: key }) => key);
+      assert.equal(made.length, names.length);
+      assert.deepEqual(new Set(made), new Set(names.map((name) => `workspace:${name}`)));
+      assert.equal((await scheduleOf(store)).rest_after, null);
+      for (const each of [store, other]) await daemon(each, time).sweepOnce();
+      assert.equal((await jobs(store)).length, names.length);
     });
 
     test('One that this version cannot read runs what was due, pauses, and continues when it can be read', async () => {
