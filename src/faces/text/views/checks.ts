@@ -41,6 +41,11 @@ function downOf({ targets }: Check): string {
 }
 
 export function check(data: Check, display: Display): Text {
+  return [...checkBlocks(data, display), ...daysOf(data)];
+}
+
+/** All but the last 24 hours, which a page draws. */
+export function checkBlocks(data: Check, display: Display): Block[] {
   const head = sheet([
     ['Check', data.name],
     ['Kind', data.kind],
@@ -62,15 +67,19 @@ export function check(data: Check, display: Display): Text {
     { title: 'CHANGED', cell: (each) => relative(each.last_change, display.nowMs) },
     { title: 'SNOOZE ENDS', cell: (each) => relative(each.snoozed_until ?? null, display.nowMs) },
   ]);
-  return [head, '\n', targets, ...historyOf(data)];
+  return [head, '\n', targets, ...sharesOf(data)];
 }
 
 const MARKS: Readonly<Record<HalfHour, string>> = { up: '|', down: '!', missed: '?', none: '.' };
 const LEGEND = 'A mark is half an hour: | up, ! down at least once, ? unclear, . no observation.\n';
 
-/** Of the targets that have one. */
-function historyOf({ targets }: Check): Block[] {
-  const rows = targets.flatMap(({ name, history }) => (history === undefined ? [] : [{ name, ...history }]));
+/** The histories of the targets that have one. */
+function historiesOf({ targets }: Check): (NonNullable<Target['history']> & { name: string })[] {
+  return targets.flatMap(({ name, history }) => (history === undefined ? [] : [{ name, ...history }]));
+}
+
+function sharesOf(data: Check): Block[] {
+  const rows = historiesOf(data);
   if (rows.length === 0) return [];
   const shares = table(rows, '', [
     { title: 'TARGET', cell: (each) => each.name, mayCut: true },
@@ -82,11 +91,17 @@ function historyOf({ targets }: Check): Block[] {
     { title: 'P90', cell: (each) => milliseconds(each.p90_ms), mayDrop: true },
     { title: 'P99', cell: (each) => milliseconds(each.p99_ms), mayDrop: true },
   ]);
+  return ['\n', shares];
+}
+
+function daysOf(data: Check): Block[] {
+  const rows = historiesOf(data);
+  if (rows.length === 0) return [];
   const days = table(rows, '', [
     { title: 'TARGET', cell: (each) => each.name, mayCut: true },
     { title: 'LAST 24 HOURS', cell: (each) => each.half_hours.map((worst) => MARKS[worst]).join('') },
   ]);
-  return ['\n', shares, '\n', days, LEGEND];
+  return ['\n', days, LEGEND];
 }
 
 /** Of a younger target since when it is observed. */

@@ -1,8 +1,7 @@
 import type { HalfHour } from '../../../domain/checks/check.ts';
 import type { Projected } from '../../../operations/views/views.ts';
 import { html, type Html } from '../../html/html.ts';
-import { textOf } from '../../text/render.ts';
-import { percent } from '../../text/views/checks.ts';
+import { checkBlocks, percent } from '../../text/views/checks.ts';
 import { blocksHtml } from '../console/blocks.ts';
 import type { Page, PageRequest } from './page.ts';
 import { plainPage } from './plain.ts';
@@ -25,7 +24,7 @@ const CHECK: Page = {
   async show(request) {
     const check = await request.ask('check.get', 'check.get', request.params);
     const content = html`${probe(check, request)}${strips(check)}\
-${blocksHtml(textOf('check.get', check, request.display), request)}`;
+${blocksHtml(checkBlocks(check, request.display), request)}`;
     return { title: `Check ${check.name}`, content };
   },
 };

@@ -1,0 +1,28 @@
+/** The week of data that pictures of the console are made of. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { HandClock } from '../support/clock.ts';
+import { visit } from '../support/console/visitor.ts';
+import { tellWeek } from '../support/console/week.ts';
+import { startProgram } from '../support/program.ts';
+
+it('Each page of a week has something to show', async (t) => {
+  const clock = new HandClock();
+  const program = await startProgram(t, { clock });
+  const week = await tellWeek(program, clock);
+  const visitor = await visit(program, program.tokens.operator);
+  for (const [path, words] of [
+    ['/', /2 approvals need a person.*playbook:patch\.yml.*web2/s],
+    [`/approvals/${week.approval}`, /to destroy|destroyed/],
+    [`/jobs/${week.failed}`, /no space left on the backup disk/],
+    [`/jobs/${week.playbook}/hosts`, /web08.*dpkg was interrupted/s],
+    [`/events/${week.event}`, /DiskFull/],
+    ['/checks/ssh', /90 d <b>99\.\d\d %/],
+    ['/schedules', /Europe\/Berlin.*<h2>The next 7 days/s],
+    [`/runs/${week.run}`, /<svg class="graph".*smoke-test/s],
+  ] as const) {
+    const { status, text } = await visitor.open(path);
+    assert.equal(status, 200, path);
+    assert.match(text, words, path);
+  }
+});

@@ -1,0 +1,213 @@
+/** A week of a small site, for pictures of the console and for its tests: jobs, alerts, checks, approvals. */
+import type { JobState } from '../../../src/domain/jobs/job.ts';
+import { gather, type Gathered } from '../../../src/domain/checks/sweep/day.ts';
+import type { HostResult } from '../../../src/domain/playbooks/results.ts';
+import { newId } from '../../../src/lib/id.ts';
+import { addHistory } from '../../../src/store/checks/history.ts';
+import { insertJob, type NewJob } from '../../../src/store/jobs/jobs.ts';
+import { encodeResults, insertResults } from '../../../src/store/playbooks/results.ts';
+import type { HandClock } from '../clock.ts';
+import { gate } from '../fixtures/approvals.ts';
+import { putEvents } from '../fixtures/events.ts';
+import type { Program } from '../program.ts';
+import { onMachine } from './story.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const DAYS = 7;
+
+/** What the pages with parameters are about. */
+export interface Week {
+  readonly playbook: string;
+  readonly failed: string;
+  readonly approval: string;
+  readonly event: string;
+  readonly run: string;
+}
+
+const WORKFLOW = `steps:
+  - name: drain
+    command: [/usr/local/bin/drain, web]
+    inventory: localhost
+  - name: patch-left
+    needs: [drain]
+    command: [/usr/local/bin/patch, left]
+    inventory: localhost
+  - name: patch-right
+    needs: [drain]
+    command: [/usr/local/bin/patch, right]
+    inventory: localhost
+  - name: smoke-test
+    needs: [patch-left, patch-right]
+    command: [/usr/local/bin/smoke]
+    inventory: localhost
+`;
+
+/** Lets the week pass on the clock of the program; the last day is the present one. */
+export async function tellWeek(program: Program, clock: HandClock): Promise<Week> {
+  await addThings(program, clock);
+  let [playbook, failed] = ['', ''];
+  for (let day = 0; day < DAYS; day += 1) {
+    const isLast = day === DAYS - 1;
+    playbook = await runPlaybook(program, clock, isLast ? 'failed' : 'succeeded');
+    await runJob(program, clock, { runbook: 'drift:net', by: 'schedule nightly-drift', lines: DRIFT });
+    clock.advance(5 * HOUR_MS);
+    await runJob(program, clock, { runbook: 'command:web', by: 'rule disk-full', lines: CLEANED });
+    if (day % 3 === 0)
+      failed = await runJob(program, clock, { runbook: 'backup:store', by: 'schedule', lines: LOST, state: 'failed' });
+    await putEvents(program.store, alerts(clock.now()));
+    clock.advance(19 * HOUR_MS - (isLast ? HOUR_MS : 0));
+  }
+  const [event] = await putEvents(program.store, alerts(clock.now()).slice(0, 1));
+  const keyring = await program.services.keyring();
+  const { approval } = await gate(program.store, { requestedBy: 'ana', owners: ['ana'] }, keyring);
+  await gate(program.store, { workspace: 'shop', requestedBy: 'ben', owners: ['ben'] }, keyring);
+  const { run_id: run } = await onMachine<{ run_id: string }>(program, 'workflow.run', { name: 'patch-web' });
+  clock.advance(12 * 60_000);
+  return { playbook, failed, approval: approval.id, event: event?.id ?? '', run };
+}
+
+async function addThings(program: Program, clock: HandClock): Promise<void> {
+  await onMachine(program, 'workflow.add', { name: 'patch-web', text: WORKFLOW });
+  for (const [name, cron] of [
+    ['patch', '0 3 * * 1-5'],
+    ['rotate-logs', '30 4 * * *'],
+    ['report', '0 8 * * 1'],
+  ] as const)
+    await onMachine(program, 'schedule.add', {
+      name,
+      cron,
+      timezone: 'Europe/Berlin',
+      inventory: 'localhost',
+      words: ['/usr/local/bin/task', name],
+    });
+  for (const [name, kind, targets] of [
+    ['shop', 'http', ['eu=https://shop.example.net/', 'us=https://us.shop.example.net/']],
+    ['ssh', 'tcp', ['web1=192.0.2.11:22', 'web2=192.0.2.12:22', 'db1=192.0.2.21:22']],
+  ] as const) {
+    await onMachine(program, 'check.add', { name, kind, interval: '30s', targets });
+    for (const target of targets) await observe(program, clock, name, target.split('=')[0] ?? '');
+  }
+  await program.store.write(async ({ db }) => {
+    await db.updateTable('check_targets').set({ status: 'up', duration_ms: 23, last_change: clock.now() }).execute();
+    await db.updateTable('check_targets').set({ status: 'down' }).where('name', '=', 'web2').execute();
+  });
+}
+
+/** Four observations of each hour of 90 days before the end of the week; one night of web2 is down. */
+function observe({ store }: Program, clock: HandClock, check: string, target: string): Promise<void> {
+  const end = clock.now() + DAYS * DAY_MS;
+  const gathered: Gathered[] = [];
+  for (let at = end - 90 * DAY_MS; at < end; at += HOUR_MS / 4) {
+    const isDown = target === 'web2' && at > end - 9 * HOUR_MS && at < end - 5 * HOUR_MS;
+    gather(gathered, { at, reading: isDown ? 'down' : 'up', isSnoozed: false, durationMs: 18 + ((at / 60_000) % 17) });
+  }
+  return store.write((tx) => addHistory(tx, check, target, gathered));
+}
+
+const DRIFT = ['Refreshing state…', 'No changes. The real infrastructure matches the configuration.'];
+const CLEANED = ['/var is 91 % full', 'removed 214 old archives', '\u001b[32m/var is 63 % full\u001b[0m'];
+const LOST = ['copying 1.2 GiB', '\u001b[31mno space left on the backup disk\u001b[0m'];
+
+interface Order {
+  readonly runbook: string;
+  readonly by: string;
+  readonly lines: readonly string[];
+  readonly state?: Extract<JobState, 'succeeded' | 'failed'>;
+  readonly kind?: NewJob['kind'];
+}
+
+async function runJob(program: Program, clock: HandClock, order: Order): Promise<string> {
+  const { runbook, by, lines, state = 'succeeded', kind = 'command' } = order;
+  const id = newId('job', clock.now());
+  const spec = { inventory: 'web', limit: null, command: ['true'], egressPorts: [] };
+  await program.store.write((tx) =>
+    insertJob(tx, {
+      id,
+      kind,
+      state: 'queued',
+      runbook,
+      source: null,
+      trigger: 'schedule',
+      workspace: null,
+      concurrencyKey: null,
+      privileged: false,
+      createdAt: tx.now,
+      requestedBy: by,
+      owners: ['ana'],
+      redriveOf: null,
+      spec: JSON.stringify(spec),
+      timeoutMs: 600_000,
+    }),
+  );
+  clock.advance(400);
+  await program.claim();
+  await program.print(id, lines);
+  clock.advance(47_000);
+  await program.finish(id, { state, exitCode: state === 'succeeded' ? 0 : 2 });
+  return id;
+}
+
+const TASKS = [
+  'Gather facts',
+  'Update the list of packages',
+  'Upgrade',
+  'Restart nginx',
+  'Wait for port 443',
+  'Report',
+];
+
+async function runPlaybook(program: Program, clock: HandClock, state: 'succeeded' | 'failed'): Promise<string> {
+  const lines = TASKS.map((task) => `TASK [${task}] ${'*'.repeat(40)}`);
+  const id = await runJob(program, clock, { runbook: 'playbook:patch.yml', by: 'schedule patch', lines, state });
+  const hosts = Array.from({ length: 12 }, (_, i): HostResult => {
+    const isLost = state === 'failed' && i === 7;
+    const cells = isLost ? 'ocf' : i % 3 === 0 ? 'occcoo' : 'ooooso';
+    const count = (letter: string): number => cells.split(letter).length - 1;
+    return {
+      host: `web${String(i + 1).padStart(2, '0')}`,
+      ok: count('o') + count('c'),
+      changed: count('c'),
+      failures: count('f'),
+      unreachable: 0,
+      skipped: count('s'),
+      rescued: 0,
+      ignored: 0,
+      failure: isLost ? { task: 2, message: 'dpkg was interrupted; run dpkg --configure -a' } : null,
+      cells,
+    };
+  });
+  const stored = await encodeResults({
+    recap: {
+      ended: true,
+      plays: 1,
+      playsWithoutHosts: 0,
+      playsLeft: 0,
+      hostsLeft: 0,
+      hosts: 12,
+      good: 11,
+      failed: 1,
+      unreachable: 0,
+    },
+    hosts,
+    tasks: TASKS.map((task) => ({ play: 'Patch', task })),
+    hostsCut: 0,
+    tasksCut: 0,
+  });
+  await program.store.write((tx) => insertResults(tx, id, stored));
+  return id;
+}
+
+function alerts(now: number): Parameters<typeof putEvents>[1] {
+  const at = { received_at: now, source: 'alertmanager' as const };
+  return [
+    {
+      ...at,
+      name: 'DiskFull',
+      labels: '{"instance":"web1:9100","mountpoint":"/var","severity":"critical"}',
+      outcome: 'ignored',
+    },
+    { ...at, name: 'HighLoad', severity: 'warning', labels: '{"instance":"db1:9100"}', outcome: 'ignored' },
+    { ...at, name: 'DiskFull', status: 'resolved', labels: '{"instance":"web1:9100","mountpoint":"/var"}' },
+  ];
+}
