@@ -11,6 +11,7 @@ import { processEnvironment, type Settings } from '../config/settings/settings.t
 import { createDoctor } from '../doctor/doctor.ts';
 import type { DoctorParts } from '../doctor/entry.ts';
 import { Failure } from '../domain/failure.ts';
+import { thisMachine } from '../daemon/core/identity.ts';
 import { lockSeenAt } from '../daemon/core/lock-file.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
@@ -28,6 +29,7 @@ import { createProbes, type Probes } from '../probes/process-probes.ts';
 import type { GitPlace } from '../runners/checkout/git/place.ts';
 import { VendoredFiles } from '../runners/checkout/vendored/vendored-files.ts';
 import { createLauncher } from '../runners/launch/launch.ts';
+import { digestOf } from '../config/program/digest.ts';
 import { markIn } from '../runners/sandbox/mark.ts';
 import { assertSameKey, holdsSealed } from '../store/secrets/seal.ts';
 import type { SchemaAccess } from '../store/engine/migrate.ts';
@@ -167,6 +169,8 @@ export interface ServiceParts {
   /** The number of notification targets; only the daemon has it. */
   readonly targets?: () => number;
   readonly reload?: NonNullable<Services['reload']>;
+  /** The name of the daemon, once it has one. */
+  readonly node?: Services['node'];
 }
 
 /** What operations ask of this process. */
@@ -187,6 +191,8 @@ export function createServices(base: Base, parts: ServiceParts): Services {
       await followers.next(jobId, AbortSignal.any([signal, done.signal]));
       cancel();
     },
+    node: parts.node ?? (() => null),
+    programs: { here: thisMachine(), digest: digestOf },
     lockSeenAt: (id) => lockSeenAt(base.paths.instances, id, clock.now()),
     doctor: atMostATenth(clock, doctor),
     keyring: () => sameKey(base),

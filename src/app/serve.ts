@@ -1,20 +1,15 @@
 import type { JobIdentity } from '../config/job-account.ts';
-import type { ListenAddress } from '../config/settings/listen-address.ts';
 import { postgresEnvironment } from './postgres-environment.ts';
 import { processEnvironment, type Settings } from '../config/settings/settings.ts';
 import { thisMachine } from '../daemon/core/identity.ts';
 import { loggedSignals } from '../daemon/core/logged-signals.ts';
 import { type Daemon, startDaemon } from '../daemon/daemon.ts';
-import { Failure } from '../domain/failure.ts';
-import { createHttpFace, type HttpFace } from '../faces/api/face.ts';
 import type { ProgramIo } from '../faces/cli/terminal.ts';
 import { Peers } from '../faces/http/peers.ts';
+import type { Account } from '../domain/jobs/account.ts';
 import { createIngressFace } from '../faces/ingress/face.ts';
 import { holdProcess } from '../lib/clock.ts';
-import { errorCode } from '../lib/error-code.ts';
 import { createLog, type Log } from '../lib/log.ts';
-import { createAuthenticator } from '../operations/access/authenticate.ts';
-import type { Runtime } from '../operations/core/invoke.ts';
 import { openBounds } from '../runners/bounds/open-bounds.ts';
 import { DEFAULT_LANG, DEFAULT_PATH } from '../runners/process/environment.ts';
 import { createGuard } from '../runners/process/guard.ts';
@@ -22,7 +17,7 @@ import { endTree } from '../runners/process/tree.ts';
 import { createLauncher } from '../runners/launch/launch.ts';
 import type { SchemaAccess } from '../store/engine/migrate.ts';
 import { VERSION } from '../version.ts';
-import { type Base, createServices, openBase, sameKey, type ServiceParts } from './base.ts';
+import { type Base, openBase, sameKey } from './base.ts';
 import { refuseExposed, refuseOpenDoor } from './exposure.ts';
 import { ingressUrlOf } from './ingress-url.ts';
 import { foldersOf } from './outside.ts';
@@ -32,13 +27,13 @@ import { notifierOptions } from './notifier.ts';
 import { logLimits, sandboxSupport } from './sandbox-support.ts';
 import { statusOf } from './status.ts';
 import { reloadOnHangup, Targets } from './reload.ts';
+import { becomeProgram, takeHandedOver } from './run/hand-over.ts';
+import { Surface } from './run/listeners.ts';
 import { type Running, sayReady } from './run/ready.ts';
+import { InPlace } from './run/restarting.ts';
 import { type ServiceManager, serviceManager } from './run/sd-notify.ts';
 import { untilStopSignal } from './run/stop.ts';
 import { Teardown } from './run/teardown.ts';
-
-/** How long open requests may take to end when the daemon stops, in milliseconds. */
-const CLOSE_GRACE_MS = 5_000;
 
 export async function runServe(load: Load, io: ProgramIo, schema: SchemaAccess = 'migrate'): Promise<number> {
   const settings = await load();
@@ -58,9 +53,13 @@ async function runUntilStopped(start: () => Promise<Running>, settings: Settings
     await sayReady(running, settings, io);
     const manager = managerOf(running);
     manager.ready(`on ${running.webUrl}`);
-    await stopSignal;
-    manager.stopping();
-    await running.stop();
+    const handed = await Promise.race([stopSignal.then(() => null), running.restartInPlace]);
+    // A service that says that it stops would be ended by its manager.
+    if (handed === null) manager.stopping();
+    if (handed === null) await running.stop();
+    // What could not be stopped in order ends with this program, too.
+    else await running.stop().catch((error: unknown) => running.signals.emit('loop:failed', { name: 'stop', error }));
+    if (handed !== null && !stopSignal.isSignalled()) becomeProgram(handed());
     return 0;
   } finally {
     release();
@@ -104,6 +103,7 @@ interface ServeOrder {
 }
 
 async function assembleServe({ settings, schema, load }: ServeOrder, teardown: Teardown): Promise<Running> {
+  const handed = takeHandedOver();
   const log = createLog();
   const opened = await openBase(settings, schema);
   teardown.add(() => opened.close());
@@ -111,28 +111,31 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
   const targets = await Targets.open(opened, settings.notify);
   const jobIdentity = await prepareJobIdentity(settings);
   let daemon: Daemon | null = null;
-  const modes = jobIdentity.account === null ? watchModes(opened, () => daemon?.id ?? null) : null;
+  const modes = jobIdentity.account === null ? watchModes(opened, () => daemon?.who().id ?? null) : null;
   const base = modes === null ? opened : withModeWatch(opened, modes);
   const signals = loggedSignals(log);
   const { sandbox, ...forJobs } = openJobParts({ settings, base, log, teardown, jobIdentity });
 
   let ingressUrl = '';
-  const surface: Surface = { base, log, teardown, listening: [] };
+  const surface = new Surface(base, log, teardown, handed);
+  const inPlace = new InPlace(settings, handed.node !== null);
   // The listeners accept before the first claim: a daemon that can't be reached must not run jobs.
-  const { runtime, url: webUrl } = await openWeb(surface, settings.webAddr, 'web-addr', {
+  const { runtime, url: webUrl } = await surface.openWeb(settings.webAddr, 'web-addr', {
     hasQueue: true,
     wake: () => daemon?.wake(),
     claimNow: async (tx) => daemon?.claimNow(tx),
     ingressUrl: () => Promise.resolve(ingressUrl),
     sandbox,
     jobIdentity,
+    node: () => daemon?.who().node ?? null,
     targets: () => targets.current.length,
     reload: targets.reloader({ settings, load, daemon: () => daemon }),
     checkSamples: () => daemon?.checkSamples() ?? [],
   });
   const ingress = createIngressFace({ runtime, log, peers: new Peers(settings.trustedProxy) });
-  ingressUrl = await open(surface, 'ingress', ingress, settings.ingressAddr, 'ingress-addr');
+  ingressUrl = await surface.open('ingress', ingress, settings.ingressAddr, 'ingress-addr');
   const statusUrl = await openStatus(surface);
+  surface.closeUnused();
   // After the listeners: a refused start creates no directory for runs.
   const place = await prepareJobPlace(base, jobIdentity, log);
   logLimits(await sandbox(), log);
@@ -141,14 +144,7 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
     keyring: () => sameKey(base),
     sources: base.sources,
     clock: base.clock,
-    setup: {
-      clock: base.clock,
-      ...forJobs,
-      runsDir: place.runsDir,
-      account: jobIdentity.account,
-      ...foldersOf(base, place.runsDir),
-      ...toolSettings(),
-    },
+    setup: { ...forJobs, ...runSetup(base, place.runsDir, jobIdentity.account) },
     machine: thisMachine(),
     version: VERSION,
     instancesDir: base.paths.instances,
@@ -156,6 +152,8 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
     ...(modes === null ? {} : { modes }),
     ingressUrl,
     ...ofDaemon(base),
+    nodeName: settings.nodeName ?? handed.node,
+    restarting: inPlace.daemonPart,
     endTree,
     announceJob: (jobId) => base.followers.wake(jobId),
     signals,
@@ -166,7 +164,9 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
   const started = daemon;
   teardown.add(() => started.stop());
   teardown.add(reloadOnHangup(runtime, log));
-  return { webUrl, ingressUrl, statusUrl, runtime, daemon, signals, stop: () => teardown.run() };
+  const restartInPlace = inPlace.asked.then(() => surface.keepSockets(started.who().node));
+  const stop = (): Promise<void> => teardown.run();
+  return { webUrl, ingressUrl, statusUrl, runtime, daemon, signals, restartInPlace, stop };
 }
 
 interface JobPartsOrder {
@@ -196,10 +196,14 @@ async function prepareBase(base: Base): Promise<void> {
 }
 
 function ofDaemon({ settings, paths }: Base) {
-  const { forks, sshAgent, maxJobs, leaseMs, nodeName, keepJobsMs, keepEventsMs, keepNotificationsMs } = settings;
+  const { forks, sshAgent, maxJobs, leaseMs, keepJobsMs, keepEventsMs, keepNotificationsMs } = settings;
   const keep = { jobsMs: keepJobsMs, eventsMs: keepEventsMs, notificationsMs: keepNotificationsMs };
   const backups = { folder: paths.backups, keep: settings.keepBackups, environment: postgresEnvironment() };
-  return { forks, sshAgent, maxJobs, leaseMs, nodeName, keep, backups };
+  return { forks, sshAgent, maxJobs, leaseMs, keep, backups };
+}
+
+function runSetup(base: Base, runsDir: string, account: Account | null) {
+  return { clock: base.clock, runsDir, account, ...foldersOf(base, runsDir), ...toolSettings() };
 }
 
 /** What tools get of the daemon's environment. */
@@ -214,8 +218,8 @@ async function assembleWeb(settings: Settings, teardown: Teardown): Promise<Runn
   teardown.add(() => base.close());
   await sameKey(base);
   await refuseOpenDoor(base, settings.addr, 'addr');
-  const surface: Surface = { base, log, teardown, listening: [] };
-  const { runtime, url: webUrl } = await openWeb(surface, settings.addr, 'addr', {
+  const surface = new Surface(base, log, teardown);
+  const { runtime, url: webUrl } = await surface.openWeb(settings.addr, 'addr', {
     hasQueue: false,
     wake: () => undefined,
     // Hooks and decision links are answered by the daemon.
@@ -223,76 +227,13 @@ async function assembleWeb(settings: Settings, teardown: Teardown): Promise<Runn
     sandbox: () => sandboxSupport(settings),
   });
   const signals = loggedSignals(log);
-  return { webUrl, ingressUrl: null, statusUrl: null, runtime, daemon: null, signals, stop: () => teardown.run() };
-}
-
-/** What both programs listen with. */
-interface Surface {
-  readonly base: Base;
-  readonly log: Log;
-  readonly teardown: Teardown;
-  /** Reported to the doctor. */
-  readonly listening: { name: string; url: string }[];
-}
-
-/** The token-gated listener, open. */
-async function openWeb(
-  surface: Surface,
-  at: ListenAddress,
-  flag: string,
-  parts: Pick<
-    ServiceParts,
-    'hasQueue' | 'wake' | 'claimNow' | 'ingressUrl' | 'sandbox' | 'jobIdentity' | 'targets' | 'reload' | 'checkSamples'
-  >,
-): Promise<{ runtime: Runtime; url: string }> {
-  const { base, log } = surface;
-  await base.probes.deps(); // A --check-ca-file that cannot be used ends the start.
-  const services = createServices(base, { ...parts, startedAt: base.clock.now(), listeners: () => surface.listening });
-  const runtime = { store: base.store, services };
-  return { runtime, url: await open(surface, 'web', await createWeb(base, runtime, log), at, flag) };
+  const restartInPlace = new Promise<never>(() => undefined);
+  const stop = (): Promise<void> => teardown.run();
+  return { webUrl, ingressUrl: null, statusUrl: null, runtime, daemon: null, signals, restartInPlace, stop };
 }
 
 /** The public page; null where it is off. */
 async function openStatus(surface: Surface): Promise<string | null> {
   const status = statusOf(surface.base, surface.log);
-  return status === null ? null : open(surface, 'status', status.face, status.at, 'status-addr');
-}
-
-interface Face {
-  listen(at: ListenAddress): Promise<{ url: string }>;
-  close(graceMs: number): Promise<void>;
-}
-
-/** Opens a listener; the result is its URL. */
-async function open(
-  { teardown, listening }: Surface,
-  name: string,
-  face: Face,
-  at: ListenAddress,
-  flag: string,
-): Promise<string> {
-  teardown.add(() => face.close(CLOSE_GRACE_MS));
-  try {
-    const { url } = await face.listen(at);
-    listening.push({ name, url });
-    return url;
-  } catch (error) {
-    const code = errorCode(error) ?? 'unknown error';
-    const why = code === 'EADDRINUSE' ? 'the port is in use' : code;
-    throw new Failure('invalid_argument', `--${flag}: cannot listen on ${at.host}:${at.port}: ${why}.`);
-  }
-}
-
-async function createWeb(base: Base, runtime: Runtime, log: Log): Promise<HttpFace> {
-  const authenticator = createAuthenticator({ store: base.store, clock: base.clock, sealKey: await base.sealKey() });
-  const { basePath, publicUrl, trustedProxy } = base.settings;
-  return createHttpFace({
-    runtime,
-    authenticator,
-    basePath,
-    publicUrl,
-    secureCookies: publicUrl?.startsWith('https:') === true,
-    peers: new Peers(trustedProxy),
-    log,
-  });
+  return status === null ? null : surface.open('status', status.face, status.at, 'status-addr');
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { debounce } from '../lib/flow/debounce.ts';
 import type { Tx } from '../store/engine/tx.ts';
+import { settleRestart } from '../store/maintenance/restarts.ts';
 import { retarget } from '../store/notify/targets.ts';
 import type { ReactionDeps } from '../reaction/types.ts';
 import type { endTree } from '../runners/process/tree.ts';
@@ -18,6 +19,7 @@ import type { Signals } from './core/signals.ts';
 import { RUN_SUPPORT } from './jobs/kinds.ts';
 import type { RunDeps } from './jobs/run-support.ts';
 import { Work } from './jobs/work.ts';
+import { type Restarting, RunningDigest } from './maintenance/restart.ts';
 import type { KeptFor } from './maintenance/retention.ts';
 import { Notifier, type NotifierOptions } from './notify/send.ts';
 import { Scheduler } from './schedules/schedule.ts';
@@ -46,6 +48,7 @@ interface DaemonOptions extends RunDeps {
   readonly reaction: ReactionDeps;
   readonly pages: NotifierOptions;
   readonly checks: SweepSetup;
+  readonly restarting: Restarting;
 }
 
 export interface Daemon {
@@ -53,7 +56,8 @@ export interface Daemon {
   wake(): void;
   /** Claims jobs in the transaction of another write. */
   claimNow(tx: Tx): Promise<void>;
-  readonly id: string;
+  /** Its names, which change when it loses its lease. */
+  who(): Pick<Identity, 'id' | 'node'>;
   /** Has these targets of notifications and plans schedules again, with the commit of this transaction. */
   reload(tx: Tx, targets: readonly NotifyTarget[]): Promise<void>;
   /** What it knows of the targets that it probes. */
@@ -78,7 +82,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     wakeUp('request');
     afterRequest.call();
   };
-  const parts = { ...setup, ...options, kinds: RUN_SUPPORT, self: () => identity.id, trust, wakeUp };
+  const parts = { ...setup, ...options, ...naming(() => identity), kinds: RUN_SUPPORT, trust, wakeUp };
   const failed = (name: string) => (error: unknown) => void signals.emit('loop:failed', { name, error });
   const work = new Work({
     ...parts,
@@ -98,6 +102,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   await expireOnce(parts);
   loops = new Loops({
     ...parts,
+    running: new RunningDigest(),
     work,
     notifier,
     sweep,
@@ -121,9 +126,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     claimNow: (tx) => work.claimIn(tx),
     reload: reloader(parts.self, scheduler, wake),
     checkSamples: () => sweep.samples(),
-    get id() {
-      return identity.id;
-    },
+    who: () => identity,
     async stop() {
       forget();
       afterRequest.cancel();
@@ -134,6 +137,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       await identity.retire();
     },
   };
+}
+
+function naming(who: Daemon['who']) {
+  return { self: () => who().id, node: () => who().node };
 }
 
 function reloader(self: () => string, scheduler: Scheduler, wake: () => void): Daemon['reload'] {
@@ -150,6 +157,8 @@ async function takeNameWith(options: DaemonOptions, trust: Trust): Promise<Ident
   const { clock, pages, store } = options;
   const askedAt = clock.monotonic();
   const taken = await takeIdentity({ ...options, targets: pages.transports(), now: clock.now() });
+  const { program, follows } = options.restarting;
+  await store.write((tx) => settleRestart(tx, { node: taken.node, daemonId: taken.id, program, follows }));
   // Before the first claim under this name: the guard would end its job by the limits of the name before.
   if (store.dialect.liveness === 'lease') trust.renewed(askedAt);
   return taken;

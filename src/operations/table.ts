@@ -13,6 +13,7 @@ import { JOB_OPERATIONS } from './jobs/jobs.ts';
 import { REDRIVE_OPERATIONS } from './jobs/redrive.ts';
 import { RERUN_OPERATIONS } from './jobs/rerun.ts';
 import { MAINTENANCE_OPERATIONS } from './maintenance/maintenance.ts';
+import { RESTART_OPERATIONS } from './maintenance/restart.ts';
 import { NODE_OPERATIONS } from './maintenance/nodes.ts';
 import { MUTE_OPERATIONS } from './rules/mutes.ts';
 import { NETGROUP_OPERATIONS } from './netgroups/netgroups.ts';
@@ -79,6 +80,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...SEAL_OPERATIONS,
   ...AUDIT_OPERATIONS,
   ...MAINTENANCE_OPERATIONS,
+  ...RESTART_OPERATIONS,
   ...NODE_OPERATIONS,
   ...TOKEN_OPERATIONS,
 ];

@@ -8,6 +8,7 @@ import { encode } from '../../operations/core/envelope.ts';
 import { invoke, type Runtime } from '../../operations/core/invoke.ts';
 import { listTokens } from '../../store/access/tokens.ts';
 import { VERSION } from '../../version.ts';
+import type { HandedOver } from './hand-over.ts';
 
 /** A program that answers: where, and how to end it. */
 export interface Running {
@@ -17,6 +18,8 @@ export interface Running {
   readonly runtime: Runtime;
   readonly daemon: Daemon | null;
   readonly signals: Signals;
+  /** Resolves when the program is to be started again in this process, with what tells, after `stop`, what is kept. */
+  readonly restartInPlace: Promise<() => HandedOver>;
   stop(): Promise<void>;
 }
 

@@ -1,7 +1,12 @@
+interface StopSignal extends Promise<void> {
+  /** Whether it has come already. */
+  isSignalled(): boolean;
+}
+
 /** Resolves at the first SIGINT or SIGTERM. A second one ends the process at once, without waiting. */
-export function untilStopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    let isStopping = false;
+export function untilStopSignal(): StopSignal {
+  let isStopping = false;
+  const signalled = new Promise<void>((resolve) => {
     const stop = (): void => {
       if (isStopping) process.exit(1);
       isStopping = true;
@@ -10,4 +15,5 @@ export function untilStopSignal(): Promise<void> {
     process.on('SIGINT', stop);
     process.on('SIGTERM', stop);
   });
+  return Object.assign(signalled, { isSignalled: () => isStopping });
 }

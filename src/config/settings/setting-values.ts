@@ -13,6 +13,8 @@ import { refuseSetting } from './refuse-setting.ts';
 const TRUSTED_PROXIES_MAX = 64;
 /** The kernel takes no longer name of a socket. */
 const SOCKET_PATH_MAX = 107;
+/** A shell and a small tool run in it. */
+const JOB_MEMORY_MIN_BYTES = 16 * 2 ** 20;
 /** The length of a value that a message quotes. */
 const QUOTED_CHARACTERS_MAX = 64;
 
@@ -51,11 +53,12 @@ export function isOn(flag: string, text: string | undefined): boolean {
 }
 
 /** In bytes. */
-export function size(flag: string, text: string | undefined, min: number): number | null {
+export function jobMemory(flag: string, text: string | undefined): number | null {
   if (text === undefined) return null;
   const bytes = parseSize(text);
-  if (bytes !== null && bytes >= min) return bytes;
-  return refuseSetting(flag, `expected a size of at least ${formatSize(min)}, such as 512MiB or 2GiB`);
+  if (bytes !== null && bytes >= JOB_MEMORY_MIN_BYTES) return bytes;
+  const least = formatSize(JOB_MEMORY_MIN_BYTES);
+  return refuseSetting(flag, `expected a size of at least ${least}, such as 512MiB or 2GiB`);
 }
 
 export function basePath(text: string | undefined): string {
@@ -196,4 +199,14 @@ export function keptFor(flag: string, what: string): Setting<number> {
     help: `Delete ${what} after this time; at least 7d, default ${KEPT_DEFAULT}; 0 keeps all`,
     read: (text) => (text === '0' ? 0 : requireDuration(`--${flag}`, text ?? KEPT_DEFAULT, KEPT_MIN_MS, KEPT_MAX_MS)),
   };
+}
+
+/** A time of `serve`, in milliseconds: its default, and the shortest and longest that are accepted. */
+export function ofDaemon(
+  flag: string,
+  help: string,
+  [standard, minMs, maxMs]: [string, number, number],
+): Setting<number> {
+  const read = (text: string | undefined): number => requireDuration(`--${flag}`, text ?? standard, minMs, maxMs);
+  return { flag, placeholder: 'DURATION', only: ['serve'], help, read };
 }

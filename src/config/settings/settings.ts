@@ -8,23 +8,21 @@ import {
   canary,
   databaseUrl,
   isOn,
+  jobMemory,
   keptFor,
   nodeName,
+  ofDaemon,
   optional,
   optionalPath,
   publicUrl,
   pushDetail,
   type Setting,
   setting,
-  size,
   socketPath,
   statusChecks,
   trustedProxies,
   wholeNumber,
 } from './setting-values.ts';
-
-/** A shell and a small tool run in it. */
-const JOB_MEMORY_MIN_BYTES = 16 * 2 ** 20;
 
 /** Two weeks of daily backups. */
 const KEEP_BACKUPS_DEFAULT = 14;
@@ -199,6 +197,11 @@ export const SETTINGS = {
     help: 'Maximum number of jobs that run at a time; default 8',
     read: (text) => wholeNumber('max-jobs', text, 8, 1, 256),
   }),
+  drainTimeoutMs: ofDaemon(
+    'drain-timeout',
+    'How long a restart in place waits for running jobs before it is aborted; at most 24h, default 15m',
+    ['15m', 1_000, 86_400_000],
+  ),
   forks: setting({
     flag: 'forks',
     placeholder: 'N',
@@ -211,7 +214,7 @@ export const SETTINGS = {
     placeholder: 'SIZE',
     only: ['serve'],
     help: 'Maximum memory of one job, such as 512MiB or 2GiB; default half of the memory of the machine or container',
-    read: (text) => size('job-memory', text, JOB_MEMORY_MIN_BYTES),
+    read: (text) => jobMemory('job-memory', text),
   }),
   jobProcesses: setting({
     flag: 'job-processes',
@@ -230,13 +233,11 @@ export const SETTINGS = {
         ? APPROVAL_TTL_DEFAULT_MS
         : requireDuration('--approval-ttl', text, 1_000, APPROVAL_TTL_MAX_MS),
   }),
-  leaseMs: setting({
-    flag: 'lease',
-    placeholder: 'DURATION',
-    only: ['serve'],
-    help: 'PostgreSQL only: a daemon without a sign of life for this time counts as dead; default 15s',
-    read: (text) => requireDuration('--lease', text ?? '15s', 1_000, 600_000),
-  }),
+  leaseMs: ofDaemon(
+    'lease',
+    'PostgreSQL only: a daemon without a sign of life for this time counts as dead; default 15s',
+    ['15s', 1_000, 600_000],
+  ),
   warmLaunchers: setting({
     flag: 'warm-launchers',
     placeholder: 'N',

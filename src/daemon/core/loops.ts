@@ -7,6 +7,7 @@ import { endingsLoop } from '../events/endings.ts';
 import { outcomesLoop, type OutcomeDeps } from '../events/job-outcome-events.ts';
 import { rescueLoop, type RescueDeps } from '../jobs/rescue.ts';
 import { cancelLoop, claimLoop, type WorkLoopDeps } from '../jobs/work.ts';
+import { programLoop, restartLoop, type RestartLoopDeps, type RunningDigest } from '../maintenance/restart.ts';
 import { type RetentionDeps, retentionLoop } from '../maintenance/retention.ts';
 import { notificationLoop, type NotificationLoopDeps } from '../notify/send.ts';
 import { scheduleLoop, type ScheduleLoopDeps } from '../schedules/schedule.ts';
@@ -26,7 +27,9 @@ type LoopDeps = ExpireDeps &
   ScheduleLoopDeps &
   NextStepsDeps &
   RetentionDeps &
-  LeaseDeps & {
+  LeaseDeps &
+  RestartLoopDeps & {
+    readonly running: RunningDigest;
     readonly sweep: Sweep;
     readonly clock: Clock;
     readonly signals: Signals;
@@ -48,6 +51,8 @@ const LOOPS: readonly LoopRow<LoopDeps>[] = [
   checksLoop,
   retentionLoop,
   modesLoop,
+  programLoop,
+  restartLoop,
   leaseLoop,
 ];
 

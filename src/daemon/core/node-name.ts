@@ -2,6 +2,7 @@ import { NAME } from '../../domain/name.ts';
 import { Failure } from '../../domain/failure.ts';
 import { isLockHeld } from '../../store/engine/instance-lock.ts';
 import type { Tx } from '../../store/engine/tx.ts';
+import { executingOf } from '../../store/maintenance/restarts.ts';
 import { holdNodeNames, unstoppedOf } from '../../store/maintenance/nodes.ts';
 import type { DaemonRow } from '../../store/schema/schema.ts';
 import { lockFile } from './lock-file.ts';
@@ -52,7 +53,14 @@ function defaultName(host: string): string {
 
 async function isTaken(tx: Tx, options: NodeNameOptions, name: string): Promise<boolean> {
   for (const row of await unstoppedOf(tx.db, name)) if (await isAlive(tx, options, row)) return true;
-  return false;
+  return isRestarting(tx, options, name);
+}
+
+/** A daemon that restarts in place has stopped, and comes back with its name in the same process. */
+async function isRestarting(tx: Tx, { host, bootId, isRunning }: NodeNameOptions, name: string): Promise<boolean> {
+  const row = await executingOf(tx.db, name);
+  if (row === undefined || row.host !== host || row.boot_id !== bootId) return false;
+  return row.pid !== process.pid && isRunning(row.pid);
 }
 
 async function isAlive(tx: Tx, { host, bootId, instancesDir, isRunning }: NodeNameOptions, row: DaemonRow) {

@@ -4,6 +4,9 @@ import type { ChunkEvent } from '../../lib/chunks/chunk-event.ts';
 export const JOB_KINDS = ['plan', 'apply', 'destroy', 'drift', 'playbook', 'command', 'backup', 'vendor'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
+/** Carries the job's id into every process of its tree, so that each can be found again. */
+export const JOB_ID_VARIABLE = 'SVC_JOB_ID';
+
 export const JOB_TRIGGERS = ['api', 'cli', 'mcp', 'web', 'rule', 'schedule', 'workflow', 'host', 'redrive'] as const;
 export type JobTrigger = (typeof JOB_TRIGGERS)[number];
 

@@ -42,7 +42,7 @@ export interface HttpFaceOptions extends ListenerOptions {
 }
 
 /** `close` also ends the streams and the waits. */
-export interface HttpFace extends Pick<Listener, 'listen' | 'close'> {
+export interface HttpFace extends Pick<Listener, 'listen' | 'close' | 'release'> {
   /** The numbers of what is open now. */
   load(): {
     readonly connections: number;
@@ -106,6 +106,7 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
   });
   return {
     listen: (at) => listener.listen(at, basePath),
+    release: (copy) => listener.release(copy),
     close(graceMs) {
       streams.endAll();
       waits.endAll();

@@ -171,6 +171,7 @@ const WAITS: Readonly<Record<WaitMode, { readonly help: string; readonly timeout
     timeout: '; the run continues',
   },
   safe: { help: 'Wait until a reboot interrupts no job', timeout: '; then exit with 7' },
+  restarted: { help: 'Wait until the new program has started', timeout: '; the restart continues' },
 };
 
 /** The flags of a behaviour, besides those of the fields. */

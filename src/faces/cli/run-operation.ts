@@ -1,3 +1,5 @@
+import { Failure } from '../../domain/failure.ts';
+import { JOB_ID_VARIABLE } from '../../domain/jobs/job.ts';
 import type { FollowMode, PollMode, WaitMode } from '../../operations/core/cli-face.ts';
 import { type Answer, readData } from './connection/client.ts';
 import { requireConfirmation } from './confirm.ts';
@@ -15,6 +17,7 @@ const FOLLOWERS: Readonly<Record<FollowMode, (session: Session, call: OperationC
 
 const POLLERS: Readonly<Record<PollMode, (session: Session, answered: Answer, deadline: number) => Promise<number>>> = {
   steps: async (...given) => (await import('./follow/steps-wait.ts')).waitForSteps(...given),
+  restarted: async (...given) => (await import('./follow/restart-wait.ts')).waitForRestart(...given),
   safe: async (...given) => (await import('./follow/safe-wait.ts')).waitUntilSafe(...given),
 };
 
@@ -25,6 +28,7 @@ export async function runOperation(asked: Session, call: OperationCall): Promise
   if (call.follow !== undefined) return FOLLOWERS[call.follow](session, call);
   if (call.until === 'ended') return (await import('./follow/job-wait.ts')).jobWait(session);
   // Checked before anything is started.
+  if (call.wait === 'restarted' && flags['wait'] !== undefined) refuseInJob(asked);
   const deadline = isPolled(call.wait) ? deadlineOf(session) : Number.POSITIVE_INFINITY;
   const fields = await fieldsOf(session, call);
   const called = await client.call(call, { ...fields, ...call.preset }, flags['idempotency-key']);
@@ -61,6 +65,12 @@ async function waitFor(session: Session, mode: WaitMode, answered: Answer, deadl
 
 function isPolled(mode: WaitMode | undefined): mode is PollMode {
   return mode !== undefined && Object.hasOwn(POLLERS, mode);
+}
+
+/** The restart waits until the job has ended, which would wait for the restart. */
+function refuseInJob({ terminal }: Session): void {
+  if ((terminal.env[JOB_ID_VARIABLE] ?? '') === '') return;
+  throw new Failure('conflict', '--wait: a job cannot wait for a restart that waits for the job; leave it out.');
 }
 
 /** Adds the field that is read from a file or from standard input, if any. */

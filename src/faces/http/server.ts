@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import { isIP } from 'node:net';
+import { type AddressInfo, isIP, Socket } from 'node:net';
 import { type Clock, pause } from '../../lib/clock.ts';
 import { encodeFailure } from '../../operations/core/envelope.ts';
 import { Failure, failureRow } from '../../domain/failure.ts';
 import { limitWorkOfConnections } from './connection-limit.ts';
 import { JSON_HEADERS } from './headers.ts';
+import { descriptorOf, IdleConnections } from './idle-connections.ts';
 import { HTTP_LIMITS, type HttpLimits } from './limits.ts';
 import { PeerCounter } from './peer-counter.ts';
 import { Peers } from './peers.ts';
@@ -18,6 +18,18 @@ const IDLE_LOOK_MS = 20;
 interface Listening {
   readonly url: string;
   readonly port: number;
+}
+
+/** Descriptors of a listening socket, and of its connections that are between two requests. */
+export interface KeptSockets {
+  readonly listening: number;
+  readonly idle: readonly number[];
+}
+
+export interface ListenPlace {
+  readonly host: string;
+  readonly port: number;
+  readonly kept?: KeptSockets;
 }
 
 export interface ListenerOptions {
@@ -37,6 +49,7 @@ export class Listener {
   connections = 0;
   readonly #clock: Clock;
   readonly #server: Server;
+  readonly #idle: IdleConnections;
   #closed: Promise<void> | null = null;
 
   constructor(
@@ -49,6 +62,7 @@ export class Listener {
     this.#clock = clock;
     this.sender = new Sender(this.limits, clock, log, peers);
     this.#server = createLimitedServer(this.limits, peers, (request, response) => serve({ request, response }));
+    this.#idle = new IdleConnections(this.#server);
     this.#server.on('connection', (socket) => {
       this.connections += 1;
       socket.once('close', () => (this.connections -= 1));
@@ -57,16 +71,40 @@ export class Listener {
 
   /**
    * Rejects with the operating system's error, which has a `code` such as EADDRINUSE; it can then be called again.
+   * With `kept`, the sockets of a program that ran in this process before are used.
    */
-  listen(at: { readonly host: string; readonly port: number }, basePath = ''): Promise<Listening> {
+  listen(at: ListenPlace, basePath = ''): Promise<Listening> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
-      this.#server.listen({ host: at.host, port: at.port }, () => {
+      this.#server.listen(at.kept === undefined ? { host: at.host, port: at.port } : { fd: at.kept.listening }, () => {
         this.#server.removeListener('error', reject);
+        for (const fd of at.kept?.idle ?? []) this.#adopt(fd);
         const { port } = this.#server.address() as AddressInfo;
         resolve({ url: `http://${hostInUrl(at.host)}:${port}${basePath}`, port });
       });
     });
+  }
+
+  /** A connection that is gone by now is closed like any other. */
+  #adopt(fd: number): void {
+    try {
+      this.#server.emit('connection', new Socket({ fd, readable: true, writable: true }));
+    } catch {
+      // No socket any more.
+    }
+  }
+
+  /**
+   * To be called directly before `close`, for the program that follows in this process: `copy` makes a descriptor that
+   * stays open, of the listening socket and of each connection that is between two requests. Null without a listener.
+   */
+  release(copy: (fd: number) => number | null): KeptSockets | null {
+    const fd = descriptorOf(this.#server);
+    const listening = fd === null ? null : copy(fd);
+    if (listening === null) return null;
+    const idle: number[] = [];
+    this.#idle.release((each) => idle.push(...[copy(each)].filter((kept) => kept !== null)));
+    return { listening, idle };
   }
 
   /** Stops accepting and lets requests finish for `graceMs` milliseconds. May be called twice, or before `listen`. */

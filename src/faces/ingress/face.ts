@@ -14,7 +14,7 @@ export interface IngressFaceOptions extends ListenerOptions {
   readonly readerLimits?: ReaderLimits;
 }
 
-type IngressFace = Pick<Listener, 'listen' | 'close'>;
+type IngressFace = Pick<Listener, 'listen' | 'close' | 'release'>;
 
 /** The loopback listener for hooks and decision links, at the origin root, without a base path. */
 export function createIngressFace(options: IngressFaceOptions): IngressFace {
@@ -26,6 +26,7 @@ export function createIngressFace(options: IngressFaceOptions): IngressFace {
   const hooks = new HookRoutes(runtime, sender, peers, reader, hookLimits);
   return {
     listen: (at) => listener.listen(at),
+    release: (copy) => listener.release(copy),
     close: (graceMs) => listener.close(graceMs).then(() => reader.close()),
   };
 

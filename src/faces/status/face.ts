@@ -17,7 +17,7 @@ interface StatusFaceOptions extends ListenerOptions {
   readonly read: () => Promise<readonly BoardEntry[]>;
 }
 
-type StatusFace = Pick<Listener, 'listen' | 'close'>;
+type StatusFace = Pick<Listener, 'listen' | 'close' | 'release'>;
 
 /** The public listener: one page, made every 10 s and answered from memory to anyone. Everything else is 404. */
 export function createStatusFace(options: StatusFaceOptions): StatusFace {
@@ -53,6 +53,7 @@ export function createStatusFace(options: StatusFaceOptions): StatusFace {
       await rebuild();
       return listener.listen(at);
     },
+    release: (copy) => listener.release(copy),
     close(graceMs) {
       isClosed = true;
       cancel?.();

@@ -19,7 +19,7 @@ import { rule, ruleFile, rules, ruleTest, silence, silences } from './views/rule
 import { block } from './safe.ts';
 import { agenda, schedule, schedules } from './views/schedules.ts';
 import { seal, sealExported, secret, secrets } from './views/secrets.ts';
-import { doctor, nodes, readiness, reload, token, tokenCreated, tokens, whoami } from './views/service.ts';
+import { doctor, nodes, readiness, reload, restart, token, tokenCreated, tokens, whoami } from './views/service.ts';
 import { hooks, source, sources } from './views/sources.ts';
 import { webhook, webhookCreated, webhooks } from './views/webhooks.ts';
 import { workflow, workflowRun, workflows } from './views/workflows.ts';
@@ -106,6 +106,7 @@ const RENDERINGS: { readonly [V in ViewName]: (data: Projected<V>, display: Disp
   'workspace.exported': generic,
   'maintenance.readiness': readiness,
   'maintenance.reload': reload,
+  'maintenance.restart': restart,
   'node.list': nodes,
   'host.request': generic,
   'event.accepted': generic,

@@ -50,9 +50,9 @@ export type JobWaitMode = 'job' | 'result' | 'plan';
 
 /**
  * Polled, with `--timeout`: `steps` shows each step of a run of a workflow as it changes, and the run at its end;
- * `safe` waits until a reboot interrupts no job.
+ * `safe` waits until a reboot interrupts no job; `restarted` until a restart in place has ended.
  */
-export type PollMode = 'steps' | 'safe';
+export type PollMode = 'steps' | 'safe' | 'restarted';
 
 export type WaitMode = JobWaitMode | PollMode;
 

@@ -1,6 +1,7 @@
 import type { CheckSample } from '../../domain/checks/sweep/report.ts';
 import type { DoctorEntry } from '../../doctor/entry.ts';
 import type { CheckKind, CheckOptions } from '../../domain/checks/check.ts';
+import type { ProgramFiles } from '../../domain/program.ts';
 import type { HostKey } from '../../domain/inventories/host-key.ts';
 import type { FetchedTree } from '../../domain/sources/source.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -26,6 +27,9 @@ export interface Services {
   jobChanged(jobId: string, signal: AbortSignal): Promise<void>;
   /** Tells the followers of a job in this process that it has new events. */
   announceJob(jobId: string): void;
+  /** The name of the daemon in this process; null in other programs, and until the daemon has started. */
+  readonly node: () => string | null;
+  readonly programs: Programs;
   /** When a daemon with a lock was last seen, in milliseconds since the epoch; null if unknown. */
   lockSeenAt(daemonId: string): number | null;
   doctor(): Promise<readonly DoctorEntry[]>;
@@ -58,6 +62,13 @@ export interface Services {
    * have to be looked up, so it is asked for before a transaction is open.
    */
   linkOrigin(): Promise<string>;
+}
+
+/** The files of programs on this machine. */
+interface Programs {
+  readonly here: { readonly host: string; readonly bootId: string };
+  /** One digest of all files as they are now. Throws `conflict` for a program that must not be started. */
+  readonly digest: (program: ProgramFiles) => Promise<string>;
 }
 
 /** Settings that were read again and checked. */

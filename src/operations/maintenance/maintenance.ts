@@ -1,15 +1,16 @@
 import { z } from 'zod';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { Failure } from '../../domain/failure.ts';
-import { rfc3339 } from '../../lib/clock.ts';
 import { isCordoned, isNodeCordoned, setCordon, setNodeCordon } from '../../store/maintenance/cordon.ts';
-import { isNodeKnown, listRunning } from '../../store/maintenance/nodes.ts';
+import { isNodeKnown } from '../../store/maintenance/nodes.ts';
+import { uncordonRestarts } from '../../store/maintenance/restarts.ts';
 import { listSchedules } from '../../store/schedules/schedules.ts';
 import type { Db } from '../../store/schema/schema.ts';
 import * as field from '../core/fields.ts';
 import { readOperation, writeOperation, type WriteContext } from '../core/operation.ts';
 import { reply, written, type Reply, type Written } from '../core/reply.ts';
 import type { Services } from '../core/services.ts';
+import { runningJobs } from './running-jobs.ts';
 
 const base = {
   answers: ['maintenance.readiness'],
@@ -20,17 +21,12 @@ const base = {
 
 async function readiness(db: Db, node: string | undefined): Promise<Reply> {
   const cordoned = node === undefined ? await isCordoned(db) : await isNodeCordoned(db, node);
-  const running = await listRunning(db, node ?? null);
+  const running = await runningJobs(db, node ?? null);
   return reply('maintenance.readiness', {
     cordoned,
     in_flight: running.length,
     safe_to_reboot: cordoned && running.length === 0,
-    running: running.map(({ id, kind, node: where, started_at: startedAt }) => ({
-      job_id: id,
-      kind,
-      node: where,
-      started_at: startedAt === null ? null : rfc3339(startedAt),
-    })),
+    running,
   });
 }
 
@@ -106,9 +102,15 @@ const reload = writeOperation({
 });
 
 /** `by` sets the cordon, null lifts it. */
-async function change({ tx, services }: WriteContext, node: string | undefined, by: string | null): Promise<Written> {
+async function change(
+  { tx, services, caller }: WriteContext,
+  node: string | undefined,
+  by: string | null,
+): Promise<Written> {
   await requireNode(services, tx.db, node);
   await (node === undefined ? setCordon(tx, by) : setNodeCordon(tx, node, by));
+  // A restart that waits for jobs would stop them from starting again.
+  if (by === null) await uncordonRestarts(tx, node ?? null, caller.name);
   tx.afterCommit(() => services.wake());
   return written(await readiness(tx.db, node), node ?? null);
 }

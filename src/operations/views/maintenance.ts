@@ -17,6 +17,19 @@ export const MAINTENANCE_VIEWS = {
     safe_to_reboot: z.boolean(),
     running: z.array(running),
   }),
+  'maintenance.restart': z.object({
+    state: z.enum(['idle', 'requested', 'draining', 'aborted']),
+    cordoned: z.boolean(),
+    in_flight: count,
+    requested_at: time.nullable(),
+    drain_deadline: time.nullable(),
+    /** Why it was aborted. */
+    reason: z.string().nullable(),
+    node: z.string(),
+    forced: z.boolean(),
+    finished_at: time.nullable(),
+    running: z.array(running),
+  }),
   /** Counts of what is registered now; `restart_needed` has names of settings. */
   'maintenance.reload': z.object({ schedules: count, transports: count, restart_needed: z.array(z.string()) }),
   'node.list': z.array(

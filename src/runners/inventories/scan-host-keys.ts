@@ -7,7 +7,7 @@ import { cleaned, collect } from '../checkout/git/process.ts';
 import { CommandNotExecutable, CommandNotFound, SandboxRefused } from '../launch/errors.ts';
 import type { Launcher } from '../launch/launch.ts';
 import { supervise } from '../process/supervise.ts';
-import { JOB_ID_VARIABLE } from '../sandbox/mark.ts';
+import { JOB_ID_VARIABLE } from '../../domain/jobs/job.ts';
 
 /** How ssh-keyscan is started. */
 export interface HostKeyScan {

@@ -1,6 +1,7 @@
 import type { AccountIds } from '../../domain/jobs/account.ts';
 import type { SystemCalls } from '../sandbox/kernel/system-call.ts';
-import { JOB_ID_VARIABLE, markOf, RLIMIT_RTTIME } from '../sandbox/mark.ts';
+import { JOB_ID_VARIABLE } from '../../domain/jobs/job.ts';
+import { markOf, RLIMIT_RTTIME } from '../sandbox/mark.ts';
 import type { SandboxPolicy } from '../sandbox/policy.ts';
 import { type Confinement, FOLDERS_FD } from './confine.ts';
 import { mapMemory } from './memory.ts';

@@ -1,6 +1,6 @@
 import { isRefusedKindVariable } from '../../domain/secrets/variable.ts';
 import { userName } from '../../lib/user-name.ts';
-import { JOB_ID_VARIABLE } from '../sandbox/mark.ts';
+import { JOB_ID_VARIABLE } from '../../domain/jobs/job.ts';
 
 /** Where a service finds the system's programs when nothing else is configured. */
 export const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';

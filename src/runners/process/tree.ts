@@ -1,6 +1,7 @@
 import { pause, type Clock } from '../../lib/clock.ts';
 import { withDescendants } from './descent.ts';
-import { JOB_ID_VARIABLE, markIn, markOf } from '../sandbox/mark.ts';
+import { JOB_ID_VARIABLE } from '../../domain/jobs/job.ts';
+import { markIn, markOf } from '../sandbox/mark.ts';
 import { TermOnce } from './term-once.ts';
 import { listProcesses, newestPid, processEntry, wasStartedWith, type ProcessEntry } from './process-table.ts';
 

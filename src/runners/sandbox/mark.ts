@@ -1,9 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/** Carries the job's id into every process of its tree, so that each can be found again. */
-export const JOB_ID_VARIABLE = 'SVC_JOB_ID';
-
 /**
  * The mark of a job is a limit on the time that its processes may compute as real-time tasks, too high to limit
  * anything. A process inherits it, also with an empty environment and in another session, and the filter of the sandbox

@@ -70,7 +70,12 @@ export async function migrate(
   });
 }
 
-async function pending(db: Db, migrations: readonly Migration[], access: SchemaAccess): Promise<readonly Migration[]> {
+/** The migrations that the store has not had. Throws as `migrate` does. */
+export async function pending(
+  db: Db,
+  migrations: readonly Migration[],
+  access: SchemaAccess,
+): Promise<readonly Migration[]> {
   const applied = await appliedMigrations(db);
   const newest = migrations.at(-1)?.number ?? 0;
   const unknown = applied.find((row) => row.number > newest);

@@ -6,8 +6,13 @@ const serviceCordon = prepared<object, { cordoned_at: number | null }>((db) =>
   db.selectFrom('cordon').select('cordoned_at').where('id', '=', 1),
 );
 
-const nodeCordon = prepared<{ node: string }, { cordoned_at: number }>((db, value) =>
-  db.selectFrom('node_cordons').select('cordoned_at').where('node', '=', value('node')),
+/** A daemon is cordoned alone by an operator, or while it restarts in place. */
+const nodeCordon = prepared<{ node: string }, { node: string }>((db, value) =>
+  db
+    .selectFrom('node_cordons')
+    .select('node')
+    .where('node', '=', value('node'))
+    .unionAll(db.selectFrom('restarts').select('node').where('node', '=', value('node')).where('cordoned', '=', 1)),
 );
 
 /** Whether the whole service is cordoned. */
@@ -32,9 +37,14 @@ export async function mayClaimNow(tx: Tx, node: string): Promise<boolean> {
   return (await tx.dialect.shareKey(tx.db, KEY)) && !(await isNodeCordoned(tx.db, node));
 }
 
+/** Waits for claims that may still commit; none begins until the transaction ends. */
+export function holdCordon(tx: Tx): Promise<void> {
+  return tx.dialect.lockKey(tx.db, KEY);
+}
+
 /** Sets or lifts the cordon of the whole service; repeating it changes nothing. */
 export async function setCordon(tx: Tx, by: string | null): Promise<void> {
-  await tx.dialect.lockKey(tx.db, KEY);
+  await holdCordon(tx);
   await tx.db
     .updateTable('cordon')
     .set({ cordoned_at: by === null ? null : tx.now, cordoned_by: by })
@@ -45,7 +55,7 @@ export async function setCordon(tx: Tx, by: string | null): Promise<void> {
 
 /** The same of one daemon, by its name, whether it lives or not. */
 export async function setNodeCordon(tx: Tx, node: string, by: string | null): Promise<void> {
-  await tx.dialect.lockKey(tx.db, KEY);
+  await holdCordon(tx);
   if (by === null) await tx.db.deleteFrom('node_cordons').where('node', '=', node).execute();
   else
     await tx.db

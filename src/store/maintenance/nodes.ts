@@ -23,14 +23,19 @@ export async function listNodes(db: Db, since: number): Promise<NodeRow[]> {
   const rows = await db
     .selectFrom('daemons')
     .leftJoin('node_cordons', 'node_cordons.node', 'daemons.node')
+    .leftJoin('restarts', 'restarts.node', 'daemons.node')
     .select(['daemons.id', 'daemons.version', 'daemons.started_at', 'daemons.lease_until', 'daemons.stopped_at'])
-    .select(['daemons.node', 'node_cordons.cordoned_at'])
+    .select(['daemons.node', 'node_cordons.cordoned_at', 'restarts.cordoned'])
     .where('daemons.id', 'in', newest)
     .orderBy('daemons.id', 'desc')
     .limit(NODES_MAX)
     .execute();
   return rows
-    .map(({ node, cordoned_at: cordonedAt, ...row }) => ({ ...row, node: node ?? '', isCordoned: cordonedAt !== null }))
+    .map(({ node, cordoned_at: cordonedAt, cordoned, ...row }) => ({
+      ...row,
+      node: node ?? '',
+      isCordoned: cordonedAt !== null || cordoned === 1,
+    }))
     .toSorted((a, b) => (a.node < b.node ? -1 : 1));
 }
 

@@ -30,6 +30,7 @@ export interface Schema {
   daemons: DaemonRow;
   cordon: CordonRow;
   node_cordons: NodeCordonRow;
+  restarts: RestartRow;
   retention: RetentionRow;
   redriven_jobs: RedrivenJobRow;
   sources: infrastructure.SourceRow;
@@ -243,6 +244,28 @@ interface NodeCordonRow {
   node: string;
   cordoned_at: number;
   cordoned_by: string;
+}
+
+/** What a daemon runs, and its last restart in place; by the name of the daemon. */
+export interface RestartRow {
+  node: string;
+  daemon_id: string;
+  /** JSON: a `ProgramFiles`. */
+  program: string;
+  /** Of the files of the program when the daemon started; null until it is known. */
+  digest: string | null;
+  /** `executing`: the daemon ends, and the new program has not started yet. */
+  state: 'idle' | 'requested' | 'draining' | 'executing' | 'aborted';
+  forced: 0 | 1;
+  /** 1 while the restart itself keeps the daemon from claiming; an operator's cordon is another row. */
+  cordoned: 0 | 1;
+  requested_at: number | null;
+  drain_deadline: number | null;
+  finished_at: number | null;
+  /** Of the program that was tried, and is to be started. */
+  wanted_digest: string | null;
+  /** Why it was aborted. */
+  reason: string | null;
 }
 
 /** What was deleted of a table by its age, and whose turn it is. */

@@ -87,6 +87,8 @@ const SAMPLES: Readonly<
   'maintenance.cordon': { allowed: 200 },
   'maintenance.uncordon': { allowed: 200 },
   'maintenance.reload': { allowed: 503 },
+  'maintenance.restart': { allowed: 503 },
+  'maintenance.restart-status': { allowed: 503 },
 };
 
 /** The contract's table of scopes, "Authentication", in words of this test. */

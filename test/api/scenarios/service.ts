@@ -1,4 +1,8 @@
 import assert from 'node:assert/strict';
+import { newId } from '../../../src/lib/id.ts';
+import { insertDaemon } from '../../../src/store/maintenance/daemons.ts';
+import { recordDigest, restartOf, settleRestart } from '../../../src/store/maintenance/restarts.ts';
+import type { Program } from '../../support/program.ts';
 import { type Scenario, send } from '../../support/scenario.ts';
 
 /** A surface without a job queue serves none of these. */
@@ -7,7 +11,31 @@ const OF_THE_QUEUE = [
   { operation: 'maintenance.readiness', method: 'GET', path: '/api/v1/maintenance/readiness' },
   { operation: 'maintenance.cordon', method: 'POST', path: '/api/v1/maintenance/cordon' },
   { operation: 'maintenance.uncordon', method: 'POST', path: '/api/v1/maintenance/uncordon' },
+  { operation: 'maintenance.restart', method: 'POST', path: '/api/v1/maintenance/restart' },
+  { operation: 'maintenance.restart-status', method: 'GET', path: '/api/v1/maintenance/restart' },
 ] as const;
+
+/** A daemon of this machine that lives, with the digest of what it runs. */
+async function daemonRow({ store }: Program, digest: string | null, node = 'web1'): Promise<Record<string, string>> {
+  await store.write(async (tx) => {
+    const id = newId('dmn', tx.now);
+    await insertDaemon(tx, {
+      id,
+      host: 'test-host',
+      boot_id: 'test-boot',
+      pid: 1,
+      version: '0.0.0-test',
+      started_at: tx.now,
+      lease_until: null,
+      stopped_at: null,
+      node,
+    });
+    const program = { root: '/nowhere', main: '/nowhere/main.js', executable: '/nowhere/node', uid: 0 };
+    await settleRestart(tx, { node, daemonId: id, program, follows: false });
+    if (digest !== null) await recordDigest(tx, id, digest);
+  });
+  return {};
+}
 
 export const SERVICE_SCENARIOS: readonly Scenario[] = [
   ...OF_THE_QUEUE.map(({ operation, ...message }): Scenario => ({
@@ -140,6 +168,65 @@ export const SERVICE_SCENARIOS: readonly Scenario[] = [
     as: 'operator',
     send: { method: 'POST', path: '/api/v1/maintenance/reload' },
     expect: { status: 503, code: 'unavailable', message: /not the daemon/ },
+  },
+  {
+    operation: 'maintenance.restart',
+    rule: 'is refused where the program on disk is the one that runs, and no daemon hears of it',
+    given: (program) => daemonRow(program, 'test-digest'),
+    as: 'operator',
+    send: { method: 'POST', path: '/api/v1/maintenance/restart' },
+    expect: { status: 409, code: 'conflict', message: /is the one that runs/ },
+    afterwards: async (program) => assert.equal((await restartOf(program.store.db, 'web1'))?.state, 'idle'),
+  },
+  {
+    operation: 'maintenance.restart',
+    rule: 'is refused until the daemon knows what it runs',
+    given: (program) => daemonRow(program, null),
+    as: 'operator',
+    send: { method: 'POST', path: '/api/v1/maintenance/restart' },
+    expect: { status: 503, code: 'unavailable', message: /does not know its program yet/ },
+  },
+  {
+    operation: 'maintenance.restart',
+    rule: 'is requested once: a second request changes nothing, and may force it',
+    given: (program) => daemonRow(program, 'older-digest'),
+    as: 'operator',
+    send: { method: 'POST', path: '/api/v1/maintenance/restart?node=web1' },
+    expect: {
+      status: 200,
+      kind: 'maintenance.restart',
+      data: { state: 'requested', cordoned: false, in_flight: 0, drain_deadline: null, node: 'web1', forced: false },
+    },
+    async afterwards(program, _given, body) {
+      const again = (query: string) =>
+        send(program, 'operator', { method: 'POST', path: `/api/v1/maintenance/restart${query}` });
+      assert.deepEqual((await again('')).json, body);
+      const forced = (await again('?force=true')).json as { data: object };
+      assert.deepEqual(forced.data, { ...(body as { data: object }).data, forced: true });
+    },
+  },
+  {
+    operation: 'maintenance.restart',
+    rule: 'needs the name of one of several daemons',
+    async given(program) {
+      await daemonRow(program, 'a', 'web1');
+      return daemonRow(program, 'b', 'web2');
+    },
+    as: 'operator',
+    send: { method: 'POST', path: '/api/v1/maintenance/restart' },
+    expect: { status: 409, code: 'conflict', message: /^node: 2 daemons run/ },
+  },
+  {
+    operation: 'maintenance.restart-status',
+    rule: 'shows a daemon that was never restarted as idle',
+    given: (program) => daemonRow(program, null),
+    as: 'readonly',
+    send: { method: 'GET', path: '/api/v1/maintenance/restart' },
+    expect: {
+      status: 200,
+      kind: 'maintenance.restart',
+      data: { state: 'idle', requested_at: null, drain_deadline: null, reason: null, finished_at: null, running: [] },
+    },
   },
   {
     operation: 'maintenance.uncordon',

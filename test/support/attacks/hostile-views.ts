@@ -1,6 +1,7 @@
 /** Views with a text in every field that may have one. */
 import type { ViewName } from '../../../src/operations/views/views.ts';
 import { hostileApprovals, hostileInfrastructure } from './hostile-infrastructure-views.ts';
+import { hostileMaintenance } from './hostile-maintenance-views.ts';
 
 /** The views of host requests, mutes and webhooks. */
 function hostileHost(text: string) {
@@ -259,6 +260,7 @@ export function hostile(text: string): Record<ViewName, unknown> {
     ...hostileSchedules(text),
     ...hostileNotify(text),
     ...hostileRules(text),
+    ...hostileMaintenance(text),
     whoami: {
       id: text,
       name: text,
@@ -285,14 +287,6 @@ export function hostile(text: string): Record<ViewName, unknown> {
     'backup.get': backup,
     'audit.head': [{ chain: text, seq: 1, hash: text }],
     doctor: [{ name: text, status: text, detail: text }],
-    'maintenance.readiness': {
-      cordoned: true,
-      in_flight: 1,
-      safe_to_reboot: false,
-      running: [{ job_id: text, kind: text, node: text, started_at: text }],
-    },
-    'maintenance.reload': { schedules: 1, transports: 1, restart_needed: [text] },
-    'node.list': [{ name: text, version: text, started_at: text, last_seen_at: text, cordoned: true, running_jobs: 1 }],
     'token.created': { ...token, token: text },
     'token.list': [token],
     'token.get': token,

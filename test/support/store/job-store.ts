@@ -20,7 +20,7 @@ export interface TestStore extends RunDeps {
   readonly runsDir: string;
   readonly instancesDir: string;
   /** Records a daemon whose lock is free. Returns its id. */
-  daemon(machine?: { host: string; bootId: string }): Promise<string>;
+  daemon(machine?: { host: string; bootId: string }, node?: string): Promise<string>;
   /** Queues a command, or what `more` makes of it, and answers its id. */
   job(key?: string | null, more?: Partial<NewJob>): Promise<string>;
   close(): Promise<void>;
@@ -51,7 +51,7 @@ export async function openTestStore(): Promise<TestStore> {
     vendored: new VendoredFiles(runsDir, null, systemClock),
     runsDir,
     instancesDir,
-    async daemon(machine = HERE) {
+    async daemon(machine = HERE, node) {
       const id = newId('dmn', systemClock.now());
       const row = {
         id,
@@ -62,6 +62,7 @@ export async function openTestStore(): Promise<TestStore> {
         started_at: 0,
         lease_until: null,
         stopped_at: null,
+        ...(node === undefined ? {} : { node }),
       };
       await store.write((tx) => insertDaemon(tx, row));
       return id;

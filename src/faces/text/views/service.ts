@@ -63,6 +63,21 @@ export function readiness(data: Projected<'maintenance.readiness'>, display: Dis
   return [head, '\n', running];
 }
 
+export function restart(data: Projected<'maintenance.restart'>, display: Display): Sheet {
+  const time = (at: string | null): string | null => (at === null ? null : relative(at, display.nowMs));
+  return sheet([
+    ['Daemon', data.node],
+    ['State', data.state],
+    ['Cordoned', data.cordoned ? 'yes' : 'no'],
+    ['Running jobs', String(data.in_flight)],
+    ['Requested', time(data.requested_at)],
+    ['Forced', data.forced ? 'yes' : null],
+    ['Waits until', time(data.drain_deadline)],
+    ['Ended', time(data.finished_at)],
+    ['Reason', data.reason],
+  ]);
+}
+
 export function reload({ schedules, transports, restart_needed: names }: Projected<'maintenance.reload'>): Sheet {
   return sheet([
     ['Schedules', String(schedules)],

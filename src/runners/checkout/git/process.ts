@@ -7,7 +7,7 @@ import type { Guard } from '../../process/guard.ts';
 import { supervise } from '../../process/supervise.ts';
 import { CommandNotExecutable, CommandNotFound, SandboxRefused } from '../../launch/errors.ts';
 import type { Launcher } from '../../launch/launch.ts';
-import { JOB_ID_VARIABLE } from '../../sandbox/mark.ts';
+import { JOB_ID_VARIABLE } from '../../../domain/jobs/job.ts';
 import type { SandboxPolicy } from '../../sandbox/policy.ts';
 
 /** How git is started for one fetch. */

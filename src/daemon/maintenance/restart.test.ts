@@ -1,0 +1,300 @@
+/** A restart in place and what may come between two of its steps, on a store; the program itself is made up. */
+import assert from 'node:assert/strict';
+import { describe, test, type TestContext } from 'node:test';
+import { HERE, openTestStore } from '../../../test/support/store/job-store.ts';
+import { runningProgram } from '../../config/program/digest.ts';
+import { Failure } from '../../domain/failure.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { fenceOf } from '../../store/jobs/claims.ts';
+import { getJob } from '../../store/jobs/jobs.ts';
+import { isNodeCordoned, setCordon, setNodeCordon } from '../../store/maintenance/cordon.ts';
+import {
+  recordDigest,
+  requestRestart,
+  restartOf,
+  settleRestart,
+  uncordonRestarts,
+} from '../../store/maintenance/restarts.ts';
+import type { RestartRow } from '../../store/schema/schema.ts';
+import { claim, endJob } from '../jobs/job-transitions.ts';
+import { restartLoop, type RestartLoopDeps } from './restart.ts';
+
+const NODE = 'web1';
+const DRAIN_MS = 900_000;
+
+interface Scene {
+  /** What happens at the next call of that step, before it answers. */
+  readonly at: { digest: () => Promise<void>; trial: () => Promise<void> };
+  /** What the program on disk is, and what is wrong with it. */
+  readonly disk: { digest: string; words: string | null };
+  readonly executed: () => number;
+  request(force?: boolean): Promise<void>;
+  step(): Promise<void>;
+  /** Claims a queued job as this daemon would; null while it may not. */
+  start(): Promise<string | null>;
+  end(jobId: string): Promise<void>;
+  isCancelRequested(jobId: string): Promise<boolean>;
+  row(): Promise<RestartRow>;
+  isCordoned(): Promise<boolean>;
+  /** The next daemon of this name starts: as the new program, or because somebody has started it. */
+  startAgain(follows?: boolean): Promise<void>;
+  pass(ms: number): void;
+  write: Awaited<ReturnType<typeof openTestStore>>['store']['write'];
+}
+
+async function scene(t: TestContext): Promise<Scene> {
+  const on = await openTestStore();
+  t.after(() => on.close());
+  const { store } = on;
+  const nothing = (): Promise<void> => Promise.resolve();
+  const at = { digest: nothing, trial: nothing };
+  const disk = { digest: 'new', words: null as string | null };
+  let [executed, later, self] = [0, 0, await on.daemon(HERE, NODE)];
+  const program = runningProgram();
+  const settle = (follows: boolean): Promise<void> =>
+    store.write((tx) => settleRestart(tx, { node: NODE, daemonId: self, program, follows }));
+  await settle(false);
+  await store.write((tx) => recordDigest(tx, self, 'old'));
+  const deps: RestartLoopDeps = {
+    store,
+    clock: { ...systemClock, now: () => systemClock.now() + later },
+    self: () => self,
+    node: () => NODE,
+    wakeUp: () => undefined,
+    restarting: {
+      program,
+      follows: false,
+      drainMs: DRAIN_MS,
+      async digest() {
+        await at.digest();
+        return disk.digest;
+      },
+      async tryProgram() {
+        await at.trial();
+        return disk.words;
+      },
+      execute: () => (executed += 1),
+    },
+  };
+  const row = async (): Promise<RestartRow> => (await restartOf(store.db, NODE)) ?? assert.fail('there is no row');
+  return {
+    at,
+    disk,
+    row,
+    executed: () => executed,
+    write: (work) => store.write(work),
+    request: async (force = false) => void (await store.write((tx) => requestRestart(tx, NODE, force))),
+    step: async () => void (await restartLoop.once(deps, new AbortController().signal)),
+    async start() {
+      await on.job();
+      const claimed = await store.write((tx) => claim(tx, { id: self, node: NODE }, 1));
+      return claimed[0]?.row.id ?? null;
+    },
+    async end(jobId) {
+      const fence = fenceOf(await getJob(store.db, jobId));
+      await store.write((tx) => endJob(tx, fence, { state: 'succeeded', exitCode: 0 }, 'run'));
+    },
+    isCancelRequested: async (jobId) => (await getJob(store.db, jobId)).cancel_requested_at !== null,
+    isCordoned: () => isNodeCordoned(store.db, NODE),
+    async startAgain(follows = true) {
+      self = await on.daemon(HERE, NODE);
+      await settle(follows);
+    },
+    pass: (ms) => (later += ms),
+  };
+}
+
+const states = async (on: Scene): Promise<readonly [RestartRow['state'], boolean, number]> => [
+  (await on.row()).state,
+  await on.isCordoned(),
+  on.executed(),
+];
+
+/** A daemon with a job, whose restart waits for it. */
+async function draining(t: TestContext): Promise<Scene & { readonly job: string }> {
+  const on = await scene(t);
+  const job = (await on.start()) ?? assert.fail('no job was claimed');
+  await on.request();
+  await on.step();
+  assert.deepEqual(await states(on), ['draining', true, 0]);
+  return { ...on, job };
+}
+
+describe('a restart in place', () => {
+  test('is tried, waits for the jobs, and is executed; the next start ends it', async (t) => {
+    const on = await draining(t);
+    assert.equal(await on.start(), null, 'no claim after the cordon');
+    await on.step();
+    assert.deepEqual(await states(on), ['draining', true, 0]);
+    await on.end(on.job);
+    await on.step();
+    assert.deepEqual(await states(on), ['executing', true, 1]);
+    assert.equal(await on.start(), null);
+    await on.startAgain();
+    assert.deepEqual(await states(on), ['idle', false, 1]);
+    assert.notEqual(await on.start(), null);
+    assert.equal((await on.row()).digest, 'new');
+  });
+
+  for (const [what, where] of [
+    ['is tried', 'trial'],
+    ['is read', 'digest'],
+  ] as const)
+    test(`a second request while the program ${what} changes nothing`, async (t) => {
+      const on = await scene(t);
+      await on.request();
+      const { requested_at: first } = await on.row();
+      on.at[where] = () => on.request();
+      await on.step();
+      const { requested_at: last, state, forced } = await on.row();
+      assert.deepEqual([last, state, forced], [first, 'draining', 0]);
+    });
+
+  test('a second request while jobs run changes nothing, and with force it cancels them', async (t) => {
+    const on = await draining(t);
+    await on.request();
+    await on.step();
+    assert.equal(await on.isCancelRequested(on.job), false);
+    await on.request(true);
+    await on.step();
+    assert.deepEqual([await on.isCancelRequested(on.job), ...(await states(on))], [true, 'draining', true, 0]);
+    await on.end(on.job);
+    await on.step();
+    assert.deepEqual(await states(on), ['executing', true, 1]);
+  });
+
+  test('force while the program is tried is kept for the drain', async (t) => {
+    const on = await scene(t);
+    const job = (await on.start()) ?? assert.fail();
+    on.at.trial = () => on.request(true);
+    await on.request();
+    for (const _ of [1, 2]) await on.step();
+    assert.equal(await on.isCancelRequested(job), true);
+  });
+
+  test('the bound of the drain ends it: open again, nothing cancelled', async (t) => {
+    const on = await draining(t);
+    on.pass(DRAIN_MS);
+    await on.step();
+    assert.deepEqual(await states(on), ['aborted', false, 0]);
+    assert.match((await on.row()).reason ?? '', /^1 job still runs after the 15 min/);
+    assert.equal(await on.isCancelRequested(on.job), false);
+    assert.notEqual(await on.start(), null);
+  });
+
+  test('jobs that do not end after force end it too, a minute after the bound', async (t) => {
+    const on = await draining(t);
+    await on.request(true);
+    on.pass(DRAIN_MS + 59_000);
+    await on.step();
+    assert.equal((await on.row()).state, 'draining');
+    on.pass(2_000);
+    await on.step();
+    assert.deepEqual(await states(on), ['aborted', false, 0]);
+  });
+
+  test('uncordon aborts the drain, and jobs start', async (t) => {
+    const on = await draining(t);
+    await on.write((tx) => uncordonRestarts(tx, NODE, 'ann'));
+    await on.step();
+    assert.deepEqual(await states(on), ['aborted', false, 0]);
+    assert.equal((await on.row()).reason, 'ann has lifted the cordon');
+    assert.notEqual(await on.start(), null);
+  });
+
+  test('uncordon between the last look and the decision: nothing is executed', async (t) => {
+    const on = await draining(t);
+    await on.end(on.job);
+    on.at.digest = () => on.write((tx) => uncordonRestarts(tx, null, 'ann'));
+    await on.step();
+    assert.deepEqual(await states(on), ['aborted', false, 0]);
+  });
+
+  test('uncordon after the decision comes too late, and the next start opens', async (t) => {
+    const on = await draining(t);
+    await on.end(on.job);
+    await on.step();
+    await on.write((tx) => uncordonRestarts(tx, NODE, 'ann'));
+    assert.deepEqual(await states(on), ['executing', true, 1]);
+    await on.startAgain();
+    assert.deepEqual(await states(on), ['idle', false, 1]);
+  });
+
+  test('the cordon that an operator sets in between stays, of the daemon or of the service', async (t) => {
+    const on = await draining(t);
+    await on.write((tx) => setNodeCordon(tx, NODE, 'ann'));
+    await on.end(on.job);
+    await on.step();
+    await on.startAgain();
+    assert.deepEqual(await states(on), ['idle', true, 1]);
+    await on.write((tx) => setNodeCordon(tx, NODE, null));
+    assert.equal(await on.isCordoned(), false);
+    await on.write((tx) => setCordon(tx, 'ann'));
+    assert.equal(await on.isCordoned(), true);
+  });
+
+  test('a daemon killed while it tries: aborted, and open', async (t) => {
+    const on = await scene(t);
+    await on.request();
+    await on.startAgain();
+    await on.step();
+    assert.deepEqual(await states(on), ['aborted', false, 0]);
+  });
+
+  test('a daemon killed while its jobs run: aborted, and cordoned as recorded, until uncordon', async (t) => {
+    const on = await draining(t);
+    await on.startAgain();
+    assert.deepEqual(await states(on), ['aborted', true, 0]);
+    assert.match((await on.row()).reason ?? '', /still cordoned/);
+    await on.write((tx) => uncordonRestarts(tx, null, 'ann'));
+    assert.deepEqual(await states(on), ['aborted', false, 0]);
+  });
+
+  test('a new program that crashes at its start: the next start says so, and is open', async (t) => {
+    const on = await draining(t);
+    await on.end(on.job);
+    await on.step();
+    await on.startAgain(false);
+    assert.deepEqual(await states(on), ['aborted', false, 1]);
+    assert.match((await on.row()).reason ?? '', /before the new program had started/);
+    assert.equal((await on.row()).digest, null);
+  });
+
+  test('a new program that does not work: its words, and the old one works on', async (t) => {
+    const on = await scene(t);
+    on.disk.words = 'svc version: SyntaxError';
+    await on.request();
+    await on.step();
+    assert.deepEqual(await states(on), ['aborted', false, 0]);
+    assert.equal((await on.row()).reason, 'the new program was not started: svc version: SyntaxError');
+    on.disk.words = null;
+    await on.request();
+    await on.step();
+    assert.equal((await on.row()).state, 'draining', 'it can be asked for again');
+  });
+
+  test('a program that is the same, changes while jobs run, or may not be read is not executed', async (t) => {
+    const on = await scene(t);
+    on.disk.digest = 'old';
+    await on.request();
+    await on.step();
+    assert.match((await on.row()).reason ?? '', /is the one that runs/);
+
+    on.disk.digest = 'new';
+    await on.request();
+    await on.step();
+    on.disk.digest = 'swapped';
+    await on.step();
+    assert.deepEqual(await states(on), ['aborted', false, 0]);
+    assert.match((await on.row()).reason ?? '', /has changed since it was tried/);
+
+    await on.request();
+    await on.step();
+    on.at.digest = () => Promise.reject(new Failure('conflict', 'no'));
+    await on.step();
+    assert.deepEqual(await states(on), ['aborted', false, 0]);
+    await on.request();
+    await on.step();
+    assert.equal((await on.row()).reason, 'the new program was not started: no');
+  });
+});

@@ -1,0 +1,186 @@
+import { join } from 'node:path';
+import type { ProgramFiles } from '../../domain/program.ts';
+import { Failure } from '../../domain/failure.ts';
+import { pause, type Clock } from '../../lib/clock.ts';
+import { requestCancel } from '../../store/jobs/jobs.ts';
+import { listRunning } from '../../store/maintenance/nodes.ts';
+import { moveRestart, OPEN_RESTARTS, recordDigest, restartOf } from '../../store/maintenance/restarts.ts';
+import { pending, readMigrations, SchemaMismatch } from '../../store/engine/migrate.ts';
+import { holdCordon } from '../../store/maintenance/cordon.ts';
+import type { RestartRow } from '../../store/schema/schema.ts';
+import type { Store } from '../../store/store.ts';
+import type { LoopRow, WakeUp } from '../core/loop.ts';
+import { recordMove } from '../jobs/job-transitions.ts';
+
+/** What a daemon restarts in place with. */
+export interface Restarting {
+  readonly program: ProgramFiles;
+  /** This daemon is the new program of a restart. */
+  readonly follows: boolean;
+  /** How long it waits for its jobs. */
+  readonly drainMs: number;
+  /** Of the program's files as they are now. Throws `conflict` where they must not be started. */
+  digest(signal: AbortSignal): Promise<string>;
+  /** Starts the program on disk to see whether it works: null, or why it does not. */
+  tryProgram(isNewer: boolean, signal: AbortSignal): Promise<string | null>;
+  /** Ends this daemon in order, and starts the program in its process. May be called twice. */
+  execute(): void;
+}
+
+export interface RestartLoopDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly self: () => string;
+  readonly node: () => string;
+  readonly restarting: Restarting;
+  readonly wakeUp: (why: WakeUp) => void;
+}
+
+/** A start has better things to do than to read all files of the program. */
+const DIGEST_AFTER_MS = 2_000;
+const DIGEST_EVERY_MS = 60_000;
+/** Fallbacks where no wake-up arrives. */
+const LOOK_EVERY_MS = 1_000;
+const NO_DIGEST = '';
+/** A forced restart waits at least this long for the jobs that it has cancelled. */
+const FORCED_MS = 60_000;
+
+/** Finds out what this daemon runs, once, and records it for who asks for a restart. */
+export const programLoop: LoopRow<RestartLoopDeps & { readonly running: RunningDigest }> = {
+  name: 'program',
+  everyMs: DIGEST_EVERY_MS,
+  wakeOn: [],
+  once: ({ running, ...deps }, signal) => running.record(deps, signal),
+};
+
+/** The digest of the files that the daemon was started from: later they may be others. */
+export class RunningDigest {
+  #digest: string | null = null;
+
+  async record({ store, clock, self, node, restarting }: RestartLoopDeps, signal: AbortSignal): Promise<void> {
+    const row = await restartOf(store.db, node());
+    if (row?.daemon_id !== self() || row.digest !== null) return;
+    if (this.#digest === null) {
+      if (!(await pause(clock, DIGEST_AFTER_MS, signal))) return;
+      // Files that must not be started were started: any later ones are other ones.
+      this.#digest = (await orRefused(restarting.digest(signal))) ?? NO_DIGEST;
+    }
+    const digest = this.#digest;
+    await store.write((tx) => recordDigest(tx, self(), digest));
+  }
+}
+
+/** The digest, or null for a program that must not be started. */
+async function orRefused(digest: Promise<string>): Promise<string | null> {
+  try {
+    return await digest;
+  } catch (error) {
+    if (error instanceof Failure) return null;
+    throw error;
+  }
+}
+
+/** Carries out the restart that somebody has requested. */
+export const restartLoop: LoopRow<RestartLoopDeps> = {
+  name: 'restart',
+  everyMs: LOOK_EVERY_MS,
+  wakeOn: ['request', 'job-ended', 'slot-free'],
+  async once(deps, signal) {
+    const row = await restartOf(deps.store.db, deps.node());
+    if (row?.daemon_id !== deps.self() || !OPEN_RESTARTS.includes(row.state)) return;
+    await new Restart(deps, row, signal).step();
+  },
+};
+
+class Restart {
+  readonly #deps: RestartLoopDeps;
+  readonly #row: RestartRow;
+  readonly #signal: AbortSignal;
+
+  constructor(deps: RestartLoopDeps, row: RestartRow, signal: AbortSignal) {
+    this.#deps = deps;
+    this.#row = row;
+    this.#signal = signal;
+  }
+
+  async step(): Promise<void> {
+    if (this.#row.state === 'requested') await this.#try();
+    else if (this.#row.state === 'draining') await this.#drain();
+    else this.#deps.restarting.execute();
+  }
+
+  /** Tries the program on disk while this one works on, and then stops claiming. */
+  async #try(): Promise<void> {
+    const { restarting, clock, wakeUp } = this.#deps;
+    const [digest, problem] = await this.#tried();
+    if (this.#signal.aborted) return;
+    if (problem !== null) return this.#abort(`the new program was not started: ${problem}`);
+    const deadline = clock.now() + restarting.drainMs;
+    await this.#move('draining', { cordoned: 1, drain_deadline: deadline, wanted_digest: digest });
+    wakeUp('request');
+  }
+
+  /** The digest of the program, and why it is not to be started. */
+  async #tried(): Promise<readonly [string, string | null]> {
+    const { store, restarting } = this.#deps;
+    try {
+      const digest = await restarting.digest(this.#signal);
+      if (digest === this.#row.digest) return [digest, 'the program on disk is the one that runs'];
+      const known = readMigrations(join(restarting.program.root, 'migrations', store.dialect.name));
+      const missing = await pending(store.db, known, 'migrate');
+      return [digest, await restarting.tryProgram(missing.length > 0, this.#signal)];
+    } catch (error) {
+      if (error instanceof Failure || error instanceof SchemaMismatch) return ['', error.message];
+      // The loop logs it; without an end the next pass would try again for ever.
+      if (!this.#signal.aborted) await this.#abort('the new program could not be tried; see the log');
+      throw error;
+    }
+  }
+
+  async #drain(): Promise<void> {
+    const { store, clock, restarting, node } = this.#deps;
+    const { forced, drain_deadline: until } = this.#row;
+    const running = await listRunning(store.db, node());
+    if (running.length === 0) return this.#execute();
+    if (forced === 1) await this.#cancelAll(running.map(({ id }) => id));
+    const late = (until ?? 0) + (forced === 1 ? FORCED_MS : 0);
+    if (clock.now() < late) return;
+    const minutes = Math.round(restarting.drainMs / 60_000);
+    const jobs = running.length === 1 ? '1 job still runs' : `${running.length} jobs still run`;
+    await this.#abort(`${jobs} after the ${minutes} min of --drain-timeout; nothing was cancelled`);
+  }
+
+  async #cancelAll(ids: readonly string[]): Promise<void> {
+    const { store, self, wakeUp } = this.#deps;
+    await store.write(async (tx) => {
+      for (const id of ids)
+        if (await requestCancel(tx, id)) recordMove(tx, self(), 'job.cancel', id, { by: 'maintenance.restart' });
+    });
+    wakeUp('request');
+  }
+
+  /** No job runs, and none can start: the files are looked at for the last time. */
+  async #execute(): Promise<void> {
+    const { restarting } = this.#deps;
+    const digest = await orRefused(restarting.digest(this.#signal));
+    if (digest !== this.#row.wanted_digest) return this.#abort('the program on disk has changed since it was tried');
+    if (await this.#move('executing', {})) restarting.execute();
+  }
+
+  async #abort(reason: string): Promise<void> {
+    await this.#move('aborted', { cordoned: 0, reason, finished_at: this.#deps.clock.now() });
+    this.#deps.wakeUp('request');
+  }
+
+  /** False where somebody has lifted the cordon in the meantime. */
+  #move(to: RestartRow['state'], more: Partial<RestartRow>): Promise<boolean> {
+    const { store, self, node } = this.#deps;
+    return store.write(async (tx) => {
+      await holdCordon(tx);
+      if (!(await moveRestart(tx, self(), this.#row.state, { state: to, ...more }))) return false;
+      const { reason = null } = more;
+      recordMove(tx, self(), 'maintenance.restart', node(), reason === null ? { state: to } : { state: to, reason });
+      return true;
+    });
+  }
+}

@@ -1,0 +1,53 @@
+import { line } from '../../text/safe.ts';
+import { type Answer, readData } from '../connection/client.ts';
+import { type Session, showData } from '../connection/session.ts';
+import { operationVerb, TREE } from '../syntax/tree.ts';
+import { write } from '../terminal.ts';
+import { EXIT_INTERRUPTED } from './follow.ts';
+import { pollUntil } from './polling.ts';
+
+/** What an answer means: the wait is over, or it continues with these words. */
+type Looked = { readonly over: true } | { readonly over: false; readonly words: string };
+
+interface PolledVerb {
+  /** The verb that reads, with the fields of the one that was called. */
+  readonly path: string;
+  /** On the monotonic clock. */
+  readonly deadline: number;
+  /** Throws what ends the wait without success; `late` where the deadline has passed. */
+  readonly look: (data: Answer['data'], late: boolean) => Looked;
+}
+
+/**
+ * Polls a verb, from an answer that it has given, until the wait is over, and shows that. Each change of the words is a
+ * line on standard error. Resolves to the exit code.
+ */
+export async function pollVerb(
+  session: Session,
+  answered: Answer,
+  { path, deadline, look }: PolledVerb,
+): Promise<number> {
+  const { client, fields, options, terminal } = session;
+  const { call } = operationVerb(TREE, path);
+  const stop = new AbortController();
+  const restore = terminal.onInterrupt(() => stop.abort());
+  let [latest, shown]: [Answer | null, string] = [answered, ''];
+  try {
+    const end = await pollUntil({ clock: terminal.clock, deadline, signal: stop.signal }, async () => {
+      const answer = latest ?? (await readData(await client.call(call, fields)));
+      latest = null;
+      const looked = look(answer.data, terminal.clock.monotonic() >= deadline);
+      if (looked.over) return answer;
+      if (looked.words === shown) return 'again';
+      shown = looked.words;
+      terminal.stderr.write(line(shown));
+      return 'changed';
+    });
+    if (end === null) return EXIT_INTERRUPTED;
+    if (options.output === 'json') await write(terminal.stdout, end.text);
+    else await showData(session, end);
+    return 0;
+  } finally {
+    restore();
+  }
+}

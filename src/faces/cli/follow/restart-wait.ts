@@ -1,0 +1,27 @@
+import { Failure } from '../../../domain/failure.ts';
+import type { Projected } from '../../../operations/views/views.ts';
+import type { Answer } from '../connection/client.ts';
+import type { Session } from '../connection/session.ts';
+import { pollVerb } from './poll-verb.ts';
+
+type Restart = Projected<'maintenance.restart'>;
+
+/**
+ * Polls until the new program has started, and shows that. Resolves to 0; throws `conflict` where the restart was
+ * aborted, and `unavailable` at the `deadline`, which is on the monotonic clock: then the restart continues.
+ */
+export function waitForRestart(session: Session, answered: Answer, deadline: number): Promise<number> {
+  return pollVerb(session, answered, {
+    path: 'maintenance restart-status',
+    deadline,
+    look(data, late) {
+      const { state, reason, in_flight: running, node } = data as Restart;
+      if (state === 'idle') return { over: true };
+      if (state === 'aborted') throw new Failure('conflict', `The restart was aborted: ${reason ?? 'unknown'}.`);
+      if (late) throw new Failure('unavailable', `The restart of ${node} is not over; it continues.`);
+      if (state === 'requested') return { over: false, words: 'The new program is tried.' };
+      const jobs = `${running} ${running === 1 ? 'job runs' : 'jobs run'}`;
+      return { over: false, words: running === 0 ? 'The new program starts.' : `Waiting: ${jobs}.` };
+    },
+  });
+}

@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { OPERATORS, READERS } from '../../domain/access/scope.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { ProgramFiles } from '../../domain/program.ts';
+import { rfc3339 } from '../../lib/clock.ts';
+import { isNodeCordoned } from '../../store/maintenance/cordon.ts';
+import { listRestartable, OPEN_RESTARTS, requestRestart, type Restartable } from '../../store/maintenance/restarts.ts';
+import type { Db } from '../../store/schema/schema.ts';
+import * as field from '../core/fields.ts';
+import { readOperation, writeOperation, type Context } from '../core/operation.ts';
+import { reply, written, type Reply } from '../core/reply.ts';
+import { requireNode } from './maintenance.ts';
+import { runningJobs } from './running-jobs.ts';
+
+const node = field.name.optional().describe('The daemon; default the one that answers, or the only one');
+
+const base = { answers: ['maintenance.restart'], mcp: { none: 'A restart is planned by a person.' } } as const;
+
+const show = readOperation({
+  ...base,
+  id: 'maintenance.restart-status',
+  summary: 'Show the state of the last restart in place',
+  scopes: READERS,
+  http: { method: 'GET', path: '/maintenance/restart' },
+  cli: { verb: 'maintenance restart-status', examples: ['svc maintenance restart-status'] },
+  input: z.strictObject({ node }),
+  failures: ['not_found', 'conflict', 'unavailable'],
+  run: async (context, input) => status(context.store.db, await daemonOf(context, input.node)),
+});
+
+const restart = writeOperation({
+  ...base,
+  id: 'maintenance.restart',
+  summary: 'Replace a daemon by the new program on disk, in the same process, when its jobs have ended',
+  scopes: OPERATORS,
+  http: { method: 'POST', path: '/maintenance/restart', query: ['force', 'node'] },
+  cli: {
+    verb: 'maintenance restart',
+    wait: 'restarted',
+    examples: ['svc maintenance restart --wait', 'svc maintenance restart --node web1 --force'],
+  },
+  input: z.strictObject({ force: field.flag.describe('Cancel the jobs that still run'), node }),
+  failures: ['not_found', 'conflict', 'unavailable'],
+  async prepare(context, input) {
+    const daemon = await daemonOf(context, input.node);
+    // A second restart changes nothing, except that it may force the first.
+    if (!OPEN_RESTARTS.includes(daemon.state)) await requireNewProgram(context, daemon);
+    return daemon;
+  },
+  async run({ tx, services }, { force }, daemon) {
+    const changed = await requestRestart(tx, daemon.node, force);
+    tx.afterCommit(() => services.wake());
+    const [fresh = daemon] = await listRestartable(tx.db, daemon.node);
+    return written(await status(tx.db, fresh), daemon.node, { force, changed });
+  },
+});
+
+/** The daemon that a request means. Throws `conflict` where several run and none is named. */
+async function daemonOf({ services, store }: Context, named: string | undefined): Promise<Restartable> {
+  await requireNode(services, store.db, named);
+  const rows = await listRestartable(store.db, named ?? services.node());
+  const [first] = rows;
+  if (first === undefined)
+    throw new Failure('unavailable', named === undefined ? 'No daemon runs.' : `The daemon "${named}" does not run.`);
+  if (rows.length > 1) throw new Failure('conflict', `node: ${rows.length} daemons run; name one of svc node list.`);
+  return first;
+}
+
+/** Throws `conflict` where a restart would change nothing or must not be, and `unavailable` where that is unknown. */
+async function requireNewProgram({ services, store }: Context, daemon: Restartable): Promise<void> {
+  if (!(await isAlive({ services, store }, daemon)))
+    throw new Failure('unavailable', `The daemon "${daemon.node}" does not run; start it.`);
+  const { here, digest } = services.programs;
+  // The files of another machine are looked at by its daemon, whose answer is the state of the restart.
+  if (daemon.host !== here.host || daemon.boot_id !== here.bootId) return;
+  const onDisk = await digest(JSON.parse(daemon.program) as ProgramFiles);
+  if (daemon.digest === null)
+    throw new Failure('unavailable', 'The daemon has just started and does not know its program yet; try again soon.');
+  if (daemon.digest === onDisk)
+    throw new Failure('conflict', 'The program on disk is the one that runs; install the new one first.');
+}
+
+async function isAlive(
+  { services, store }: Pick<Context, 'services' | 'store'>,
+  daemon: Restartable,
+): Promise<boolean> {
+  if (services.node() === daemon.node) return true;
+  if (daemon.lease_until !== null) return daemon.lease_until > (await store.dialect.leaseClock(store.db));
+  const now = services.clock.now();
+  return (services.lockSeenAt(daemon.daemon_id) ?? 0) >= now;
+}
+
+async function status(db: Db, row: Restartable): Promise<Reply> {
+  const running = await runningJobs(db, row.node);
+  return reply('maintenance.restart', {
+    // Until the new program has started, the old one has not ended.
+    state: row.state === 'executing' ? 'draining' : row.state,
+    cordoned: await isNodeCordoned(db, row.node),
+    in_flight: running.length,
+    requested_at: timeOrNull(row.requested_at),
+    drain_deadline: timeOrNull(row.drain_deadline),
+    reason: row.reason,
+    node: row.node,
+    forced: row.forced === 1,
+    finished_at: timeOrNull(row.finished_at),
+    running,
+  });
+}
+
+function timeOrNull(ms: number | null): string | null {
+  return ms === null ? null : rfc3339(ms);
+}
+
+export const RESTART_OPERATIONS = [show, restart];

@@ -1,0 +1,41 @@
+/** The bundle in a separate folder, where a new build of it can be installed. */
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { VERSION } from '../../../src/version.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+
+export interface ProgramCopy {
+  readonly main: string;
+  /** A build that says that it is this version. */
+  install(version: string): void;
+  /** Its start ends with a syntax error. */
+  damage(): void;
+}
+
+/** Of the bundle that the tests run; `folder` must not exist. */
+export function copyProgram(folder: string): ProgramCopy {
+  const bundle = dirname(process.env['GATEHOUSE_MAIN'] ?? '');
+  if (!existsSync(join(bundle, 'main.js'))) throw new Error('these tests need the bundle: npm test makes it');
+  const dist = join(folder, 'dist');
+  mkdirSync(folder, { mode: 0o755 });
+  for (const part of ['package.json', 'bin', 'migrations'])
+    cpSync(join(ROOT, part), join(folder, part), { recursive: true });
+  cpSync(bundle, dist, { recursive: true });
+  const main = join(dist, 'main.js');
+  const whole = readFileSync(main, 'utf8');
+  let now = VERSION;
+  return {
+    main,
+    install(version) {
+      writeFileSync(main, whole);
+      for (const file of readdirSync(dist).filter((name) => name.endsWith('.js'))) {
+        const text = readFileSync(join(dist, file), 'utf8');
+        const line = `VERSION = ${JSON.stringify(now)}`;
+        if (text.includes(line)) writeFileSync(join(dist, file), text.replace(line, `VERSION = "${version}"`));
+      }
+      now = version;
+    },
+    damage: () => writeFileSync(main, 'let broken = ;\n'),
+  };
+}
