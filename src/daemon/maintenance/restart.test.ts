@@ -42,11 +42,11 @@ interface Scene {
   write: Awaited<ReturnType<typeof openTestStore>>['store']['write'];
 }
 
+const nothing = (): Promise<void> => Promise.resolve();
 async function scene(t: TestContext): Promise<Scene> {
   const on = await openTestStore();
   t.after(() => on.close());
   const { store } = on;
-  const nothing = (): Promise<void> => Promise.resolve();
   const at = { digest: nothing, trial: nothing };
   const disk = { digest: 'new', words: null as string | null };
   let [executed, later, self] = [0, 0, await on.daemon(HERE, NODE)];
