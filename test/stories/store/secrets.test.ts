@@ -143,7 +143,7 @@ test('what is no value is refused in words that do not repeat it, and leaves not
     [/^Error: standard input: the value is not UTF-8 text/, ['net/token'], Buffer.from([0x63, 0xff, 0xfe])],
     [/^Error: SECRET: expected PROJECT\/NAME/, ['token'], CANARY],
     [/^Error: --file: \/.*nowhere does not exist\./, ['net/token', '--file', join(dir, 'nowhere')], CANARY],
-    [/^Error: --file: expected a file, found a directory/, ['net/token', '--file', dir], CANARY],
+    [/^Error: --file: \S+ is a directory; expected a file\./, ['net/token', '--file', dir], CANARY],
     [/^Error: Unknown flag "--value"/, ['net/token', '--value', 'x'], CANARY],
     [/^Error: svc secret set: unexpected argument/, ['net/token', 'x'], CANARY],
   ];
