@@ -2,7 +2,8 @@ import type { App } from './faces/cli/terminal.ts';
 
 // Each program loads what it needs and no more: the command line is started for every verb.
 
-export const openLocal: App['openLocal'] = async (settings) => (await import('./app/local.ts')).openLocal(settings);
+export const openLocal: App['openLocal'] = async (settings, mayMake) =>
+  (await import('./app/local.ts')).openLocal(settings, mayMake);
 
 export const withoutStore: App['withoutStore'] = async (settings, reason) =>
   (await import('./app/local.ts')).withoutStore(settings, reason);

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import type { Settings } from '../config/settings/settings.ts';
 import { localCaller } from '../domain/access/caller.ts';
+import { Failure } from '../domain/failure.ts';
 import type { LocalRuntime, StorelessLocal } from '../faces/cli/terminal.ts';
 import { systemClock } from '../lib/clock.ts';
 import { userName } from '../lib/user-name.ts';
@@ -10,9 +12,16 @@ import { sandboxSupport } from './sandbox-support.ts';
 
 /**
  * Opens the local command line's runtime: the same operations, on the data directory itself. Throws the reason as it
- * is: the operator is at the machine, and there is no daemon's log to look into.
+ * is: the operator is at the machine, and there is no daemon's log to look into. Without `mayMake` a data directory
+ * that does not exist is refused.
  */
-export async function openLocal(settings: Settings): Promise<LocalRuntime> {
+export async function openLocal(settings: Settings, mayMake = true): Promise<LocalRuntime> {
+  const { dataDir, databaseUrl } = settings;
+  if (!mayMake && databaseUrl === null && !existsSync(dataDir))
+    throw new Failure(
+      'not_found',
+      `There is no data directory ${dataDir}: svc serve makes it, --data-dir names another.`,
+    );
   const base = await openBase(settings);
   const services = createServices(base, {
     hasQueue: true,

@@ -6,7 +6,8 @@ import type { Runtime, StorelessRuntime } from '../../operations/core/invoke.ts'
 
 /** What `src/app.ts` builds. It is passed to the command line, because a face must not know its implementation. */
 export interface App {
-  openLocal(settings: Settings): Promise<LocalRuntime>;
+  /** Without `mayMake` a data directory that does not exist is refused. */
+  openLocal(settings: Settings, mayMake?: boolean): Promise<LocalRuntime>;
   /** What still works after `openLocal` threw `reason`. */
   withoutStore(settings: Settings, reason: unknown): Promise<StorelessLocal>;
   /**

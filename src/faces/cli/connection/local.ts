@@ -59,15 +59,19 @@ export class LocalClient implements Client {
   }
 
   async #run(operation: Operation, raw: Fields, idempotencyKey: string | undefined): Promise<Answer> {
-    const [app, { invoke, invokeWithoutStore }] = await Promise.all([
+    const [app, { invoke, invokeWithoutStore }, { isWrite }] = await Promise.all([
       this.#app(),
       import('../../../operations/core/invoke.ts'),
+      import('../../../operations/core/operation.ts'),
     ]);
-    this.#opened ??= app.openLocal(this.#settings);
+    // Reading makes nothing.
+    this.#opened ??= app.openLocal(this.#settings, isWrite(operation));
     let local: LocalRuntime;
     try {
       local = await this.#opened;
     } catch (error) {
+      // A verb that looks before it writes may open again.
+      this.#opened = undefined;
       const { runtime, caller } = await app.withoutStore(this.#settings, error);
       return invokeWithoutStore(runtime, operation, { caller, raw });
     }
