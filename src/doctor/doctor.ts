@@ -11,6 +11,7 @@ import { examineListeners } from './entries/listeners.ts';
 import { examineNotifications } from './entries/notifications.ts';
 import { examineOptionalTools } from './entries/optional-tools.ts';
 import { examinePrivilegePosture } from './entries/privilege-posture.ts';
+import { examineDaemons } from './maintenance/daemons.ts';
 import { examineRetention } from './maintenance/retention.ts';
 import { plainReason } from './reason.ts';
 import { examineRules } from './entries/rules.ts';
@@ -51,6 +52,7 @@ const CHECKS: readonly Check[] = [
   { name: 'optional_tools', limitMs: TOOLS_LIMIT_MS, examine: examineOptionalTools },
   { name: 'privilege_posture', limitMs: LIMIT_MS, examine: examinePrivilegePosture },
   { name: 'job_account', limitMs: LIMIT_MS, examine: examineJobAccount },
+  { name: 'daemons', limitMs: LIMIT_MS, examine: examineDaemons },
   { name: 'notifications', limitMs: LIMIT_MS, examine: examineNotifications },
   { name: 'schedules', limitMs: LIMIT_MS, examine: examineSchedules },
   { name: 'watches', limitMs: LIMIT_MS, examine: examineWatches },

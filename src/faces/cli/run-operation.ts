@@ -35,7 +35,8 @@ export async function runOperation(asked: Session, call: OperationCall): Promise
   if (call.wait !== undefined && flags['wait'] !== undefined)
     return waitFor(session, call.wait, await readData(called), deadline);
   if (call.differs !== undefined) return showDifference(session, call.differs, await readData(called));
-  await show(session, called);
+  const shown = await show(session, called);
+  if (shown !== null) await (await import('./follow/lost-runs.ts')).mentionGone(session, shown);
   if (call.next !== undefined) await showNext(session, call.next);
   if (called.shape === 'none' && options.output === 'text') session.terminal.stderr.write('Done.\n');
   return 0;

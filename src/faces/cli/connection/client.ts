@@ -20,7 +20,21 @@ export interface Client {
   call(call: OperationCall, fields: Fields, idempotencyKey?: string): Promise<Called>;
   /** Ends after the event `end`, or when `signal` aborts. */
   follow(call: OperationCall, fields: Fields, signal: AbortSignal): AsyncIterable<SentEvent>;
+  /** Which daemons of the store live; only the local client looks. */
+  liveness?(): Promise<Liveness>;
   close(): Promise<void>;
+}
+
+/** A job that counts as running although its daemon, of this name, is gone. */
+export interface LostRun {
+  readonly id: string;
+  readonly node: string | null;
+}
+
+export interface Liveness {
+  /** Daemons that are alive. */
+  readonly alive: number;
+  readonly lost: readonly LostRun[];
 }
 
 /** A failure that a server sent: its envelope is shown unchanged. */

@@ -4,7 +4,7 @@ import type { Answer } from '../../../operations/core/invoke.ts';
 import type { Operation } from '../../../operations/core/operation.ts';
 import type { StreamEvent } from '../../../operations/core/reply.ts';
 import type { Fields } from '../syntax/arguments.ts';
-import type { Called, Client, SentEvent } from './client.ts';
+import type { Called, Client, Liveness, SentEvent } from './client.ts';
 import { checkPathFields } from './remote-request.ts';
 import type { App, LocalRuntime } from '../terminal.ts';
 import type { OperationCall } from '../syntax/tree.ts';
@@ -33,6 +33,11 @@ export class LocalClient implements Client {
     for await (const event of answer.events(signal)) yield sent(event);
   }
 
+  async liveness(): Promise<Liveness> {
+    const { runtime } = await this.#open(await this.#app(), false);
+    return (await import('../../../operations/maintenance/liveness.ts')).livenessOf(runtime);
+  }
+
   async close(): Promise<void> {
     if (this.#opened === undefined) return;
     const local = await this.#opened.catch(() => undefined);
@@ -58,17 +63,20 @@ export class LocalClient implements Client {
     }
   }
 
+  /** Reading makes nothing. */
+  #open(app: App, mayMake: boolean): Promise<LocalRuntime> {
+    return (this.#opened ??= app.openLocal(this.#settings, mayMake));
+  }
+
   async #run(operation: Operation, raw: Fields, idempotencyKey: string | undefined): Promise<Answer> {
     const [app, { invoke, invokeWithoutStore }, { isWrite }] = await Promise.all([
       this.#app(),
       import('../../../operations/core/invoke.ts'),
       import('../../../operations/core/operation.ts'),
     ]);
-    // Reading makes nothing.
-    this.#opened ??= app.openLocal(this.#settings, isWrite(operation));
     let local: LocalRuntime;
     try {
-      local = await this.#opened;
+      local = await this.#open(app, isWrite(operation));
     } catch (error) {
       // A verb that looks before it writes may open again.
       this.#opened = undefined;

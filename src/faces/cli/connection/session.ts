@@ -19,13 +19,22 @@ export interface Session {
 export type ProgramSession = Omit<Session, 'client'>;
 
 /** Shows an answer: in JSON mode the bytes unchanged, else as text for people. */
-export async function show(session: Session, called: Called): Promise<void> {
-  if (called.shape === 'none') return;
+export async function show(session: Session, called: Called): Promise<Shown | null> {
+  if (called.shape === 'none') return null;
   if (session.options.output === 'json') {
     for await (const chunk of called.chunks) await write(session.terminal.stdout, chunk);
-    return;
+    return null;
   }
-  await showData(session, parseEnvelope(await readAll(called.chunks)));
+  const text = await readAll(called.chunks);
+  const envelope = parseEnvelope(text);
+  await showData(session, envelope);
+  return { kind: envelope.kind, text };
+}
+
+/** What text mode has shown, and the envelope of it. */
+export interface Shown {
+  readonly kind: string;
+  readonly text: string;
 }
 
 /** Shows the data of an answer as text for people; a value shown only once is alone on standard output. */

@@ -8,6 +8,7 @@ import { line } from '../../text/safe.ts';
 import { progressLine } from './progress-line.ts';
 import { write } from '../terminal.ts';
 import { operationVerb, TREE } from '../syntax/tree.ts';
+import { watchDaemon } from './lost-runs.ts';
 
 /** How a job ended. */
 export interface End {
@@ -36,6 +37,11 @@ export async function follow(session: Session, id: string, since: number, sink: 
   const { terminal } = session;
   const detach = new AbortController();
   const restore = terminal.onInterrupt(() => detach.abort());
+  const daemon = { failure: null as Failure | null };
+  const unwatch = watchDaemon(session, id, (failure) => {
+    daemon.failure = failure;
+    detach.abort();
+  });
   // Only a stream from the start shows by its first events whether the job was claimed.
   let quiet: (() => void) | null = null;
   let last = since;
@@ -55,9 +61,11 @@ export async function follow(session: Session, id: string, since: number, sink: 
     }
   } finally {
     quiet?.();
+    unwatch();
     restore();
     await sink.clear?.();
   }
+  if (daemon.failure !== null) throw daemon.failure;
   if (!detach.signal.aborted) throw new Failure('unavailable', `The stream of job ${id} ended before the job did.`);
   terminal.stderr.write(
     line(`\nDetached; job ${id} continues. Resume with: svc job tail ${id} --since ${last}${placeFlags(session)}`),

@@ -2,6 +2,7 @@ import { Failure } from '../../../domain/failure.ts';
 import { isTerminal } from '../../../domain/jobs/job.ts';
 import { parseEnvelope } from '../connection/client.ts';
 import { type End, EXIT_INTERRUPTED, exitCodeOfJob, readJob } from './follow.ts';
+import { watchDaemon } from './lost-runs.ts';
 import { pollUntil, readDeadline } from './polling.ts';
 import { type Session, showData } from '../connection/session.ts';
 import { write } from '../terminal.ts';
@@ -12,14 +13,21 @@ export async function jobWait(session: Session): Promise<number> {
   const deadline = readDeadline(flags['timeout'], terminal.clock, 'svc job wait --help');
   const stop = new AbortController();
   const restore = terminal.onInterrupt(() => stop.abort());
+  const daemon = { failure: null as Failure | null };
+  const unwatch = watchDaemon(session, String(fields['id']), (failure) => {
+    daemon.failure = failure;
+    stop.abort();
+  });
   try {
     const polling = { clock: terminal.clock, deadline, signal: stop.signal };
     const job = await pollUntil(polling, () => look(session, String(fields['id']), deadline));
+    if (daemon.failure !== null) throw daemon.failure;
     if (job === null) return EXIT_INTERRUPTED;
     if (options.output === 'json') await write(terminal.stdout, job.text);
     else await showData(session, parseEnvelope(job.text));
     return exitCodeOfJob(job);
   } finally {
+    unwatch();
     restore();
   }
 }

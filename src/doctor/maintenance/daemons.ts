@@ -1,0 +1,20 @@
+import { join } from 'node:path';
+import { isLockHeld } from '../../store/engine/instance-lock.ts';
+import { readLiveness } from '../../store/maintenance/gone.ts';
+import { hasClaimable } from '../../store/jobs/jobs.ts';
+import { type Facts, type Finding, named, ok, warn } from '../entry.ts';
+import { withStore } from '../with-store.ts';
+
+/** Reports jobs whose daemon is gone, and jobs that wait while no daemon runs. */
+export function examineDaemons({ openedStore, paths }: Facts): Promise<Finding> {
+  return withStore(openedStore, async (store) => {
+    const { alive, lost } = await readLiveness(store, (id) => isLockHeld(join(paths.instances, `${id}.lock`)));
+    if (lost.length > 0) {
+      const jobs = named(lost.map(({ id, node }) => `${id}${node === null ? '' : ` of ${node}`}`));
+      const next = alive > 0 ? 'A daemon marks them' : 'Start svc serve: it marks them';
+      return warn(`Recorded as running, but their daemon is gone: ${jobs}. ${next} interrupted; then svc job redrive.`);
+    }
+    if (alive === 0 && (await hasClaimable(store.db))) return warn('No daemon runs, and jobs wait: start svc serve.');
+    return ok(alive === 0 ? 'No daemon runs, and no job waits.' : `Daemons that run: ${alive}.`);
+  });
+}

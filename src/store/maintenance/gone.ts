@@ -1,0 +1,45 @@
+import { RUNNING } from '../engine/literals.ts';
+import type { Store } from '../store.ts';
+import { listOthers } from './daemons.ts';
+
+/** A job that is recorded as running, but whose daemon is not alive. */
+export interface LostRun {
+  readonly id: string;
+  /** The name of the daemon; null for one of an early build. */
+  readonly node: string | null;
+}
+
+export interface Liveness {
+  /** Daemons that are alive. */
+  readonly alive: number;
+  /** The oldest first, at most LOST_MAX. */
+  readonly lost: readonly LostRun[];
+}
+
+/** More say nothing more to a reader. */
+const LOST_MAX = 1_000;
+
+/**
+ * Which daemons live, and which jobs count as running without one. `isLocked` says whether a process holds the lock of
+ * a daemon, where daemons have locks.
+ */
+export async function readLiveness(
+  { db, dialect }: Pick<Store, 'db' | 'dialect'>,
+  isLocked: (daemonId: string) => boolean,
+): Promise<Liveness> {
+  const now = dialect.liveness === 'lease' ? await dialect.leaseClock(db) : 0;
+  const daemons = await listOthers(db, '');
+  const alive = daemons.filter(({ id, lease_until: until }) =>
+    dialect.liveness === 'lease' ? until === null || until > now : isLocked(id),
+  );
+  let runs = db
+    .selectFrom('jobs')
+    .leftJoin('daemons', 'daemons.id', 'jobs.daemon_id')
+    .select(['jobs.id', 'daemons.node'])
+    .where('jobs.state', '=', RUNNING);
+  if (alive.length > 0) {
+    const ids = alive.map(({ id }) => id);
+    runs = runs.where('jobs.daemon_id', 'not in', ids);
+  }
+  return { alive: alive.length, lost: await runs.orderBy('jobs.id').limit(LOST_MAX).execute() };
+}
