@@ -96,6 +96,8 @@ for (const engine of ENGINES) {
           order_key_id: keyId,
           summary: null,
           cancel_requested_at: null,
+          reason: null,
+          rerun_of: null,
         },
       );
     });
