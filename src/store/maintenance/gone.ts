@@ -3,7 +3,7 @@ import type { Store } from '../store.ts';
 import { listOthers } from './daemons.ts';
 
 /** A job that is recorded as running, but whose daemon is not alive. */
-export interface LostRun {
+interface LostRun {
   readonly id: string;
   /** The name of the daemon; null for one of an early build. */
   readonly node: string | null;
