@@ -77,6 +77,13 @@ export type Output = 'text' | 'json';
 /** A stream that may be a terminal. */
 type Screen = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
 
+const ROWS_DEFAULT = 24;
+
+/** What fits on a terminal; null for any width. One whose size was never set says that it has 0 columns and rows. */
+export function sizeOf({ columns = 0, rows = 0 }: Screen): { readonly width: number | null; readonly rows: number } {
+  return { width: columns === 0 ? null : columns, rows: rows === 0 ? ROWS_DEFAULT : rows };
+}
+
 /** Everything outside that the command line uses; tests pass their own. */
 export interface Terminal {
   readonly argv: readonly string[];

@@ -2,7 +2,7 @@ import type { Projected } from '../../../operations/views/views.ts';
 import type { Fields, GivenFlags } from '../syntax/arguments.ts';
 import { type Called, type Client, parseEnvelope, readAll } from './client.ts';
 import type { Options } from '../syntax/options.ts';
-import { type Terminal, write } from '../terminal.ts';
+import { sizeOf, type Terminal, write } from '../terminal.ts';
 import type { Verb } from '../syntax/tree.ts';
 
 /** One command in progress: the request, the output format and the client that executes it. */
@@ -44,7 +44,7 @@ export async function showData(session: Session, { kind, data }: { kind: string;
     import('../../text/views/jobs.ts'),
   ]);
   const { stdout, stderr, clock } = session.terminal;
-  const width = stdout.isTTY === true ? (stdout.columns ?? null) : null;
+  const width = stdout.isTTY === true ? sizeOf(stdout).width : null;
   const display = {
     nowMs: clock.now(),
     color: session.options.color,

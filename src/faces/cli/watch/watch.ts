@@ -5,7 +5,7 @@ import { openClient } from '../connection/open-client.ts';
 import type { ProgramSession } from '../connection/session.ts';
 import { EXIT_INTERRUPTED } from '../follow/follow.ts';
 import { line } from '../../text/safe.ts';
-import { type Terminal, write } from '../terminal.ts';
+import { sizeOf, type Terminal, write } from '../terminal.ts';
 import { changesBetween } from './changes.ts';
 import { draw, ENTER, LEAVE } from './screen.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
@@ -70,8 +70,9 @@ async function onScreen(session: ProgramSession, client: Client, first: Snapshot
   let shown: Parameters<Sink['show']> = [first, null];
   const redraw = (): Promise<void> => {
     const [snapshot, fault] = shown;
-    const display = { nowMs: clock.now(), color: options.color, width: stdout.columns ?? null };
-    return write(stdout, draw({ snapshot, fault, place: placeOf(session), rows: stdout.rows ?? 24 }, display));
+    const { width, rows } = sizeOf(stdout);
+    const display = { nowMs: clock.now(), color: options.color, width };
+    return write(stdout, draw({ snapshot, fault, place: placeOf(session), rows }, display));
   };
   const resized = (): void => void redraw();
   const restore = terminal.onInterrupt(interrupt, ['SIGTERM', 'SIGHUP']);
