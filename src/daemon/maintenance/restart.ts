@@ -45,7 +45,7 @@ const NO_DIGEST = '';
 /** A forced restart waits at least this long for the jobs that it has cancelled. */
 const FORCED_MS = 60_000;
 
-/** Finds out what this daemon runs, once, and records it for who asks for a restart. */
+/** Records the digest of the running program once. A request for a restart compares it with the files on disk. */
 export const programLoop: LoopRow<RestartLoopDeps & { readonly running: RunningDigest }> = {
   name: 'program',
   everyMs: DIGEST_EVERY_MS,

@@ -15,7 +15,6 @@ import { fail, run } from '../qemu.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const SUITE = 'bookworm';
-const MIRROR = 'http://deb.debian.org/debian';
 /** Besides the smallest Debian: its own kernel, systemd, and the one library that Node lacks. */
 const PACKAGES = 'systemd,systemd-sysv,dbus,libatomic1,linux-image-cloud-amd64';
 /** A file with holes: only what is in it takes room. */
@@ -56,7 +55,7 @@ export function writeDisk(scratch: string, base: string | null): Disk {
   if (process.getuid?.() !== 0) fail('debootstrap needs root.');
   const root = join(scratch, 'root');
   // In a separate mount namespace: what it mounts is gone at its end, however it ends.
-  const words = ['--mount', 'debootstrap', '--variant=minbase', `--include=${PACKAGES}`, SUITE, root, MIRROR];
+  const words = ['--mount', 'debootstrap', '--variant=minbase', `--include=${PACKAGES}`, SUITE, root];
   if (base === null) run('unshare', words, scratch);
   else run('cp', ['-a', base, root], scratch);
   install(scratch, root);
