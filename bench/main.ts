@@ -18,6 +18,7 @@ import { clearScratch, clearScratchNow } from './kit/scratch.ts';
 import { monotonicMs } from './kit/time.ts';
 import { mcp } from './parts/agents/mcp.ts';
 import { backup } from './parts/backup.ts';
+import { bombs } from './parts/bounds/bombs.ts';
 import { checkout } from './parts/checkout.ts';
 import { checks } from './parts/checks/checks.ts';
 import { classify } from './parts/checks/classify.ts';
@@ -25,7 +26,7 @@ import { probes } from './parts/checks/probes.ts';
 import { status } from './parts/checks/status.ts';
 import { claims } from './parts/claims.ts';
 import { enqueue } from './parts/enqueue.ts';
-import { flood } from './parts/flood.ts';
+import { flood } from './parts/bounds/flood.ts';
 import { idle } from './parts/idle.ts';
 import { infrastructure } from './parts/infrastructure.ts';
 import { latency } from './parts/latency.ts';
@@ -58,6 +59,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   output,
   stream,
   flood,
+  bombs,
   idle,
   infrastructure,
   reaction,

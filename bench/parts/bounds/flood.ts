@@ -1,42 +1,13 @@
-import type { Bench } from '../kit/bench.ts';
-import { expectStatus, queueCommand, startDaemon, type Daemon } from '../kit/daemon.ts';
-import { HttpConnection, requestBytes } from '../kit/http-client.ts';
-import { residentMiB } from '../kit/process-facts.ts';
-import { removeDir } from '../kit/scratch.ts';
-import { median, percentile } from '../kit/statistics.ts';
-import { monotonicMs, sleep } from '../kit/time.ts';
+import { askFor } from '../../kit/asking.ts';
+import type { Bench } from '../../kit/bench.ts';
+import { queueCommand, startDaemon, type Daemon } from '../../kit/daemon.ts';
+import { removeDir } from '../../kit/scratch.ts';
+import { median, percentile } from '../../kit/statistics.ts';
 
 const WRITERS = 8;
 const LINE = 'x'.repeat(99);
 const CAP_LINES = Math.floor((256 * 1024 * 1024) / (LINE.length + 1));
-const SAMPLE_EVERY_MS = 50;
-const PATHS = ['/jobs?limit=50', '/whoami', '/maintenance/readiness'];
 const MARK = 'Output limit of 256 MiB reached';
-
-interface Seen {
-  readonly memory: number[];
-  readonly latencies: number[];
-}
-
-/** Reads memory and asks the API, in turn, for `durationMs`. */
-async function watch(daemon: Daemon, durationMs: number): Promise<Seen> {
-  const seen: Seen = { memory: [], latencies: [] };
-  const connection = await HttpConnection.open(daemon.url('/'));
-  const requests = PATHS.map((path) => requestBytes({ method: 'GET', url: daemon.url(path), headers: daemon.headers }));
-  try {
-    for (let at = monotonicMs(), i = 0; monotonicMs() - at < durationMs; i += 1) {
-      const before = monotonicMs();
-      const response = await connection.send(requests[i % requests.length] ?? Buffer.alloc(0));
-      seen.latencies.push(monotonicMs() - before);
-      expectStatus(response, 200);
-      seen.memory.push(residentMiB(daemon.pid));
-      await sleep(SAMPLE_EVERY_MS);
-    }
-  } finally {
-    connection.close();
-  }
-  return seen;
-}
 
 /** How many of the jobs met the cap and say so: the mark follows the last line that is kept. */
 async function marked(daemon: Daemon, jobs: readonly string[]): Promise<number> {
@@ -52,10 +23,10 @@ async function marked(daemon: Daemon, jobs: readonly string[]): Promise<number> 
 export async function flood({ report, quick }: Bench): Promise<void> {
   const daemon = await startDaemon();
   try {
-    const before = await watch(daemon, quick ? 1_000 : 3_000);
+    const before = await askFor(daemon, quick ? 1_000 : 3_000);
     const jobs: string[] = [];
     for (let i = 0; i < WRITERS; i += 1) jobs.push(await queueCommand(daemon, ['/usr/bin/yes', LINE]));
-    const during = await watch(daemon, quick ? 8_000 : 60_000);
+    const during = await askFor(daemon, quick ? 8_000 : 60_000);
     const base = { name: 'idle', value: median(before.memory) };
     const growth = Math.max(...during.memory) - base.value;
     report.add({
