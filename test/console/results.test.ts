@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { graphHtml } from '../../src/faces/web/console/graph.ts';
 import { matrixHtml } from '../../src/faces/web/console/matrix.ts';
 import { startProgram } from '../support/program.ts';
-import { EVIL, tellStory } from '../support/console/story.ts';
+import { EVIL, onMachine, tellStory } from '../support/console/story.ts';
 import { visit } from '../support/console/visitor.ts';
 
 const COUNTS = { ok: 1, changed: 0, failures: 0, unreachable: 0, skipped: 0, rescued: 0, ignored: 0 };
@@ -61,6 +61,10 @@ describe('Results in the console', () => {
     const { text } = await visitor.open(`/runs/${id}`);
     assert.match(text, /<a href="\/jobs\/job_\w+"><g class="idle"><title>prepare: queued<\/title>/);
     assert.match(text, /finish \(waiting\) after left, right/);
+    await onMachine(program, 'workflow.remove', { name: 'patch' });
+    const removed = await visitor.open(`/runs/${id}`);
+    assert.equal(removed.status, 200);
+    assert.match(removed.text, /The workflow was removed: there is no graph/);
   });
 
   it('a graph places each step behind those that it needs, and none twice', () => {

@@ -1,3 +1,4 @@
+import { Failure } from '../../../domain/failure.ts';
 import type { Projected } from '../../../operations/views/views.ts';
 import type { Paint } from '../../text/display.ts';
 import { html, type Html } from '../../html/html.ts';
@@ -40,14 +41,24 @@ const RUN: Page = {
   reads: ['workflow.status', 'workflow.get'],
   async show(request) {
     const run = await request.ask('workflow.status', 'workflow.status', request.params);
-    const { steps } = await request.ask('workflow.get', 'workflow.get', { name: run.workflow });
-    const link = html`<p><a href="${request.url(`/workflows/${encodeURIComponent(run.workflow)}`)}">\
-Workflow ${run.workflow}</a></p>\n`;
-    const content = html`${runGraph(run, steps, request)}${link}\
+    const content = html`${await ofWorkflow(run, request)}\
 ${blocksHtml(textOf('workflow.status', run, request.display), request)}`;
     return { title: `Run of ${run.workflow}`, state: mark(run.state, paintOf(run.state)), content };
   },
 };
+
+/** Its steps as a graph, and the way to it. A run remains where its workflow was removed. */
+async function ofWorkflow(run: Run, request: PageRequest): Promise<Html> {
+  const name = run.workflow;
+  try {
+    const { steps } = await request.ask('workflow.get', 'workflow.get', { name });
+    const path = request.url(`/workflows/${encodeURIComponent(name)}`);
+    return html`${runGraph(run, steps, request)}<p><a href="${path}">Workflow ${name}</a></p>\n`;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return html`<p class="soft">The workflow was removed: there is no graph of this run.</p>\n`;
+  }
+}
 
 /** A run keeps the steps that it began with, and the workflow may have been replaced since. */
 function runGraph(run: Run, steps: Steps, { url }: PageRequest): Html {
