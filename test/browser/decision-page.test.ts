@@ -1,17 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test, type TestContext } from 'node:test';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { startBrowser } from '../support/browser/browser.ts';
 import { type DecisionFixture, type Gated, openDecisionFixture } from '../support/fixtures/decisions.ts';
-import { CHROMIUM, needs } from '../support/tools.ts';
+import { needs } from '../support/tools.ts';
 
-const FLAGS = [
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 const PHONE = { width: 360, height: 740 };
 /**
  * How long the page is left open with scripts on, in milliseconds: whatever would decide by itself has done so by then.
@@ -34,7 +27,7 @@ interface Opened {
 describe('The page of a decision link in a browser', { skip: needs('chromium') }, () => {
   let browser: Browser;
   before(async () => {
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, chromiumSandbox: false });
+    browser = await startBrowser();
   });
   after(() => browser.close());
 

@@ -2,21 +2,13 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { createStatusFace } from '../../src/faces/status/face.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { startBrowser } from '../support/browser/browser.ts';
 import { faultsOf } from '../support/console/axe.ts';
 import { startProgram } from '../support/program.ts';
-import { CHROMIUM, needs } from '../support/tools.ts';
-
-const FLAGS = [
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
+import { needs } from '../support/tools.ts';
 
 /** A new page, and what went wrong on it: refused resources, script errors, requests to other origins. */
 async function openPage(
@@ -36,7 +28,7 @@ async function openPage(
 describe('Pages in a browser', { skip: needs('chromium') }, () => {
   let browser: Browser;
   before(async () => {
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, chromiumSandbox: false });
+    browser = await startBrowser();
   });
   after(() => browser.close());
 
