@@ -3,11 +3,10 @@
  * others. When that tab closes or pauses, the browser gives the lock to the next. Over plain http from another machine
  * browsers have no locks; there the looks at the page bring the number.
  */
+import { COUNT_MAX, pendingText } from '../console/pending.ts';
 import { pause, readStream } from './stream.ts';
 
 const RETRY_MS = 5_000;
-/** More are not counted on pages. */
-const COUNT_MAX = 99;
 const NAME = `svc${document.documentElement.dataset['base'] ?? ''}`;
 
 interface News {
@@ -17,21 +16,17 @@ interface News {
   readonly isFull: boolean;
 }
 
-interface Page {
-  look(): void;
-}
-
 type Listed = readonly { readonly runbook: string; readonly summary: string }[];
 
 export class ApprovalNews {
-  readonly #page: Page;
+  readonly #look: () => void;
   readonly #channel = new BroadcastChannel(NAME);
   #stop: AbortController | null = null;
   #count = 0;
   #isFull = false;
 
-  constructor(page: Page) {
-    this.#page = page;
+  constructor(look: () => void) {
+    this.#look = look;
     this.#count = countOf(document);
     this.#channel.addEventListener('message', ({ data }) => this.#hear(data as News));
   }
@@ -86,16 +81,16 @@ export class ApprovalNews {
   }
 
   #hear({ count, newest, isFull }: News): void {
-    if (isFull !== this.#isFull) this.#page.look();
+    if (isFull !== this.#isFull) this.#look();
     this.#isFull = isFull;
     const shown = Math.min(count, COUNT_MAX);
     if (shown === this.#count) return;
     if (shown > this.#count && newest !== null) announce(`New approval: ${newest}`);
     this.#count = shown;
-    const text = count > COUNT_MAX ? `${COUNT_MAX}+` : String(count);
-    document.title = (count === 0 ? '' : `(${text}) `) + document.title.replace(/^\(\d+\+?\) /, '');
+    const text = pendingText(count);
+    document.title = (text === '' ? '' : `(${text}) `) + document.title.replace(/^\(\d+\+?\) /, '');
     this.#drawIcon();
-    this.#page.look();
+    this.#look();
   }
 
   #drawIcon(): void {

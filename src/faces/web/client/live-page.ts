@@ -3,7 +3,7 @@ import { ApprovalNews } from './approvals.ts';
 import { LogTail } from './log-tail.ts';
 import { change } from './morph.ts';
 import { NewRows } from './new-rows.ts';
-import { isFault } from './stream.ts';
+import { isFault, SIGNED_OUT } from './stream.ts';
 import { localise } from './times.ts';
 import { parsed } from './trusted.ts';
 
@@ -15,14 +15,13 @@ const RETRY_MS = 4_000;
 const RETRY_MAX_MS = 60_000;
 /** Between two looks that events ask for. */
 const SOON_MS = 250;
-const SIGNED_OUT = 'Signed out: reload the page to sign in';
 
 export class LivePage {
   readonly #line: HTMLElement;
   readonly #button: HTMLButtonElement;
   readonly #tail: LogTail | null;
   readonly #news: ApprovalNews;
-  readonly #rows = new NewRows(this);
+  readonly #rows = new NewRows(() => this.look());
   #isPaused = false;
   #isSignedOut = false;
   #failures = 0;
@@ -35,8 +34,8 @@ export class LivePage {
     this.#button = button;
     const section = document.querySelector<HTMLElement>('#log');
     const box = section?.querySelector<HTMLElement>('.log');
-    this.#tail = section && box ? new LogTail(section, box, this) : null;
-    this.#news = new ApprovalNews(this);
+    this.#tail = section && box ? new LogTail(section, box, () => this.look()) : null;
+    this.#news = new ApprovalNews(() => this.look());
   }
 
   start(): void {

@@ -5,28 +5,24 @@
 import type { JobEvent } from '../../../domain/jobs/job.ts';
 import type { ServerEvent } from './event-stream.ts';
 import { LogView } from './log-view.ts';
-import { pause, readStream } from './stream.ts';
+import { pause, readStream, SIGNED_OUT } from './stream.ts';
 
 /** After a lost connection, doubled with each up to the last. */
 const RETRY_MS = 1_000;
 const RETRY_MAX_MS = 30_000;
 
-interface Page {
-  /** Looks at the page soon. */
-  look(): void;
-}
-
 export class LogTail {
   readonly section: HTMLElement;
   readonly #view: LogView;
-  readonly #page: Page;
+  readonly #look: () => void;
   #stream: string | null;
   #stop = new AbortController();
   #isLive = false;
 
-  constructor(section: HTMLElement, box: HTMLElement, page: Page) {
+  /** `look` looks at the page soon. */
+  constructor(section: HTMLElement, box: HTMLElement, look: () => void) {
     this.section = section;
-    this.#page = page;
+    this.#look = look;
     this.#stream = section.dataset['stream'] ?? null;
     this.#view = new LogView(section, box, this.#stream !== null);
     this.#stop.abort();
@@ -62,7 +58,7 @@ export class LogTail {
     const after = fresh.querySelector<HTMLElement>('#log');
     if (after === null) return;
     this.#stream = after.dataset['stream'] ?? null;
-    if (this.#stream === null && taken > 0) this.#page.look();
+    if (this.#stream === null && taken > 0) this.#look();
   }
 
   async #follow(stream: string, signal: AbortSignal): Promise<void> {
@@ -78,7 +74,7 @@ export class LogTail {
       });
       this.#isLive = false;
       if (signal.aborted || this.#stream === null) return;
-      if (ending.is === 'signed out') return this.#view.say('Signed out: reload the page to sign in');
+      if (ending.is === 'signed out') return this.#view.say(SIGNED_OUT);
       if (ending.is === 'refused') return this.#view.say('The output can no longer be followed');
       const waitMs = ending.is === 'full' ? ending.waitMs : Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** failures);
       failures += 1;
@@ -88,7 +84,7 @@ export class LogTail {
           ? `Stream limit reached: lines come with each look at the page; next try in ${seconds} s`
           : `Connection lost: next try in ${seconds} s, from line ${this.#view.last}`,
       );
-      this.#page.look();
+      this.#look();
       await pause(waitMs, signal);
     }
   }
@@ -99,6 +95,6 @@ export class LogTail {
       this.#stream = null;
       this.#view.say(`The job ended: ${state}${code === null ? '' : `, exit code ${code}`}`);
     } else this.#view.append(JSON.parse(data) as JobEvent);
-    if (name !== 'log') this.#page.look();
+    if (name !== 'log') this.#look();
   }
 }

@@ -3,18 +3,14 @@ import { make } from './trusted.ts';
 
 const ID = 'new-rows';
 
-interface Page {
-  look(): void;
-}
-
 export class NewRows {
   #isAsked = false;
 
-  constructor(page: Page) {
+  constructor(look: () => void) {
     document.addEventListener('click', ({ target }) => {
       if (!(target instanceof Element) || target.closest(`#${ID}`) === null) return;
       this.#isAsked = true;
-      page.look();
+      look();
     });
   }
 

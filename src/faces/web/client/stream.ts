@@ -5,6 +5,7 @@ import { EventReader, type ServerEvent } from './event-stream.ts';
 const SILENCE_MS = 45_000;
 /** Where a refusal does not say when to try again. */
 const RETRY_MS = 30_000;
+export const SIGNED_OUT = 'Signed out: reload the page to sign in';
 
 type Ending =
   | { readonly is: 'full'; readonly waitMs: number }

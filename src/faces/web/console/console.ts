@@ -179,7 +179,7 @@ export class Console {
 }
 
 async function pendingOf({ may, ask }: PageRequest): Promise<Pending> {
-  return may('approval.list') ? pendingText(await ask('approval.list', 'approval.list', PENDING)) : '';
+  return may('approval.list') ? pendingText((await ask('approval.list', 'approval.list', PENDING)).length) : '';
 }
 
 /** Null in a process that has no queue and cannot tell. */

@@ -56,8 +56,8 @@ function waiting(all: Projected<'approval.list'>, { url, display }: PageRequest)
         html`<li><a href="${url(`/approvals/${id}`)}">${runbook}</a> <q><bdi>${summary}</bdi></q>, asked by \
 <bdi>${by}</bdi>, ${timeLeft(Date.parse(end) - display.nowMs)}</li>\n`,
     );
-  const people = all.length === 1 ? '1 approval needs a person' : `${pendingText(all)} approvals need a person`;
-  const more = html`<p><a href="${url('/approvals')}">All ${pendingText(all)}</a></p>\n`;
+  const people = all.length === 1 ? '1 approval needs a person' : `${pendingText(all.length)} approvals need a person`;
+  const more = html`<p><a href="${url('/approvals')}">All ${pendingText(all.length)}</a></p>\n`;
   return html`<section class="panel"><h2>${people}</h2>
 <ul>\n${rows}</ul>${all.length > JOBS ? more : html``}</section>\n`;
 }
