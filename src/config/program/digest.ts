@@ -1,10 +1,29 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync, lstatSync, readdirSync, readFileSync, realpathSync, type Stats } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import type { ProgramFiles } from '../../domain/program.ts';
+import { errorCode } from '../../lib/error-code.ts';
 import { PROGRAM_ROOT, programEntry } from '../../lib/files/program-files.ts';
 
-export type DigestAnswer = { readonly digest: string } | { readonly why: string };
+/**
+ * What a program is on disk: one digest of all files that a start of it reads. Files of a program that another account
+ * could change are refused, because a restart would run them with the rights of the daemon. The files are read on the
+ * event loop, a piece at a time: after the end of a thread, the process would keep 9 MB of memory.
+ */
+
+/** More than a checkout with its packages has. */
+const FILES_MAX = 50_000;
+/** Hashed at a time, in half a millisecond. */
+const READ_BYTES = 256 * 1024;
+const WRITABLE_BY_OTHERS = 0o022;
+const STICKY = 0o1000;
+const ROOT_UID = 0;
+
+/** Beside the code. */
+const PARTS = ['package.json', 'bin', 'migrations'];
+/** Of a folder of code: no test belongs to the program. */
+const NO_CODE = /\.test\.ts$/;
 
 /** The program of this process. */
 export function runningProgram(): ProgramFiles {
@@ -17,16 +36,111 @@ export function runningProgram(): ProgramFiles {
  * be started.
  */
 export async function digestOf(program: ProgramFiles, signal?: AbortSignal): Promise<string> {
-  signal?.throwIfAborted();
-  const thread = new Worker(programEntry('config/program/program-digest-thread'), { workerData: program });
-  const end = (): void => void thread.terminate();
-  signal?.addEventListener('abort', end, { once: true });
+  const walk = new Walk(program.uid, signal);
   try {
-    const [answer] = (await once(thread, 'message', { signal })) as [DigestAnswer];
-    if ('why' in answer) throw new Failure('conflict', `The program on disk cannot be used: ${answer.why}.`);
-    return answer.digest;
-  } finally {
-    signal?.removeEventListener('abort', end);
-    end();
+    const root = realpathSync(program.root);
+    walk.above(root);
+    for (const part of [...PARTS.map((name) => join(root, name)), dirname(realpathSync(program.main))])
+      await walk.add(part);
+    // A bundle holds its packages.
+    if (program.main.endsWith('.ts')) for (const folder of packagesOf(root)) await walk.add(folder);
+    const executable = realpathSync(program.executable);
+    walk.above(executable);
+    await walk.add(executable);
+  } catch (error) {
+    if (error instanceof Failure || signal?.aborted === true) throw error;
+    const path = error instanceof Error && 'path' in error ? ` ${String(error.path)}` : '';
+    throw unusable(`it cannot be read: ${errorCode(error) ?? 'unknown error'}${path}`);
+  }
+  return walk.digest();
+}
+
+function unusable(why: string): Failure {
+  return new Failure('conflict', `The program on disk cannot be used: ${why}.`);
+}
+
+class Walk {
+  readonly #owners: readonly number[];
+  readonly #lines: string[] = [];
+  readonly #seen = new Set<string>();
+  readonly #signal: AbortSignal | undefined;
+
+  constructor(uid: number, signal: AbortSignal | undefined) {
+    this.#owners = [ROOT_UID, uid];
+    this.#signal = signal;
+  }
+
+  digest(): string {
+    return createHash('sha256').update(this.#lines.join('')).digest('hex');
+  }
+
+  /** A user who may rename a folder on the path of a file may replace the file. */
+  above(path: string): void {
+    for (let folder = dirname(path); ; folder = dirname(folder)) {
+      const stats = lstatSync(folder);
+      // In a folder such as /tmp only the owner of a file can rename it.
+      if ((stats.mode & STICKY) === 0) this.#check(folder, stats);
+      if (dirname(folder) === folder) return;
+    }
+  }
+
+  async add(given: string): Promise<void> {
+    this.#signal?.throwIfAborted();
+    const path = realpathSync(given);
+    if (path !== given) this.above(path);
+    if (this.#seen.has(path)) return;
+    this.#seen.add(path);
+    if (this.#seen.size > FILES_MAX) throw unusable(`it has more than ${FILES_MAX} files`);
+    const stats = lstatSync(path);
+    this.#check(path, stats);
+    if (stats.isDirectory()) {
+      for (const name of readdirSync(path).toSorted()) if (!NO_CODE.test(name)) await this.add(join(path, name));
+    } else if (stats.isFile()) this.#lines.push(`${given}\0${await this.#fileDigest(path)}\n`);
+  }
+
+  #check(path: string, { mode, uid }: Stats): void {
+    if ((mode & WRITABLE_BY_OTHERS) !== 0)
+      throw unusable(`${path} can be written by its group or by everyone; run: chmod go-w ${path}`);
+    if (!this.#owners.includes(uid))
+      throw unusable(
+        `${path} belongs to the user ${uid}, and not to root or to the account of the daemon, who may change it`,
+      );
+  }
+
+  async #fileDigest(path: string): Promise<string> {
+    const hash = createHash('sha256');
+    const options = { highWaterMark: READ_BYTES, signal: this.#signal };
+    for await (const piece of createReadStream(path, options)) hash.update(piece as Buffer);
+    return hash.digest('hex');
+  }
+}
+
+interface PackageFacts {
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+/** The folders of the packages that the program needs at run time, as Node finds them. */
+function packagesOf(root: string): string[] {
+  const found = new Set<string>();
+  const visit = (folder: string): void => {
+    const facts = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as PackageFacts;
+    for (const name of Object.keys({ ...facts.dependencies, ...facts.optionalDependencies })) {
+      const each = installed(folder, name);
+      if (each === null || found.has(each)) continue;
+      found.add(each);
+      visit(each);
+    }
+  };
+  visit(root);
+  return [...found].toSorted();
+}
+
+/** Null for an optional one that is not installed. */
+function installed(from: string, name: string): string | null {
+  for (let folder = from; ; folder = dirname(folder)) {
+    const candidate = join(folder, 'node_modules', name);
+    if (existsSync(join(candidate, 'package.json'))) return candidate;
+    if (dirname(folder) === folder) return null;
   }
 }
