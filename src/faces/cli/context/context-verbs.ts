@@ -6,17 +6,15 @@ import { print } from '../print.ts';
 import { baseUrl, readTokenAt } from '../syntax/options.ts';
 import { UsageFailure } from '../syntax/usage.ts';
 import { terminalText } from '../terminal-text.ts';
+import { addContext, removeContext, useContext } from './change-contexts.ts';
 import {
-  addContext,
   type Context,
   currentName,
   listContexts,
   LOCAL,
   readContext,
-  removeContext,
   requireName,
   type TokenPlace,
-  useContext,
 } from './contexts.ts';
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;

@@ -2,12 +2,11 @@
  * Named servers: one file each in `$XDG_CONFIG_HOME/gatehouse/contexts`, so that two commands at once lose nothing, and
  * a file with the name of the one in use. They say where a token is, and never hold one.
  */
-import { chmod, mkdir, open, readdir, unlink } from 'node:fs/promises';
+import { open, readdir } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import type { Environment } from '../../../config/settings/settings.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { NAME } from '../../../domain/name.ts';
-import { createExclusive, writeFileAtomic } from '../../../lib/atomic-file.ts';
 import { errorCode } from '../../../lib/error-code.ts';
 
 /** Where the token of a context is: a file by its absolute path, or an environment variable by its name. */
@@ -23,20 +22,18 @@ export interface Context {
 /** The name that means this machine's own data directory. */
 export const LOCAL = 'local';
 
-const FILE_MODE = 0o600;
-const DIR_MODE = 0o700;
 const OTHERS = 0o077;
 const FILE_BYTES_MAX = 8_192;
-const CONTEXTS_MAX = 200;
+export const CONTEXTS_MAX = 200;
 
-interface Place {
+export interface Place {
   readonly dir: string;
   /** Holds the name of the context in use. */
   readonly current: string;
 }
 
 /** Null if the environment names no home. */
-function placeOf({ XDG_CONFIG_HOME: config = '', HOME: home = '' }: Environment): Place | null {
+export function placeOf({ XDG_CONFIG_HOME: config = '', HOME: home = '' }: Environment): Place | null {
   // The XDG rules: a relative path is ignored.
   const base = isAbsolute(config) ? config : isAbsolute(home) ? join(home, '.config') : null;
   return base === null
@@ -44,14 +41,7 @@ function placeOf({ XDG_CONFIG_HOME: config = '', HOME: home = '' }: Environment)
     : { dir: join(base, 'gatehouse', 'contexts'), current: join(base, 'gatehouse', 'context') };
 }
 
-/** Throws invalid_argument if there is no place for contexts. */
-function requirePlace(env: Environment): Place {
-  const place = placeOf(env);
-  if (place === null) throw new Failure('invalid_argument', 'XDG_CONFIG_HOME or HOME: needed to keep contexts.');
-  return place;
-}
-
-function fileOf({ dir }: Place, name: string): string {
+export function fileOf({ dir }: Place, name: string): string {
   return join(dir, `${name}.json`);
 }
 
@@ -95,35 +85,6 @@ export async function listContexts(env: Environment): Promise<Context[]> {
   );
 }
 
-/** Throws conflict if the name is in use. */
-export async function addContext(env: Environment, { name, url, token }: Context): Promise<void> {
-  const place = requirePlace(env);
-  await mkdir(place.dir, { recursive: true, mode: DIR_MODE });
-  await chmod(place.dir, DIR_MODE);
-  if ((await readdir(place.dir)).length >= CONTEXTS_MAX)
-    throw new Failure('conflict', `There are ${CONTEXTS_MAX} contexts already.`);
-  if (!(await createExclusive(fileOf(place, name), `${JSON.stringify({ url, token })}\n`, FILE_MODE)))
-    throw new Failure('conflict', `There is a context ${name} already; remove it first.`);
-}
-
-/** Makes `name`, or with LOCAL this machine, the one that verbs without a flag mean. */
-export async function useContext(env: Environment, name: string): Promise<void> {
-  const place = requirePlace(env);
-  await mkdir(place.dir, { recursive: true, mode: DIR_MODE });
-  await writeFileAtomic(place.current, `${name}\n`, FILE_MODE);
-}
-
-/** Throws not_found. The one in use is no longer in use. */
-export async function removeContext(env: Environment, name: string): Promise<void> {
-  const place = requirePlace(env);
-  if ((await currentName(env)) === name) await useContext(env, LOCAL);
-  const gone = await unlink(fileOf(place, name)).then(
-    () => true,
-    absent(() => false),
-  );
-  if (!gone) throw new Failure('not_found', `There is no context ${JSON.stringify(name)}.`);
-}
-
 /** Null if there is no such file. Who can change it can send the token to another server. */
 async function readPrivate(path: string): Promise<string | null> {
   const file = await open(path).catch(absent(() => null));
@@ -139,7 +100,7 @@ async function readPrivate(path: string): Promise<string | null> {
   }
 }
 
-function absent<T>(otherwise: () => T): (error: unknown) => T {
+export function absent<T>(otherwise: () => T): (error: unknown) => T {
   return (error) => {
     if (errorCode(error) === 'ENOENT') return otherwise();
     throw error;
