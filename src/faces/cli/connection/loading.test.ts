@@ -1,8 +1,14 @@
-/** What a remote call loads: it knows neither the store nor the table, so it starts fast. */
+/** What help and a remote call load: they know neither the store nor the table, so they start fast. */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { registerHooks } from 'node:module';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import { sendJson, standIn } from '../../../../test/support/stand-in-server.ts';
+import { PROGRAM_ROOT } from '../../../lib/files/program-files.ts';
+
+const LIST = '{"schema_version":1,"kind":"job.list","data":[]}\n';
 
 /** Drivers of databases and their users, and the libraries that cost most of a start. */
 const HEAVY = [
@@ -23,9 +29,7 @@ test('a remote call loads no driver of a database, no store and no table of oper
   });
   t.after(() => hooks.deregister());
   const { svc } = await import('../../../../test/support/terminal.ts');
-  const server = await standIn(t, (_, response) =>
-    sendJson(response, 200, '{"schema_version":1,"kind":"job.list","data":[]}\n'),
-  );
+  const server = await standIn(t, (_, response) => sendJson(response, 200, LIST));
   for (const words of ['job list', 'job list --output json', 'complete -- job get x', 'whoami --output json']) {
     const ran = await svc(words.split(' '), { env: { SVC_REMOTE: server.url, SVC_TOKEN: 'svc_test' } });
     assert.equal(ran.exitCode, 0, words + ran.stderr);
@@ -38,4 +42,24 @@ test('a remote call loads no driver of a database, no store and no table of oper
     loaded.filter((url) => HEAVY.some((pattern) => pattern.test(url))),
     [],
   );
+});
+
+test('neither help nor a remote call loads the modules of Node that take longest', async (t) => {
+  const server = await standIn(t, (_, response) => sendJson(response, 200, LIST));
+  const show = "data:text/javascript,process.on('exit', () => console.error(process.moduleLoadList.join()))";
+  const args = ['--import', show, join(PROGRAM_ROOT, 'src/main.ts')];
+  for (const words of [['--help'], ['job', 'list', '--output', 'json', '--remote', server.url]]) {
+    const env = { ...process.env, SVC_TOKEN: 'svc_test', NODE_OPTIONS: '' };
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [...args, ...words], { env });
+    assert.ok(stdout === LIST || stdout.includes('Usage'), stdout);
+    const loaded = stderr.split(',').map((name) => name.replace('NativeModule ', ''));
+    assert.ok(loaded.includes('path'), stderr);
+    // The last is that of fetch.
+    const slow = ['crypto', 'tls', 'http2', 'sqlite', 'internal/deps/undici/undici'];
+    assert.deepEqual(
+      slow.filter((name) => loaded.includes(name)),
+      [],
+      words.join(' '),
+    );
+  }
 });

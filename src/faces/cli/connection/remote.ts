@@ -1,8 +1,11 @@
+import type { IncomingMessage } from 'node:http';
 import { Failure } from '../../../domain/failure.ts';
 import { pause, type Clock } from '../../../lib/clock.ts';
+import { errorCode } from '../../../lib/error-code.ts';
 import type { Fields } from '../syntax/arguments.ts';
 import { type Called, type Client, knownCode, type SentEvent, SentFailure } from './client.ts';
 import { checkPathFields, place, type Placed } from './remote-request.ts';
+import { NOT_CONNECTED, send } from './send.ts';
 import { ServerEventParser } from '../follow/sse.ts';
 import type { OperationCall } from '../syntax/tree.ts';
 
@@ -41,9 +44,12 @@ export class RemoteClient implements Client {
     for (let retries = 0; ; retries += 1) {
       try {
         const response = await this.#send(placed, headers);
-        if (response.status === 204 || response.body === null) return { shape: 'none' };
-        await this.#requireType(response, 'application/json');
-        return { shape: 'body', chunks: this.#read(response.body) };
+        if (response.statusCode === 204) {
+          response.resume();
+          return { shape: 'none' };
+        }
+        this.#requireType(response, 'application/json');
+        return { shape: 'body', chunks: this.#read(response) };
       } catch (error) {
         if (!(error instanceof SentFailure) || error.code !== 'kdf_busy' || retries >= BUSY_RETRIES) throw error;
         const seconds = Math.min(error.retryAfterSeconds ?? 1, BUSY_PAUSE_MAX_S);
@@ -104,11 +110,11 @@ export class RemoteClient implements Client {
     let cancel = limitSilence();
     try {
       const response = await this.#send(placed, headers, AbortSignal.any([signal, ended.signal]));
-      await this.#requireType(response, 'text/event-stream');
+      this.#requireType(response, 'text/event-stream');
       connected();
       const parser = new ServerEventParser();
       const decoder = new TextDecoder();
-      for await (const chunk of response.body ?? []) {
+      for await (const chunk of bytesOf(response)) {
         cancel();
         cancel = limitSilence();
         for (const { event, id, data } of parser.push(decoder.decode(chunk, { stream: true }))) {
@@ -123,33 +129,25 @@ export class RemoteClient implements Client {
     }
   }
 
-  async #send(placed: Placed, headers: Record<string, string>, signal?: AbortSignal): Promise<Response> {
+  async #send(placed: Placed, headers: Record<string, string>, signal?: AbortSignal): Promise<IncomingMessage> {
     const { baseUrl, token } = this.#options;
-    let response: Response;
+    const { method, body } = placed;
+    const type = body === undefined ? {} : { 'Content-Type': 'application/json' };
+    const all = { Accept: 'application/json', Authorization: `Bearer ${token}`, ...type, ...headers };
+    let response: IncomingMessage;
     try {
-      response = await fetch(baseUrl + placed.path, {
-        method: placed.method,
-        headers: {
-          Accept: 'application/json',
-          Authorization: `Bearer ${token}`,
-          ...(placed.body === undefined ? {} : { 'Content-Type': 'application/json' }),
-          ...headers,
-        },
-        ...(placed.body === undefined ? {} : { body: placed.body }),
-        // A redirect could send the token to another server.
-        redirect: 'manual',
-        ...(signal === undefined ? {} : { signal }),
-      });
+      response = await send(baseUrl + placed.path, { method, headers: all, body, signal });
     } catch (error) {
       throw this.#lost(error, placed);
     }
-    if (response.ok) return response;
+    const { statusCode = 0 } = response;
+    if (statusCode >= 200 && statusCode < 300) return response;
     throw await this.#refusal(response);
   }
 
-  async *#read(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  async *#read(response: IncomingMessage): AsyncGenerator<Uint8Array> {
     try {
-      yield* body;
+      yield* bytesOf(response);
     } catch {
       throw new Failure(
         'unavailable',
@@ -158,14 +156,14 @@ export class RemoteClient implements Client {
     }
   }
 
-  async #requireType(response: Response, type: string): Promise<void> {
-    if (response.headers.get('content-type')?.startsWith(type) === true) return;
-    await response.body?.cancel();
-    throw this.#stranger(response.status, 'internal');
+  #requireType(response: IncomingMessage, type: string): void {
+    if (response.headers['content-type']?.startsWith(type) === true) return;
+    response.destroy();
+    throw this.#stranger(response.statusCode, 'internal');
   }
 
   /** The failure that a server sent, with the bytes of its envelope; our own failure if it sent none. */
-  async #refusal(response: Response): Promise<Failure> {
+  async #refusal(response: IncomingMessage): Promise<Failure> {
     const body = await readSome(response);
     const error = errorOf(body);
     if (error === null) {
@@ -177,9 +175,9 @@ export class RemoteClient implements Client {
         503: 'unavailable',
         504: 'unavailable',
       } as const;
-      return this.#stranger(response.status, code[response.status as keyof typeof code] ?? 'internal');
+      return this.#stranger(response.statusCode, code[response.statusCode as keyof typeof code] ?? 'internal');
     }
-    const after = Number(response.headers.get('retry-after') ?? Number.NaN);
+    const after = Number(response.headers['retry-after'] ?? Number.NaN);
     return new SentFailure(knownCode(error.code), String(error.message), {
       body,
       hint: String(error.hint),
@@ -187,7 +185,7 @@ export class RemoteClient implements Client {
     });
   }
 
-  #stranger(status: number, code: Failure['code']): Failure {
+  #stranger(status: number | undefined, code: Failure['code']): Failure {
     return new Failure(
       code,
       `The server at ${this.#options.baseUrl} does not speak this API (status ${status}); check the base URL.`,
@@ -195,13 +193,7 @@ export class RemoteClient implements Client {
   }
 
   #lost(error: unknown, placed: Placed): Failure {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const text =
-      cause instanceof Error
-        ? 'code' in cause && typeof cause.code === 'string'
-          ? cause.code
-          : cause.message
-        : 'the connection was lost';
+    const text = errorCode(error) ?? (error instanceof Error ? error.message : 'the connection was lost');
     const unsure =
       placed.method === 'GET' || NEVER_REACHED.includes(text) ? '' : ' The server may have executed the request.';
     return new Failure('unavailable', `Could not reach ${this.#options.baseUrl}: ${text}.${unsure}`);
@@ -209,15 +201,7 @@ export class RemoteClient implements Client {
 }
 
 /** Errors before the connection was established: the server has seen nothing. */
-const NEVER_REACHED = [
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'bad port',
-];
+const NEVER_REACHED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', NOT_CONNECTED];
 
 function placeCall(call: OperationCall, fields: Fields): Placed {
   if ('none' in call.http) throw new Failure('not_implemented', `${call.operation} has no route.`);
@@ -230,11 +214,15 @@ function isPassing(error: unknown): boolean {
   return error instanceof Failure && (error.code === 'unavailable' || error.code === 'kdf_busy');
 }
 
-async function readSome(response: Response): Promise<string> {
+function bytesOf(response: IncomingMessage): AsyncIterable<Buffer> {
+  return response;
+}
+
+async function readSome(response: IncomingMessage): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
   try {
-    for await (const chunk of response.body ?? []) {
+    for await (const chunk of bytesOf(response)) {
       text += decoder.decode(chunk, { stream: true });
       if (text.length > ERROR_BYTES_MAX) break;
     }
