@@ -33,10 +33,13 @@ test('an unpacked package runs a job, and holds the program as a bundle only', {
 
   const fixture = await openFixture(t);
   const daemon = await fixture.start({ program: join(home, 'dist', 'main.js') });
+  const headers = { authorization: `Bearer ${fixture.token}` };
+  const page = await fetch(`${daemon.ready.web_url}/docs/how-to/checks/status-page.md`, { headers });
+  assert.match(await page.text(), /<h2 id="what-it-shows">/, 'it has its documents, and what reads them');
   // The SDK of the agent endpoint is loaded with its first request.
   const response = await fetch(`${daemon.ready.web_url}/mcp`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${fixture.token}`, 'content-type': 'application/json' },
+    headers: { ...headers, 'content-type': 'application/json' },
     body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"health_get"}}',
   });
   assert.match(await response.text(), /"structuredContent":\{"schema_version":1,"kind":"doctor"/);

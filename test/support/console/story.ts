@@ -106,6 +106,9 @@ export function pathOf(path: string, { id, check, workspace, workflow, run }: St
     '/workspaces/:name': `/workspaces/${workspace}`,
     '/workflows/:name': `/workflows/${workflow}`,
     '/runs/:run': `/runs/${run}`,
+    '/docs/:area': '/docs/how-to',
+    '/docs/:area/:topic': '/docs/reference/limits.md',
+    '/docs/:area/:topic/:name': '/docs/how-to/checks/status-page.md',
   };
   return path.includes(':') ? (things[path] ?? null) : path;
 }

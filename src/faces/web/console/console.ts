@@ -17,7 +17,7 @@ import { refuseForeign, refuseWrongCsrf } from '../same-origin.ts';
 import { mayCall, operationOf } from './asker.ts';
 import type { Asset } from './assets.ts';
 import { blocksHtml } from './blocks.ts';
-import { elsewhere } from './elsewhere.ts';
+import { elsewhere, placesOf } from './elsewhere.ts';
 import { framed } from './frame.ts';
 import { PENDING, type Pending, pendingText } from './pending.ts';
 import { preferencesOf } from './preferences.ts';
@@ -161,14 +161,18 @@ export class Console {
         state: shown.state ?? html``,
         content: shown.content,
         alert: notice.alert,
-        elsewhere: elsewhere(page.reads[0], basePath, { ...fieldsOf(page, request), ...params }),
+        elsewhere: elsewhere(
+          shown.elsewhere === undefined
+            ? placesOf(page.reads[0], basePath, { ...fieldsOf(page, request), ...params })
+            : [shown.elsewhere],
+        ),
         visitor: request.visitor,
         host: runtime.services.server.hostname,
         pending,
         preferences: preferencesOf(exchange.request.headers.cookie),
         cordoned,
         nowMs: request.display.nowMs,
-        isLive: notice === NO_NOTICE,
+        isLive: notice === NO_NOTICE && shown.isStill !== true,
         url: request.url,
       });
       sender.send(exchange, notice.status === 200 ? status : notice.status, CONSOLE_HEADERS, body);

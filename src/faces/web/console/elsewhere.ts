@@ -7,17 +7,20 @@ import { operationOf } from './asker.ts';
 /** A word that a shell takes as it is. */
 const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/;
 
-/** `fields` are those of the page: its parameters, and what its query filters by. */
-export function elsewhere(id: string, basePath: string, given: Readonly<Record<string, unknown>>): Html {
+/** `given` are the fields of the page: its parameters, and what its query filters by. */
+export function placesOf(id: string, basePath: string, given: Readonly<Record<string, unknown>>): string[] {
   const { cli, http, mcp, input } = operationOf(id);
   const fields = Object.fromEntries(
     Object.entries(given).filter(([name, value]) => name in input.shape && value !== false),
   );
-  const places = [
+  return [
     ...(isNone(cli) ? [] : [`svc ${commandWords(cli.verb, cli.positionals ?? [], fields)}`]),
     ...(isNone(http) ? [] : [`${http.method} ${basePath}/api/v1${route(http.path, pathFields(http), fields)}`]),
     ...toolsOf(mcp).map(({ tool }) => `MCP ${tool}`),
   ];
+}
+
+export function elsewhere(places: readonly string[]): Html {
   const shown = places.map((each, at) => html`${at === 0 ? '' : ' · '}<code>${each}</code>`);
   return html`<p class="elsewhere">This page elsewhere: ${shown}</p>`;
 }

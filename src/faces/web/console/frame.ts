@@ -23,7 +23,7 @@ interface Frame {
   /** Null where this process cannot tell. */
   readonly cordoned: boolean | null;
   readonly nowMs: number;
-  /** Whether the address of the page answers it again: not after a form. */
+  /** Whether the address of the page answers it again, as it is then: not after a form. */
   readonly isLive: boolean;
   readonly url: (path: string) => string;
 }
@@ -64,7 +64,8 @@ ${alert}${content}
 <footer>
 ${frame.elsewhere}
 <p>As of <time datetime="${new Date(nowMs).toISOString()}">${clockTime(nowMs, nowMs)}</time>. \
-Signed in as ${visitor.name} of ${visitor.owner}, scope ${visitor.scope}.${queueless}</p>
+Signed in as ${visitor.name} of ${visitor.owner}, scope ${visitor.scope}.${queueless} \
+<a href="${url('/docs')}">Documentation</a></p>
 ${signOut(frame)}
 </footer>
 </body>

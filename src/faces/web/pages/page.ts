@@ -41,6 +41,10 @@ export interface Shown {
   readonly content: Html;
   /** Of the answer, if it is not 200. */
   readonly status?: number;
+  /** Whether it is the same as long as the program runs: an open page does not ask for it again. */
+  readonly isStill?: true;
+  /** Where else it is, in place of the first operation. */
+  readonly elsewhere?: string;
 }
 
 export interface PageRequest {

@@ -1,5 +1,6 @@
 import { APPROVAL_PAGES } from './approvals.ts';
 import { CHECK_PAGES } from './checks.ts';
+import { DOCS_PAGES } from './docs.ts';
 import { EVENT_PAGES } from './events.ts';
 import { JOB_PAGES } from './jobs.ts';
 import { LIST_PAGES } from './lists.ts';
@@ -22,4 +23,5 @@ export const PAGES: readonly Page[] = [
   ...WORKFLOW_PAGES,
   ...LIST_PAGES,
   ...MAINTENANCE_PAGES,
+  ...DOCS_PAGES,
 ];
