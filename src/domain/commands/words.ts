@@ -1,5 +1,6 @@
-import { EVENT_LIMITS, type EventFacts } from '../events/event.ts';
+import { EVENT_LIMITS, type EventFacts, NO_EVENT } from '../events/event.ts';
 import { ActionRefused } from '../actions/action-refused.ts';
+import { isNameValue, isPathValue, PATH_CHARACTERS_MAX } from '../actions/event-value.ts';
 import { shown, type Template, type TemplateExpression } from '../actions/template.ts';
 
 /**
@@ -27,13 +28,7 @@ const LOADER = /^ld(?:64|-[\w.-]+)\.so(?:\.\d+)?$/;
 const VARIANT = /(?:-?\d[\d.]*[dmu]?)?(?:[-.](?:static|dbg|debug|[a-z0-9_]+-linux-[a-z0-9]+))?$/;
 
 const CHARACTERS = 'letters, digits and _ . : @ -';
-/** 253 characters: the longest host name. */
-const NAME_VALUE = /^[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,252}$/;
 const NAME_EXPECTED = `expected a name: ${CHARACTERS}, at most 253 characters, the first a letter, a digit or _`;
-/** Shorter than the length at which a label is cut: a cut path names another directory. */
-const PATH_CHARACTERS_MAX = EVENT_LIMITS.valueCharacters - 1;
-const PATH_VALUE = new RegExp(String.raw`^/[A-Za-z0-9_.:@/-]{0,${PATH_CHARACTERS_MAX - 1}}$`);
-const PARENT = /(?:^|\/)\.\.(?:\/|$)/;
 const PATH_CHARACTERS = `/ and then ${CHARACTERS} /, at most ${PATH_CHARACTERS_MAX} characters`;
 const PATH_EXPECTED = `expected an absolute path: ${PATH_CHARACTERS}, without ".."`;
 
@@ -61,19 +56,6 @@ export function refusesPaths(templates: readonly Template[]): number | null {
   );
   return index < 0 ? null : index;
 }
-
-/** An event without a value, for expressions that read none. */
-const NO_EVENT: EventFacts = {
-  source: 'generic',
-  name: '',
-  status: null,
-  severity: null,
-  fingerprint: '',
-  labels: {},
-  annotations: {},
-  netgroup: null,
-  receivedAt: 0,
-};
 
 function refuseForm(template: Template, index: number, first: string): void {
   const expressions = template.parts.filter((part) => 'fill' in part);
@@ -134,8 +116,8 @@ function value(part: TemplateExpression, facts: EventFacts, { takesPath, hintsAt
   const cut = (['name', 'severity'] as const).find((key) => facts[key]?.length === EVENT_LIMITS.nameCharacters);
   if (cut !== undefined && text.includes(facts[cut] ?? ''))
     return { error: `event.${cut} is not accepted; expected fewer than ${EVENT_LIMITS.nameCharacters} characters` };
-  const isPath = PATH_VALUE.test(text) && !PARENT.test(text);
-  if (part.isPath ? isPath : NAME_VALUE.test(text) || (takesPath && isPath)) return filled;
+  const isPath = isPathValue(text);
+  if (part.isPath ? isPath : isNameValue(text) || (takesPath && isPath)) return filled;
   const hint = isPath && hintsAtPath ? '; write ${path(…)} for an absolute path' : '';
   return { error: `${shown([part], text, facts)}; ${part.isPath ? PATH_EXPECTED : NAME_EXPECTED}${hint}` };
 }

@@ -37,6 +37,19 @@ export interface EventFacts extends NormalEvent {
   readonly receivedAt: number;
 }
 
+/** What an expression reads where no event started the job: every field is empty. */
+export const NO_EVENT: EventFacts = {
+  source: '' as EventSource,
+  name: '',
+  status: null,
+  severity: null,
+  fingerprint: '',
+  labels: {},
+  annotations: {},
+  netgroup: null,
+  receivedAt: 0,
+};
+
 /** A chain job → its outcome's event → rule → job may be so long. */
 export const CHAIN_MAX = 3;
 

@@ -1,5 +1,6 @@
 import { given, optionalText, requiredText, type RuleActionRow } from '../actions/action-row.ts';
 import { ActionRefused } from '../actions/action-refused.ts';
+import { isNameValue, isPathValue } from '../actions/event-value.ts';
 import { type Check, type Field, field, type Fill, name, optional, timeout } from '../actions/field.ts';
 import { checkReach, type Reach, REACH_NAMES, readFlag, readReach, writeReach } from '../actions/reach.ts';
 import { host, limit } from '../actions/targets.ts';
@@ -22,10 +23,6 @@ export interface PlaybookAction
   /** True for a limit with a value of an event in it: it must be one host. Never stored. */
   readonly isOfEvent?: boolean;
 }
-
-/** A value of an event in a variable: a name, or an absolute path without `..`. */
-const EVENT_VALUE = /^(?:[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,252}|\/[A-Za-z0-9_.:@/-]{0,1998})$/;
-const PARENT = /(?:^|\/)\.\.(?:\/|$)/;
 
 export const playbookRuleAction: RuleActionRow<PlaybookAction> = {
   others: [
@@ -113,9 +110,7 @@ function requireFixed({ playbook, tags, skipTags, vaultProject, extraVars }: Pla
 }
 
 const eventValue: Check = (text) =>
-  EVENT_VALUE.test(text) && !PARENT.test(text)
-    ? { text }
-    : { fault: 'expected a name, or an absolute path without ".."' };
+  isNameValue(text) || isPathValue(text) ? { text } : { fault: 'expected a name, or an absolute path without ".."' };
 const anyText: Check = (text) => ({ text });
 
 /** The variables with their expressions, at any depth. */

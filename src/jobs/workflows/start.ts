@@ -1,5 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
-import type { EventFacts } from '../../domain/events/event.ts';
+import { type EventFacts, NO_EVENT } from '../../domain/events/event.ts';
 import { ActionRefused } from '../../domain/actions/action-refused.ts';
 import { compileAction } from '../../domain/rules/fill.ts';
 import type { StepAction } from '../../domain/rules/step-actions.ts';
@@ -81,19 +81,6 @@ export async function startRun(
 }
 
 const MANUAL: NonNullable<Asker['provenance']> = { origin: 'manual' };
-
-/** What `${…}` reads in a run that no event started: every field is empty. */
-const NO_EVENT: EventFacts = {
-  source: '' as EventFacts['source'],
-  name: '',
-  status: null,
-  severity: null,
-  fingerprint: '',
-  labels: {},
-  annotations: {},
-  netgroup: null,
-  receivedAt: 0,
-};
 
 /** The steps with the values of the event. Throws invalid_argument that names the step and the field. */
 async function filled(
