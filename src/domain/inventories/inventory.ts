@@ -1,7 +1,7 @@
-/** The inventory that always exists: this machine, without Ansible. */
 /** In place of a secret: the hosts are reached with the keys of the agent that the operator of the daemon names. */
 export const SSH_AGENT = 'agent';
 
+/** The inventory that always exists: this machine, without Ansible. */
 export const LOCALHOST = 'localhost';
 
 /** Groups that every inventory has: all hosts, and those in no other group. */

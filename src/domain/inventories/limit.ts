@@ -1,5 +1,6 @@
 import { Failure } from '../failure.ts';
 import { ALL, type Inventory, LOCALHOST } from './inventory.ts';
+import { quoted } from './refused.ts';
 
 /** What means more than a name in a limit of Ansible. */
 const PATTERN = /[*?~&@[\]/\\]/;
@@ -69,17 +70,13 @@ function hostsOf(within: Within, term: string): Iterable<string> {
   if (PATTERN.test(term) && !term.includes('::'))
     throw new Failure(
       'invalid_argument',
-      `${field}: ${JSON.stringify(term.slice(0, 80))} is a pattern; expected names of hosts and groups, "," between ` +
+      `${field}: ${quoted(term)} is a pattern; expected names of hosts and groups, "," between ` +
         'them and "!" before one to leave it out.',
     );
   throw unknown(within, term, name === LOCALHOST ? `expected ${LOCALHOST}` : 'expected one of its hosts or groups');
 }
 
 function unknown({ name, field }: Pick<Within, 'name' | 'field'>, term: string, expected: string): Failure {
-  const host = JSON.stringify(term.slice(0, 80));
+  const host = quoted(term);
   return new Failure('invalid_argument', `${field}: host ${host} is not in inventory ${quoted(name)}; ${expected}.`);
-}
-
-function quoted(name: string): string {
-  return JSON.stringify(name);
 }

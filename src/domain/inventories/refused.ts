@@ -8,7 +8,7 @@ export function refusedAt(line: number, what: string): Failure {
   return new Failure('invalid_argument', `file, line ${line}: ${what}.`);
 }
 
-/** A name of the file in a message. */
+/** A name that a user gave, in a message. */
 export function quoted(text: string): string {
   return JSON.stringify(text.slice(0, SHOWN_CHARACTERS_MAX));
 }

@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
 import { isHostName } from './host-name.ts';
-import { isNumber, isMap, type VarValue } from './inventory.ts';
+import { ALL, isMap, isNumber, type VarValue } from './inventory.ts';
 import { quoted, refusedAt } from './refused.ts';
+import { CONNECTION_PREFIX, MARKED_KEY_PREFIX, NAME_EXPECTED, SET_BY_ANSIBLE, VARIABLE_NAME } from './variable-name.ts';
 
 /**
  * Which variables an inventory may hold. Those that begin with `ansible_` change how Ansible connects and what it
@@ -48,25 +49,15 @@ const INSTEAD: Readonly<Record<string, string>> = {
   ansible_become_password: 'a password is kept in a secret, not in an inventory',
 };
 
-/** Names to which Ansible gives its own values. */
-const RESERVED = new Set(
-  (
-    'all environment group_names groups hostvars inventory_dir inventory_file inventory_hostname ' +
-    'inventory_hostname_short omit play_hosts playbook_dir role_name role_names role_path vars'
-  ).split(' '),
-);
+const RESERVED: ReadonlySet<string> = new Set([ALL, ...SET_BY_ANSIBLE]);
 
-const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 const TEMPLATE = /\{\{|\{%|\{#/;
 /** Line breaks and tabs are data; the others have no place in YAML. */
 const CONTROL = /[^\P{C}\t\n\p{Cf}]/u;
-/** Keys by which Ansible reads a map as something else. */
-const MARKED_KEY = /^__ansible/;
 
 /** The variable as it is stored. Throws invalid_argument that names the line. */
 export function variable(name: string, value: VarValue, line: number): VarValue {
-  if (!VARIABLE.test(name))
-    throw refusedAt(line, `variable ${quoted(name)}: a name has letters, digits and _, and begins with no digit`);
+  if (!VARIABLE_NAME.test(name)) throw refusedAt(line, `variable ${quoted(name)}: ${NAME_EXPECTED}`);
   if (RESERVED.has(name)) throw refusedAt(line, `variable ${name}: Ansible sets it`);
   requireData(name, value, line);
   const check = CONNECTION_VARIABLES.get(name);
@@ -75,7 +66,7 @@ export function variable(name: string, value: VarValue, line: number): VarValue 
     if ('expected' in checked) throw refusedAt(line, `variable ${name}: expected ${checked.expected}`);
     return checked.value;
   }
-  if (!name.startsWith('ansible_')) return value;
+  if (!name.startsWith(CONNECTION_PREFIX)) return value;
   const advice = Object.hasOwn(INSTEAD, name)
     ? INSTEAD[name]
     : `of those that begin with ansible_, an inventory may set ${[...CONNECTION_VARIABLES.keys()].join(', ')}`;
@@ -104,7 +95,8 @@ function requireData(name: string, value: VarValue, line: number): void {
   } else if (isMap(value)) {
     for (const [key, each] of value.fields) {
       requireData(name, key, line);
-      if (MARKED_KEY.test(key)) throw refusedAt(line, `variable ${name}: the key ${quoted(key)} is not accepted`);
+      if (key.startsWith(MARKED_KEY_PREFIX))
+        throw refusedAt(line, `variable ${name}: the key ${quoted(key)} is not accepted`);
       requireData(name, each, line);
     }
   }

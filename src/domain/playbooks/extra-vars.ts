@@ -1,18 +1,15 @@
+import {
+  CONNECTION_PREFIX,
+  MARKED_KEY_PREFIX,
+  NAME_EXPECTED,
+  SET_BY_ANSIBLE,
+  VARIABLE_NAME,
+} from '../inventories/variable-name.ts';
 import type { Json } from '../yaml/json.ts';
 
 /** Bytes of the variables of a run as JSON. */
 export const EXTRA_VARS_BYTES_MAX = 64 * 1024;
 const DEPTH_MAX = 20;
-const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
-/** Names to which Ansible gives its own values. */
-const RESERVED = new Set(
-  (
-    'environment group_names groups hostvars inventory_dir inventory_file inventory_hostname ' +
-    'inventory_hostname_short omit play_hosts playbook_dir role_name role_names role_path vars'
-  ).split(' '),
-);
-/** Keys by which Ansible reads a map as something else. */
-const MARKED_KEY = '__ansible';
 
 /**
  * Why variables are refused, in words that begin with the name of the variable; null for good ones. Those that begin
@@ -29,10 +26,10 @@ export function extraVarsFault(vars: Readonly<Record<string, Json>>): string | n
 }
 
 function nameFault(name: string): string | null {
-  if (!VARIABLE.test(name)) return 'a name has letters, digits and _, and begins with no digit';
-  if (name.startsWith('ansible_'))
+  if (!VARIABLE_NAME.test(name)) return NAME_EXPECTED;
+  if (name.startsWith(CONNECTION_PREFIX))
     return 'variables that begin with ansible_ change how Ansible connects; set them in the inventory';
-  return RESERVED.has(name) ? 'Ansible sets it' : null;
+  return SET_BY_ANSIBLE.has(name) ? 'Ansible sets it' : null;
 }
 
 function valueFault(value: Json, depth: number): string | null {
@@ -43,7 +40,7 @@ function valueFault(value: Json, depth: number): string | null {
       : 'the number is too large; write it as a text';
   if (typeof value !== 'object' || value === null) return null;
   for (const [key, each] of Object.entries(value)) {
-    if (key.startsWith(MARKED_KEY)) return `the key ${JSON.stringify(key.slice(0, 80))} is not accepted`;
+    if (key.startsWith(MARKED_KEY_PREFIX)) return `the key ${JSON.stringify(key.slice(0, 80))} is not accepted`;
     const fault = valueFault(each, depth + 1);
     if (fault !== null) return fault;
   }
