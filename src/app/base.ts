@@ -16,6 +16,7 @@ import { lockSeenAt } from '../daemon/core/lock-file.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { Followers } from '../lib/flow/followers.ts';
+import { hostPort } from '../lib/host-port.ts';
 import { newId } from '../lib/id.ts';
 import type { Keyring, SealKeeper } from '../lib/seal.ts';
 import { TaskSlicer } from '../lib/flow/cooperative.ts';
@@ -279,5 +280,5 @@ function withSettings(paths: DataDirPaths, { sealKeyFile, backupDir }: Settings)
 
 /** Where a listener is that another program opened by the same settings. */
 export function urlOf({ host, port }: ListenAddress): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return `http://${hostPort(host, port)}`;
 }

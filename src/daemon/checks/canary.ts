@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { connectFirst } from '../../dial/connect-first.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { splitHostPort } from '../../lib/host-port.ts';
 
 /** Whether the network of this machine works, as far as one address that is always up can tell. */
 export interface Canary {
@@ -45,13 +46,11 @@ const open = (host: string, port: number): Socket => connect({ host, port });
 
 /** Whether a TCP connection to `ip:port`, which the operator set, opens in time. Never rejects. */
 export async function connects(clock: Clock, address: string): Promise<boolean> {
-  const at = address.lastIndexOf(':');
-  const host = address.slice(0, at).replace(/^\[(.*)\]$/, '$1');
+  const { host, port } = splitHostPort(address);
   const late = new AbortController();
   const cancel = clock.after(CANARY_MS, () => late.abort());
   try {
-    const destination = { addresses: [host], port: Number(address.slice(at + 1)) };
-    const { socket } = await connectFirst(destination, { open, clock, signal: late.signal });
+    const { socket } = await connectFirst({ addresses: [host], port }, { open, clock, signal: late.signal });
     socket.destroy();
     return true;
   } catch {

@@ -1,4 +1,5 @@
 import { domainToASCII } from 'node:url';
+import { hostPort } from '../../lib/host-port.ts';
 import { canonicalAddress } from '../netgroups/address.ts';
 
 const HOST_MAX = 253;
@@ -23,7 +24,7 @@ export function readAddressAndPort(text: string): string | null {
   const address = parts === null ? null : canonicalAddress(parts.host);
   return parts === null || address === null || parts.isBracketed !== parts.host.includes(':')
     ? null
-    : joined(address, parts.port);
+    : hostPort(address, parts.port);
 }
 
 /** As `readAddressAndPort`, and a host name in the place of the address. */
@@ -31,12 +32,7 @@ export function readHostAndPort(text: string): string | null {
   const parts = splitPort(text);
   if (parts === null || parts.isBracketed) return readAddressAndPort(text);
   const host = canonicalAddress(parts.host) ?? readHostName(parts.host);
-  return host === null ? null : joined(host, parts.port);
-}
-
-/** The address of what `readAddressAndPort` made. */
-export function addressOfPort(spec: string): string {
-  return spec.slice(0, spec.lastIndexOf(':')).replace(/^\[|\]$/g, '');
+  return host === null ? null : hostPort(host, parts.port);
 }
 
 function splitPort(
@@ -45,8 +41,4 @@ function splitPort(
   const [, bracketed, plain, port = ''] = WITH_PORT.exec(text) ?? [];
   const host = bracketed ?? plain;
   return host === undefined || Number(port) > PORT_MAX ? null : { host, port, isBracketed: bracketed !== undefined };
-}
-
-function joined(host: string, port: string): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }

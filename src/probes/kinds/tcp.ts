@@ -1,6 +1,6 @@
+import { splitHostPort } from '../../lib/host-port.ts';
 import type { ProbeDeps } from '../deps.ts';
 import type { Finding } from '../finding.ts';
-import { hostAndPort } from '../host-and-port.ts';
 
 /** Up when a connection opens. */
 export async function tcp(
@@ -9,7 +9,7 @@ export async function tcp(
   _options: unknown,
   signal: AbortSignal,
 ): Promise<Finding> {
-  const { host, port } = hostAndPort(target);
+  const { host, port } = splitHostPort(target);
   await connect(host, port, signal);
   return { detail: 'ok' };
 }

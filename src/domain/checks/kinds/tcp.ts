@@ -1,4 +1,5 @@
-import { addressOfPort, readAddressAndPort } from '../host.ts';
+import { splitHostPort } from '../../../lib/host-port.ts';
+import { readAddressAndPort } from '../host.ts';
 import type { CheckKindFacts } from '../kind.ts';
 
 /** Up when a connection to the port is accepted. */
@@ -12,5 +13,5 @@ export const tcp: CheckKindFacts<'tcp'> = {
     const spec = readAddressAndPort(text);
     return spec === null ? null : { spec, credentials: null };
   },
-  addressOf: addressOfPort,
+  addressOf: (spec) => splitHostPort(spec).host,
 };

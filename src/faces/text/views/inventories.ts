@@ -1,3 +1,4 @@
+import { hostPort } from '../../../lib/host-port.ts';
 import type { Projected } from '../../../operations/views/views.ts';
 import type { Display } from '../display.ts';
 import { inline } from '../safe.ts';
@@ -27,7 +28,7 @@ export function inventory(data: Projected<'inventory.get'>, display: Display): T
     { title: 'HOST', cell: (each) => each.host },
     {
       title: 'ADDRESS',
-      cell: (each) => (each.connection === 'local' ? 'this machine' : addressOf(each)),
+      cell: (each) => (each.connection === 'local' ? 'this machine' : hostPort(each.address, each.port)),
       mayCut: true,
     },
     { title: 'USER', cell: (each) => each.user ?? '-' },
@@ -38,10 +39,6 @@ export function inventory(data: Projected<'inventory.get'>, display: Display): T
 }
 
 type Member = Projected<'inventory.get'>['members'][number];
-
-function addressOf({ address, port }: Pick<Member, 'address' | 'port'>): string {
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
-}
 
 function keysOf({ connection, host_keys: keys }: Member): string {
   if (connection === 'local') return '-';
@@ -54,7 +51,7 @@ export function hostKeys(data: Projected<'inventory.host_keys'>): string {
 }
 
 function hostLines({ host, address, port, keys, accepted, fault }: Projected<'inventory.host_keys'>[number]): string {
-  const lines = [inline(`${host} (${addressOf({ address, port })})`)];
+  const lines = [inline(`${host} (${hostPort(address, port)})`)];
   if (fault !== null) lines.push(inline(`  ${fault}`));
   for (const key of keys) lines.push(inline(`  ${key.type} ${key.fingerprint}${key.accepted ? '  accepted' : ''}`));
   const gone = accepted.filter((each) => keys.every(({ fingerprint }) => fingerprint !== each.fingerprint));
