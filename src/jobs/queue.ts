@@ -85,6 +85,11 @@ export function newJob(tx: Tx, asker: Asker, runbook: string) {
   } as const;
 }
 
+/** Queues the job, where there is a gate after an approval. */
+export function queueOrAsk(tx: Tx, deps: QueueDeps, job: NewJob, gate: Gate | null): Promise<Queued> {
+  return gate === null ? queueJob(tx, deps, job, false) : askFirst(tx, deps, job, gate, null);
+}
+
 export async function queueJob(tx: Tx, deps: QueueDeps, job: NewJob, ungated: boolean): Promise<Queued> {
   await insertJob(tx, job);
   const wake = (): void => deps.wake();

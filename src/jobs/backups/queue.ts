@@ -2,7 +2,7 @@ import { BACKUP_KEY, type BackupSpec } from '../../domain/backups/backup.ts';
 import { backupKind } from '../../domain/backups/kind.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { NewJob } from '../../store/jobs/jobs.ts';
-import { askFirst, type Asker, type Gate, newJob, type QueueDeps, type Queued, queueJob } from '../queue.ts';
+import { type Asker, type Gate, newJob, type QueueDeps, type Queued, queueOrAsk } from '../queue.ts';
 
 interface BackupRequest extends BackupSpec {
   readonly timeoutMs: number;
@@ -26,5 +26,5 @@ export async function queueBackup(
     spec: JSON.stringify(spec),
     timeoutMs,
   };
-  return gate === null ? queueJob(tx, deps, job, false) : askFirst(tx, deps, job, gate, null);
+  return queueOrAsk(tx, deps, job, gate);
 }

@@ -4,7 +4,7 @@ import { commandKind } from '../../domain/commands/kind.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { NewJob } from '../../store/jobs/jobs.ts';
 import { requireReachable } from '../inventories/targets.ts';
-import { askFirst, type Asker, type Gate, newJob, type QueueDeps, type Queued, queueJob } from '../queue.ts';
+import { type Asker, type Gate, newJob, type QueueDeps, type Queued, queueOrAsk } from '../queue.ts';
 
 /** What is run of it, and how. */
 interface CommandRequest extends CommandSpec {
@@ -35,5 +35,5 @@ export async function queueCommand(
     spec: JSON.stringify(spec),
     timeoutMs,
   };
-  return gate === null ? queueJob(tx, deps, job, false) : askFirst(tx, deps, job, gate, null);
+  return queueOrAsk(tx, deps, job, gate);
 }

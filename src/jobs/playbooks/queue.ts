@@ -7,7 +7,7 @@ import type { NewJob } from '../../store/jobs/jobs.ts';
 import { listProjectSecrets, requireSecrets } from '../../store/secrets/secrets.ts';
 import { holdSource } from '../../store/sources/sources.ts';
 import { targetHosts } from '../inventories/targets.ts';
-import { askFirst, type Asker, type Gate, newJob, type QueueDeps, type Queued, queueJob } from '../queue.ts';
+import { type Asker, type Gate, newJob, type QueueDeps, type Queued, queueOrAsk } from '../queue.ts';
 
 interface PlaybookRequest {
   readonly spec: PlaybookSpec;
@@ -43,7 +43,7 @@ export async function queuePlaybook(
     spec: JSON.stringify(spec),
     timeoutMs,
   };
-  return gate === null ? queueJob(tx, deps, job, false) : askFirst(tx, deps, job, gate, null);
+  return queueOrAsk(tx, deps, job, gate);
 }
 
 /** Throws invalid_argument for a project that no run can use. */

@@ -8,7 +8,16 @@ import type { NewJob } from '../../store/jobs/jobs.ts';
 import type { Db, WorkspaceRow } from '../../store/schema/schema.ts';
 import { type ArtifactFacts, holdArtifact } from '../../store/workspaces/artifacts.ts';
 import { activeApply, getWorkspace } from '../../store/workspaces/workspaces.ts';
-import { askFirst, type Asker, type Gate, newJob, type QueueDeps, type Queued, queueJob } from '../queue.ts';
+import {
+  askFirst,
+  type Asker,
+  type Gate,
+  newJob,
+  type QueueDeps,
+  type Queued,
+  queueJob,
+  queueOrAsk,
+} from '../queue.ts';
 import { staleFrom } from './stale.ts';
 
 interface WorkspaceRequest {
@@ -36,8 +45,7 @@ export async function queueWorkspaceRun(
   const { kind } = request;
   const workspace = await enterWorkspace(tx, request.workspace);
   if (!isChanging(kind)) {
-    const job = newRun(tx, asker, workspace, request);
-    return gate === null ? queueJob(tx, deps, job, false) : askFirst(tx, deps, job, gate, null);
+    return queueOrAsk(tx, deps, newRun(tx, asker, workspace, request), gate);
   }
   const artifact = request.plan === null ? null : await planOf(tx, workspace, request.plan);
   const stale = artifact === null ? null : staleFrom(artifact, workspace);

@@ -14,6 +14,7 @@ import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
 import { type Context, localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { actorOf, reply, written } from '../core/reply.ts';
+import { askerOf, writtenJob } from '../jobs/queued.ts';
 import type { ViewItem } from '../views/views.ts';
 import { openBackup } from './backup-file.ts';
 
@@ -61,9 +62,8 @@ const create = writeOperation({
   }),
   answers: ['job.enqueued'],
   async run({ tx, caller, services }, { name, timeout, summary }) {
-    const asker = { trigger: caller.via, requestedBy: caller.name, owners: [caller.owner], summary };
-    const queued = await queueBackup(tx, services, asker, { name, timeoutMs: jobTimeoutMs(timeout) }, null);
-    return written(reply('job.enqueued', { job_id: queued.jobId, state: queued.state }), queued.jobId, { name });
+    const request = { name, timeoutMs: jobTimeoutMs(timeout) };
+    return writtenJob(await queueBackup(tx, services, askerOf(caller, summary), request, null), { name });
   },
 });
 

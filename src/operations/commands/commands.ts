@@ -17,8 +17,9 @@ import { hideCredentials } from '../core/kept.ts';
 import * as field from '../core/fields.ts';
 import { MACHINE_ONLY, REACH_FIELDS, reachDetail, reachIn, requireWritable } from '../core/reach-input.ts';
 import { readEventBatches } from '../jobs/job-events.ts';
+import { askerOf, writtenJob } from '../jobs/queued.ts';
 import { localOnly, readOperation, writeOperation } from '../core/operation.ts';
-import { reply, written } from '../core/reply.ts';
+import { reply } from '../core/reply.ts';
 
 /** Of each stream a result shows this much; the rest is in the job's events. */
 const RESULT_BYTES_MAX = 1024 * 1024;
@@ -67,10 +68,9 @@ const run = writeOperation({
   async run({ tx, caller, services }, input, reach) {
     const timeoutMs = jobTimeoutMs(input.timeout);
     const { inventory, limit = null, command } = input;
-    const asker = { trigger: caller.via, requestedBy: caller.name, owners: [caller.owner], summary: input.summary };
-    const queued = await queueCommand(tx, services, asker, { inventory, limit, command, ...reach, timeoutMs }, null);
-    const enqueued = reply('job.enqueued', { job_id: queued.jobId, state: queued.state });
-    return written(enqueued, queued.jobId, { inventory, ...reachDetail(reach) });
+    const request = { inventory, limit, command, ...reach, timeoutMs };
+    const queued = await queueCommand(tx, services, askerOf(caller, input.summary), request, null);
+    return writtenJob(queued, { inventory, ...reachDetail(reach) });
   },
 });
 

@@ -1,9 +1,20 @@
+import type { Caller } from '../../domain/access/caller.ts';
+import type { Asker, Queued } from '../../jobs/queue.ts';
 import { rfc3339 } from '../../lib/clock.ts';
-import type { Queued } from '../../jobs/queue.ts';
-import { reply, type Reply } from '../core/reply.ts';
+import { reply, type Reply, written, type Written } from '../core/reply.ts';
+
+/** For whom a request makes a job; `summary` says what the job does. */
+export function askerOf({ via, name, owner }: Caller, summary?: string): Asker {
+  return { trigger: via, requestedBy: name, owners: [owner], summary };
+}
+
+/** What a request leaves that has made a job; `detail` is for the ledger. */
+export function writtenJob(queued: Queued, detail: Readonly<Record<string, unknown>>): Written {
+  return written(queuedReply(queued), queued.jobId, detail);
+}
 
 /** The answer to a request that queues a job or asks for an approval first. */
-export function queuedReply(queued: Queued): Reply {
+function queuedReply(queued: Queued): Reply {
   if (queued.state === 'queued') return reply('job.enqueued', { job_id: queued.jobId, state: 'queued' });
   const { id, expires_at: expiresAt, created_at: createdAt, policy, plan_artifact_id: artifact } = queued.approval;
   return reply('approval.pending', {

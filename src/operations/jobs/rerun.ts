@@ -4,9 +4,8 @@ import { rerunJob } from '../../jobs/rerun.ts';
 import { getJob } from '../../store/jobs/jobs.ts';
 import * as field from '../core/fields.ts';
 import { writeOperation } from '../core/operation.ts';
-import { written } from '../core/reply.ts';
 import { refuseHooks } from '../sources/refuse-hooks.ts';
-import { queuedReply, ungatedDetail } from './queued.ts';
+import { ungatedDetail, writtenJob } from './queued.ts';
 
 const rerun = writeOperation({
   id: 'job.rerun',
@@ -31,7 +30,7 @@ const rerun = writeOperation({
   async run({ tx, services, caller }, { id }) {
     const { via: trigger, name, owner, credential } = caller;
     const queued = await rerunJob(tx, services, id, { trigger, name, owner, isLocal: credential === 'local' });
-    return written(queuedReply(queued), queued.jobId, { rerun_of: id, ...ungatedDetail(queued) });
+    return writtenJob(queued, { rerun_of: id, ...ungatedDetail(queued) });
   },
 });
 

@@ -10,7 +10,7 @@ import { getSource } from '../../store/sources/sources.ts';
 import * as field from '../core/fields.ts';
 import { MACHINE_ONLY, REACH_FIELDS, reachDetail, reachIn, requireWritable } from '../core/reach-input.ts';
 import { type Context, writeOperation } from '../core/operation.ts';
-import { reply, written } from '../core/reply.ts';
+import { askerOf, writtenJob } from '../jobs/queued.ts';
 import { runSecretsField } from '../secrets/run-secrets.ts';
 import { refuseHooks } from '../sources/refuse-hooks.ts';
 import { extraVarsField, playbookField, tagsField } from './fields.ts';
@@ -119,12 +119,10 @@ const run = writeOperation({
       runSecrets: given.run_secrets,
       vaultProject: given.vault_project ?? null,
     };
-    const asker = { trigger: caller.via, requestedBy: caller.name, owners: [caller.owner], summary: given.summary };
-    const timeoutMs = jobTimeoutMs(given.timeout);
-    const queued = await queuePlaybook(tx, services, asker, { spec, parallel, privileged, timeoutMs }, null);
-    const enqueued = reply('job.enqueued', { job_id: queued.jobId, state: queued.state });
+    const request = { spec, parallel, privileged, timeoutMs: jobTimeoutMs(given.timeout) };
+    const queued = await queuePlaybook(tx, services, askerOf(caller, given.summary), request, null);
     const { source } = place;
-    return written(enqueued, queued.jobId, { playbook, source, inventory, check, ...reachDetail(reach) });
+    return writtenJob(queued, { playbook, source, inventory, check, ...reachDetail(reach) });
   },
 });
 

@@ -4,7 +4,7 @@ import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
 import { queueVendor } from '../../jobs/vendor/queue.ts';
 import * as field from '../core/fields.ts';
 import { localOnly, writeOperation } from '../core/operation.ts';
-import { reply, written } from '../core/reply.ts';
+import { askerOf, writtenJob } from '../jobs/queued.ts';
 import { refuseHooks } from '../sources/refuse-hooks.ts';
 
 const vendor = writeOperation({
@@ -28,9 +28,8 @@ const vendor = writeOperation({
   failures: ['not_found', 'not_implemented'],
   prepare: (context, { source }) => refuseHooks(context, source),
   async run({ tx, caller, services }, { source, timeout, summary }) {
-    const asker = { trigger: caller.via, requestedBy: caller.name, owners: [caller.owner], summary };
-    const queued = await queueVendor(tx, services, asker, { source, timeoutMs: jobTimeoutMs(timeout) });
-    return written(reply('job.enqueued', { job_id: queued.jobId, state: queued.state }), queued.jobId, { source });
+    const request = { source, timeoutMs: jobTimeoutMs(timeout) };
+    return writtenJob(await queueVendor(tx, services, askerOf(caller, summary), request), { source });
   },
 });
 

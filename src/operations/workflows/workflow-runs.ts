@@ -16,6 +16,7 @@ import { getWorkflow, workflowIn } from '../../store/workflows/workflows.ts';
 import * as field from '../core/fields.ts';
 import { localOnly, type Operation, readOperation, type WriteContext, writeOperation } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
+import { askerOf } from '../jobs/queued.ts';
 import { runView } from './run-view.ts';
 
 const LOCAL_ONLY = localOnly('A workflow is started on the machine, or by a rule or a schedule.');
@@ -65,7 +66,7 @@ const run = writeOperation({
     if (from.length > 0 && last === undefined)
       throw new Failure('conflict', `from: the workflow ${name} has no run whose results could be taken.`);
     const resume = last === undefined ? null : await resumeOf(tx, workflow, last, [...new Set(from)]);
-    const asker = last === undefined ? askerOf(context) : await askerAgain(context, last);
+    const asker = last === undefined ? askerOf(context.caller) : await askerAgain(context, last);
     const started = await startRun(tx, depsOf(context), asker, workflow, {
       gate: null,
       ...(resume === null ? {} : { resume }),
@@ -93,14 +94,9 @@ async function resumeOf(tx: Tx, workflow: WorkflowRow, last: WorkflowRunRow, fro
   return { run: last.id, steps: taken };
 }
 
-function askerOf({ caller }: Pick<WriteContext, 'caller'>): Asker {
-  const trigger = caller.via === 'cli' ? 'cli' : 'api';
-  return { trigger, requestedBy: caller.name, owners: [caller.owner] };
-}
-
 /** The requesters stay with the run, and so does the event whose values its steps have. */
 async function askerAgain(context: WriteContext, last: WorkflowRunRow): Promise<Asker> {
-  const asker = askerOf(context);
+  const asker = askerOf(context.caller);
   const owners = [...new Set([...(JSON.parse(last.owners) as string[]), ...asker.owners])];
   const event = last.event_id === null ? undefined : await findEvent(context.tx.db, last.event_id);
   if (event === undefined) return { ...asker, owners };

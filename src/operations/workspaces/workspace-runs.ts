@@ -6,8 +6,8 @@ import { enterWorkspace, queueWorkspaceRun } from '../../jobs/workspaces/queue.t
 import { getWorkspace } from '../../store/workspaces/workspaces.ts';
 import * as field from '../core/fields.ts';
 import { type Context, writeOperation, type WriteContext } from '../core/operation.ts';
-import { written, type Written } from '../core/reply.ts';
-import { queuedReply, ungatedDetail } from '../jobs/queued.ts';
+import type { Written } from '../core/reply.ts';
+import { askerOf, ungatedDetail, writtenJob } from '../jobs/queued.ts';
 import { requireSecrets } from '../../store/secrets/secrets.ts';
 import { runSecretsField } from '../secrets/run-secrets.ts';
 import { refuseHooks } from '../sources/refuse-hooks.ts';
@@ -43,7 +43,7 @@ async function queue(
   const queued = await queueWorkspaceRun(
     tx,
     services,
-    { trigger: caller.via, requestedBy: caller.name, owners: [caller.owner] },
+    askerOf(caller),
     {
       kind,
       workspace: workspace.name,
@@ -55,7 +55,7 @@ async function queue(
     null,
   );
   const detail = { workspace: input.name, ...(plan === null ? {} : { plan }), ...ungatedDetail(queued) };
-  return written(queuedReply(queued), queued.jobId, detail);
+  return writtenJob(queued, detail);
 }
 
 const plan = writeOperation({
