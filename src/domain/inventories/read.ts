@@ -1,7 +1,7 @@
 import { Failure } from '../failure.ts';
 import { type Inventory } from './inventory.ts';
-import { readIniInventory } from './read-ini.ts';
-import { readYamlInventory } from './read-yaml.ts';
+import { readIniInventory } from './formats/read-ini.ts';
+import { readYamlInventory } from './formats/read-yaml.ts';
 import { refusedAt } from './refused.ts';
 
 export const INVENTORY_FORMATS = ['yaml', 'ini'] as const;

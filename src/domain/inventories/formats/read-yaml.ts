@@ -1,7 +1,7 @@
-import { readYaml, type YamlMap, type YamlValue } from '../yaml/file.ts';
-import { InventoryBuilder } from './builder.ts';
-import { type Inventory, INVENTORY_LIMITS, type VarValue } from './inventory.ts';
-import { quoted, refusedAt } from './refused.ts';
+import { readYaml, type YamlMap, type YamlValue } from '../../yaml/file.ts';
+import { InventoryBuilder } from '../builder.ts';
+import { type Inventory, INVENTORY_LIMITS, type VarValue } from '../inventory.ts';
+import { quoted, refusedAt } from '../refused.ts';
 import { scalar } from './yaml-value.ts';
 
 /** Groups and values are nested; the reader of YAML calls itself for each level. */

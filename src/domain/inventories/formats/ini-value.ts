@@ -1,6 +1,6 @@
-import type { VarValue } from './inventory.ts';
+import type { VarValue } from '../inventory.ts';
 import { float, integer } from './numbers.ts';
-import { refusedAt } from './refused.ts';
+import { refusedAt } from '../refused.ts';
 
 /** Levels of lists and maps: the reader calls itself for each. */
 const DEPTH_MAX = 30;

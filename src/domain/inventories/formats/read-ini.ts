@@ -1,7 +1,7 @@
-import { InventoryBuilder } from './builder.ts';
+import { InventoryBuilder } from '../builder.ts';
 import { iniValue } from './ini-value.ts';
-import { type Inventory, INVENTORY_LIMITS, UNGROUPED } from './inventory.ts';
-import { quoted, refusedAt } from './refused.ts';
+import { type Inventory, INVENTORY_LIMITS, UNGROUPED } from '../inventory.ts';
+import { quoted, refusedAt } from '../refused.ts';
 import { splitWords } from './words.ts';
 
 const SECTION = /^\[(?<group>[^:\]\s]+)(?::(?<kind>\w+))?\]\s*(?:#.*)?$/;

@@ -1,4 +1,4 @@
-import type { VarNumber } from './inventory.ts';
+import type { VarNumber } from '../inventory.ts';
 
 /** An integer of any length, from its digits without a sign. */
 export function integer(sign: string, digits: string): VarNumber {

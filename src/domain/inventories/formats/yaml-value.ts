@@ -1,7 +1,7 @@
-import type { YamlText } from '../yaml/file.ts';
-import type { VarValue } from './inventory.ts';
+import type { YamlText } from '../../yaml/file.ts';
+import type { VarValue } from '../inventory.ts';
 import { float, integer } from './numbers.ts';
-import { refusedAt } from './refused.ts';
+import { refusedAt } from '../refused.ts';
 
 /**
  * A text of a YAML file as Ansible's reader takes it, which is of YAML 1.1: there `yes` is true, `0644` is octal and
