@@ -7,7 +7,7 @@ import { endingsLoop } from '../events/endings.ts';
 import { outcomesLoop, type OutcomeDeps } from '../events/job-outcome-events.ts';
 import { rescueLoop, type RescueDeps } from '../jobs/rescue.ts';
 import { cancelLoop, claimLoop, type WorkLoopDeps } from '../jobs/work.ts';
-import { programLoop, restartLoop, type RestartLoopDeps, type RunningDigest } from '../maintenance/restart.ts';
+import { restartLoop, type RestartLoopDeps } from '../maintenance/restart.ts';
 import { type RetentionDeps, retentionLoop } from '../maintenance/retention.ts';
 import { notificationLoop, type NotificationLoopDeps } from '../notify/send.ts';
 import { scheduleLoop, type ScheduleLoopDeps } from '../schedules/schedule.ts';
@@ -29,7 +29,6 @@ type LoopDeps = ExpireDeps &
   RetentionDeps &
   LeaseDeps &
   RestartLoopDeps & {
-    readonly running: RunningDigest;
     readonly sweep: Sweep;
     readonly clock: Clock;
     readonly signals: Signals;
@@ -51,7 +50,6 @@ const LOOPS: readonly LoopRow<LoopDeps>[] = [
   checksLoop,
   retentionLoop,
   modesLoop,
-  programLoop,
   restartLoop,
   leaseLoop,
 ];

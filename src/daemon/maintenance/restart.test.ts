@@ -1,108 +1,11 @@
-/** A restart in place and what may come between two of its steps, on a store; the program itself is made up. */
+/** A restart in place and what may come between two of its steps. */
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
-import { HERE, openTestStore } from '../../../test/support/store/job-store.ts';
-import { runningProgram } from '../../config/program/digest.ts';
+import { DRAIN_MS, NODE, type Scene, scene } from '../../../test/support/restart/restart-scene.ts';
 import { Failure } from '../../domain/failure.ts';
-import { systemClock } from '../../lib/clock.ts';
-import { fenceOf } from '../../store/jobs/claims.ts';
-import { getJob } from '../../store/jobs/jobs.ts';
-import { isNodeCordoned, setCordon, setNodeCordon } from '../../store/maintenance/cordon.ts';
-import {
-  recordDigest,
-  requestRestart,
-  restartOf,
-  settleRestart,
-  uncordonRestarts,
-} from '../../store/maintenance/restarts.ts';
+import { setCordon, setNodeCordon } from '../../store/maintenance/cordon.ts';
+import { uncordonRestarts } from '../../store/maintenance/restarts.ts';
 import type { RestartRow } from '../../store/schema/schema.ts';
-import { claim, endJob } from '../jobs/job-transitions.ts';
-import { restartLoop, type RestartLoopDeps } from './restart.ts';
-
-const NODE = 'web1';
-const DRAIN_MS = 900_000;
-
-interface Scene {
-  /** What happens at the next call of that step, before it answers. */
-  readonly at: { digest: () => Promise<void>; trial: () => Promise<void> };
-  /** What the program on disk is, and what is wrong with it. */
-  readonly disk: { digest: string; words: string | null };
-  readonly executed: () => number;
-  request(force?: boolean): Promise<void>;
-  step(): Promise<void>;
-  /** Claims a queued job as this daemon would; null while it may not. */
-  start(): Promise<string | null>;
-  end(jobId: string): Promise<void>;
-  isCancelRequested(jobId: string): Promise<boolean>;
-  row(): Promise<RestartRow>;
-  isCordoned(): Promise<boolean>;
-  /** The next daemon of this name starts: as the new program, or because somebody has started it. */
-  startAgain(follows?: boolean): Promise<void>;
-  pass(ms: number): void;
-  write: Awaited<ReturnType<typeof openTestStore>>['store']['write'];
-}
-
-const nothing = (): Promise<void> => Promise.resolve();
-async function scene(t: TestContext): Promise<Scene> {
-  const on = await openTestStore();
-  t.after(() => on.close());
-  const { store } = on;
-  const at = { digest: nothing, trial: nothing };
-  const disk = { digest: 'new', words: null as string | null };
-  let [executed, later, self] = [0, 0, await on.daemon(HERE, NODE)];
-  const program = runningProgram();
-  const settle = (follows: boolean): Promise<void> =>
-    store.write((tx) => settleRestart(tx, { node: NODE, daemonId: self, program, follows }));
-  await settle(false);
-  await store.write((tx) => recordDigest(tx, self, 'old'));
-  const deps: RestartLoopDeps = {
-    store,
-    clock: { ...systemClock, now: () => systemClock.now() + later },
-    self: () => self,
-    node: () => NODE,
-    wakeUp: () => undefined,
-    restarting: {
-      program,
-      follows: false,
-      drainMs: DRAIN_MS,
-      async digest() {
-        await at.digest();
-        return disk.digest;
-      },
-      async tryProgram() {
-        await at.trial();
-        return disk.words;
-      },
-      execute: () => (executed += 1),
-    },
-  };
-  const row = async (): Promise<RestartRow> => (await restartOf(store.db, NODE)) ?? assert.fail('there is no row');
-  return {
-    at,
-    disk,
-    row,
-    executed: () => executed,
-    write: (work) => store.write(work),
-    request: async (force = false) => void (await store.write((tx) => requestRestart(tx, NODE, force))),
-    step: async () => void (await restartLoop.once(deps, new AbortController().signal)),
-    async start() {
-      await on.job();
-      const claimed = await store.write((tx) => claim(tx, { id: self, node: NODE }, 1));
-      return claimed[0]?.row.id ?? null;
-    },
-    async end(jobId) {
-      const fence = fenceOf(await getJob(store.db, jobId));
-      await store.write((tx) => endJob(tx, fence, { state: 'succeeded', exitCode: 0 }, 'run'));
-    },
-    isCancelRequested: async (jobId) => (await getJob(store.db, jobId)).cancel_requested_at !== null,
-    isCordoned: () => isNodeCordoned(store.db, NODE),
-    async startAgain(follows = true) {
-      self = await on.daemon(HERE, NODE);
-      await settle(follows);
-    },
-    pass: (ms) => (later += ms),
-  };
-}
 
 const states = async (on: Scene): Promise<readonly [RestartRow['state'], boolean, number]> => [
   (await on.row()).state,
@@ -271,6 +174,16 @@ describe('a restart in place', () => {
     await on.request();
     await on.step();
     assert.equal((await on.row()).state, 'draining', 'it can be asked for again');
+  });
+
+  test('requested before the daemon knows what it runs: it finds that out first', async (t) => {
+    const on = await scene(t);
+    await on.startAgain(false);
+    await on.request();
+    for (const _ of [1, 2]) await on.step();
+    const { state, digest, reason } = await on.row();
+    assert.deepEqual([state, digest], ['aborted', 'new']);
+    assert.match(reason ?? '', /is the one that runs/);
   });
 
   test('a program that is the same, changes while jobs run, or may not be read is not executed', async (t) => {

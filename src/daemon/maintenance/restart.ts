@@ -33,33 +33,23 @@ export interface RestartLoopDeps {
   readonly self: () => string;
   readonly node: () => string;
   readonly restarting: Restarting;
+  readonly running: RunningDigest;
   readonly wakeUp: (why: WakeUp) => void;
 }
 
 /** A start has better things to do than to read all files of the program. */
 const DIGEST_AFTER_MS = 2_000;
-const DIGEST_EVERY_MS = 60_000;
-/** Fallbacks where no wake-up arrives. */
+/** Fallback where no wake-up arrives. */
 const LOOK_EVERY_MS = 1_000;
 const NO_DIGEST = '';
 /** A forced restart waits at least this long for the jobs that it has cancelled. */
 const FORCED_MS = 60_000;
 
-/** Records the digest of the running program once. A request for a restart compares it with the files on disk. */
-export const programLoop: LoopRow<RestartLoopDeps & { readonly running: RunningDigest }> = {
-  name: 'program',
-  everyMs: DIGEST_EVERY_MS,
-  wakeOn: [],
-  once: ({ running, ...deps }, signal) => running.record(deps, signal),
-};
-
 /** The digest of the files that the daemon was started from: later they may be others. */
 export class RunningDigest {
   #digest: string | null = null;
 
-  async record({ store, clock, self, node, restarting }: RestartLoopDeps, signal: AbortSignal): Promise<void> {
-    const row = await restartOf(store.db, node());
-    if (row?.daemon_id !== self() || row.digest !== null) return;
+  async record({ store, clock, self, restarting }: RestartLoopDeps, signal: AbortSignal): Promise<void> {
     if (this.#digest === null) {
       if (!(await pause(clock, DIGEST_AFTER_MS, signal))) return;
       // Files that must not be started were started: any later ones are other ones.
@@ -80,15 +70,19 @@ async function orRefused(digest: Promise<string>): Promise<string | null> {
   }
 }
 
-/** Carries out the restart that somebody has requested. */
+/** Records once what runs, and carries out the restart that somebody has requested. */
 export const restartLoop: LoopRow<RestartLoopDeps> = {
   name: 'restart',
   everyMs: LOOK_EVERY_MS,
-  wakeOn: ['request', 'job-ended', 'slot-free'],
+  wakeOn: ['after-request', 'slot-free'],
   async once(deps, signal) {
     const row = await restartOf(deps.store.db, deps.node());
-    if (row?.daemon_id !== deps.self() || !OPEN_RESTARTS.includes(row.state)) return;
-    await new Restart(deps, row, signal).step();
+    if (row?.daemon_id !== deps.self()) return;
+    // Without it, a restart could not tell whether the program on disk is another one.
+    if (row.digest === null) await deps.running.record(deps, signal);
+    else if (OPEN_RESTARTS.includes(row.state)) await new Restart(deps, row, signal).step();
+    // The next step may be due already.
+    return row.digest === null || row.state === 'requested' ? { dueMs: 0 } : {};
   },
 };
 
@@ -111,13 +105,12 @@ class Restart {
 
   /** Tries the program on disk while this one works on, and then stops claiming. */
   async #try(): Promise<void> {
-    const { restarting, clock, wakeUp } = this.#deps;
+    const { restarting, clock } = this.#deps;
     const [digest, problem] = await this.#tried();
     if (this.#signal.aborted) return;
     if (problem !== null) return this.#abort(`the new program was not started: ${problem}`);
     const deadline = clock.now() + restarting.drainMs;
     await this.#move('draining', { cordoned: 1, drain_deadline: deadline, wanted_digest: digest });
-    wakeUp('request');
   }
 
   /** The digest of the program, and why it is not to be started. */
