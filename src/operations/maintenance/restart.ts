@@ -9,6 +9,7 @@ import type { Db } from '../../store/schema/schema.ts';
 import * as field from '../core/fields.ts';
 import { readOperation, writeOperation, type Context } from '../core/operation.ts';
 import { reply, written, type Reply } from '../core/reply.ts';
+import { isAliveOf } from './liveness.ts';
 import { requireNode } from './maintenance.ts';
 import { runningJobs } from './running-jobs.ts';
 
@@ -67,8 +68,9 @@ async function daemonOf({ services, store }: Context, named: string | undefined)
 }
 
 /** Throws `conflict` where a restart would change nothing or must not be, and `unavailable` where that is unknown. */
-async function requireNewProgram({ services, store }: Context, daemon: Restartable): Promise<void> {
-  if (!(await isAlive({ services, store }, daemon)))
+async function requireNewProgram(context: Context, daemon: Restartable): Promise<void> {
+  const { services } = context;
+  if (services.node() !== daemon.node && !(await isAliveOf(context))(daemon))
     throw new Failure('unavailable', `The daemon "${daemon.node}" does not run; start it.`);
   const { here, digest } = services.programs;
   // The files of another machine are looked at by its daemon, whose answer is the state of the restart.
@@ -78,16 +80,6 @@ async function requireNewProgram({ services, store }: Context, daemon: Restartab
     throw new Failure('unavailable', 'The daemon has just started and does not know its program yet; try again soon.');
   if (daemon.digest === onDisk)
     throw new Failure('conflict', 'The program on disk is the one that runs; install the new one first.');
-}
-
-async function isAlive(
-  { services, store }: Pick<Context, 'services' | 'store'>,
-  daemon: Restartable,
-): Promise<boolean> {
-  if (services.node() === daemon.node) return true;
-  if (daemon.lease_until !== null) return daemon.lease_until > (await store.dialect.leaseClock(store.db));
-  const now = services.clock.now();
-  return (services.lockSeenAt(daemon.daemon_id) ?? 0) >= now;
 }
 
 async function status(db: Db, row: Restartable): Promise<Reply> {

@@ -1,4 +1,5 @@
 import { RUNNING } from '../engine/literals.ts';
+import type { DaemonRow } from '../schema/schema.ts';
 import type { Store } from '../store.ts';
 import { listOthers } from './daemons.ts';
 
@@ -19,19 +20,27 @@ export interface Liveness {
 /** More say nothing more to a reader. */
 const LOST_MAX = 1_000;
 
+export type IsAlive = (daemon: Pick<DaemonRow, 'id' | 'lease_until'>) => boolean;
+
 /**
- * Which daemons live, and which jobs count as running without one. `isLocked` says whether a process holds the lock of
- * a daemon, where daemons have locks.
+ * Tells which of the daemons that have not stopped in order live. `isLocked` says whether a process holds the lock of a
+ * daemon, where daemons have locks.
  */
+export async function aliveNow(
+  { db, dialect }: Pick<Store, 'db' | 'dialect'>,
+  isLocked: (daemonId: string) => boolean,
+): Promise<IsAlive> {
+  if (dialect.liveness === 'lock') return ({ id }) => isLocked(id);
+  const now = await dialect.leaseClock(db);
+  return ({ lease_until: until }) => until === null || until > now;
+}
+
+/** Which daemons live, and which jobs count as running without one. `isLocked` as for `aliveNow`. */
 export async function readLiveness(
   { db, dialect }: Pick<Store, 'db' | 'dialect'>,
   isLocked: (daemonId: string) => boolean,
 ): Promise<Liveness> {
-  const now = dialect.liveness === 'lease' ? await dialect.leaseClock(db) : 0;
-  const daemons = await listOthers(db, '');
-  const alive = daemons.filter(({ id, lease_until: until }) =>
-    dialect.liveness === 'lease' ? until === null || until > now : isLocked(id),
-  );
+  const alive = (await listOthers(db, '')).filter(await aliveNow({ db, dialect }, isLocked));
   let runs = db
     .selectFrom('jobs')
     .leftJoin('daemons', 'daemons.id', 'jobs.daemon_id')

@@ -10,7 +10,7 @@ export const OPEN_RESTARTS: readonly RestartRow['state'][] = ['requested', 'drai
 export const restartOf = rowBy('restarts', 'node');
 
 /** A daemon and its restart, and what tells whether it lives. */
-export type Restartable = RestartRow & Pick<DaemonRow, 'host' | 'boot_id' | 'lease_until'>;
+export type Restartable = RestartRow & Pick<DaemonRow, 'id' | 'host' | 'boot_id' | 'lease_until'>;
 
 /** The daemons that have not stopped in order or start again, by name; dead ones too, the caller finds out. */
 export function listRestartable(db: Db, node: string | null): Promise<Restartable[]> {
@@ -18,7 +18,7 @@ export function listRestartable(db: Db, node: string | null): Promise<Restartabl
     .selectFrom('restarts')
     .innerJoin('daemons', 'daemons.id', 'restarts.daemon_id')
     .selectAll('restarts')
-    .select(['daemons.host', 'daemons.boot_id', 'daemons.lease_until'])
+    .select(['daemons.id', 'daemons.host', 'daemons.boot_id', 'daemons.lease_until'])
     .where((eb) => eb.or([eb('daemons.stopped_at', 'is', null), eb('restarts.state', '=', 'executing')]))
     .orderBy('restarts.node');
   return (node === null ? rows : rows.where('restarts.node', '=', node)).execute();
