@@ -28,7 +28,7 @@ import { logLimits, sandboxSupport } from './sandbox-support.ts';
 import { statusOf } from './status.ts';
 import { reloadOnHangup, Targets } from './reload.ts';
 import { becomeProgram, takeHandedOver } from './run/hand-over.ts';
-import { Surface } from './run/listeners.ts';
+import { Listeners } from './run/listeners.ts';
 import { type Running, sayReady } from './run/ready.ts';
 import { InPlace } from './run/restarting.ts';
 import { type ServiceManager, serviceManager } from './run/sd-notify.ts';
@@ -117,10 +117,10 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
   const { sandbox, ...forJobs } = openJobParts({ settings, base, log, teardown, jobIdentity });
 
   let ingressUrl = '';
-  const surface = new Surface(base, log, teardown, handed);
+  const listeners = new Listeners(base, log, teardown, handed);
   const inPlace = new InPlace(settings, handed.node !== null);
   // The listeners accept before the first claim: a daemon that can't be reached must not run jobs.
-  const { runtime, url: webUrl } = await surface.openWeb(settings.webAddr, 'web-addr', {
+  const { runtime, url: webUrl } = await listeners.openWeb(settings.webAddr, 'web-addr', {
     hasQueue: true,
     wake: () => daemon?.wake(),
     claimNow: async (tx) => daemon?.claimNow(tx),
@@ -133,9 +133,9 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
     checkSamples: () => daemon?.checkSamples() ?? [],
   });
   const ingress = createIngressFace({ runtime, log, peers: new Peers(settings.trustedProxy) });
-  ingressUrl = await surface.open('ingress', ingress, settings.ingressAddr, 'ingress-addr');
-  const statusUrl = await openStatus(surface);
-  surface.closeUnused();
+  ingressUrl = await listeners.open('ingress', ingress, settings.ingressAddr, 'ingress-addr');
+  const statusUrl = await openStatus(listeners);
+  listeners.closeUnused();
   // After the listeners: a refused start creates no directory for runs.
   const place = await prepareJobPlace(base, jobIdentity, log);
   logLimits(await sandbox(), log);
@@ -164,7 +164,7 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
   const started = daemon;
   teardown.add(() => started.stop());
   teardown.add(reloadOnHangup(runtime, log));
-  const restartInPlace = inPlace.asked.then(() => surface.keepSockets(started.who().node));
+  const restartInPlace = inPlace.asked.then(() => listeners.keepSockets(started.who().node));
   const stop = (): Promise<void> => teardown.run();
   return { webUrl, ingressUrl, statusUrl, runtime, daemon, signals, restartInPlace, stop };
 }
@@ -218,8 +218,8 @@ async function assembleWeb(settings: Settings, teardown: Teardown): Promise<Runn
   teardown.add(() => base.close());
   await sameKey(base);
   await refuseOpenDoor(base, settings.addr, 'addr');
-  const surface = new Surface(base, log, teardown);
-  const { runtime, url: webUrl } = await surface.openWeb(settings.addr, 'addr', {
+  const listeners = new Listeners(base, log, teardown);
+  const { runtime, url: webUrl } = await listeners.openWeb(settings.addr, 'addr', {
     hasQueue: false,
     wake: () => undefined,
     // Hooks and decision links are answered by the daemon.
@@ -233,7 +233,7 @@ async function assembleWeb(settings: Settings, teardown: Teardown): Promise<Runn
 }
 
 /** The public page; null where it is off. */
-async function openStatus(surface: Surface): Promise<string | null> {
-  const status = statusOf(surface.base, surface.log);
-  return status === null ? null : surface.open('status', status.face, status.at, 'status-addr');
+async function openStatus(listeners: Listeners): Promise<string | null> {
+  const status = statusOf(listeners.base, listeners.log);
+  return status === null ? null : listeners.open('status', status.face, status.at, 'status-addr');
 }

@@ -21,7 +21,7 @@ interface Face {
 }
 
 /** What a program listens with. */
-export class Surface {
+export class Listeners {
   readonly base: Base;
   readonly log: Log;
   readonly #teardown: Teardown;

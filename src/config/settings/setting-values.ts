@@ -201,8 +201,8 @@ export function keptFor(flag: string, what: string): Setting<number> {
   };
 }
 
-/** A time of `serve`, in milliseconds: its default, and the shortest and longest that are accepted. */
-export function ofDaemon(
+/** A duration of `serve`, in milliseconds: its default, and the shortest and longest that are accepted. */
+export function durationSetting(
   flag: string,
   help: string,
   [standard, minMs, maxMs]: [string, number, number],

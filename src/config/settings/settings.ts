@@ -11,7 +11,7 @@ import {
   jobMemory,
   keptFor,
   nodeName,
-  ofDaemon,
+  durationSetting,
   optional,
   optionalPath,
   publicUrl,
@@ -197,7 +197,7 @@ export const SETTINGS = {
     help: 'Maximum number of jobs that run at a time; default 8',
     read: (text) => wholeNumber('max-jobs', text, 8, 1, 256),
   }),
-  drainTimeoutMs: ofDaemon(
+  drainTimeoutMs: durationSetting(
     'drain-timeout',
     'How long a restart in place waits for running jobs before it is aborted; at most 24h, default 15m',
     ['15m', 1_000, 86_400_000],
@@ -233,7 +233,7 @@ export const SETTINGS = {
         ? APPROVAL_TTL_DEFAULT_MS
         : requireDuration('--approval-ttl', text, 1_000, APPROVAL_TTL_MAX_MS),
   }),
-  leaseMs: ofDaemon(
+  leaseMs: durationSetting(
     'lease',
     'PostgreSQL only: a daemon without a sign of life for this time counts as dead; default 15s',
     ['15s', 1_000, 600_000],
