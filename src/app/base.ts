@@ -31,6 +31,7 @@ import type { GitPlace } from '../runners/checkout/git/place.ts';
 import { VendoredFiles } from '../runners/checkout/vendored/vendored-files.ts';
 import { createLauncher } from '../runners/launch/launch.ts';
 import { digestOf } from '../config/program/digest.ts';
+import { vapidKeyOf } from '../push/vapid.ts';
 import { markIn } from '../runners/sandbox/mark.ts';
 import { assertSameKey, holdsSealed } from '../store/secrets/seal.ts';
 import type { SchemaAccess } from '../store/engine/migrate.ts';
@@ -217,6 +218,7 @@ export function createServices(base: Base, parts: ServiceParts): Services {
     netgroups: currentNetgroups(base.store, clock),
     approvalTtlMs: base.settings.approvalTtlMs,
     linkOrigin: async () => base.settings.publicUrl ?? parts.ingressUrl(),
+    pushKey: async () => vapidKeyOf(await base.sealKey()).publicKey,
     hashToken: async (secret, salt) => hashToken(secret, salt, await base.sealKey()),
   };
 }

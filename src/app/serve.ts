@@ -159,7 +159,7 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
     signals,
     reaction: runtime.services.reaction,
     checks: { ...runtime.services, probes: () => base.probes.deps(), canary: settings.checkCanary },
-    pages: notifierOptions({ clock: base.clock, settings, targets, webUrl, services: runtime.services }),
+    pages: notifierOptions({ base, targets, webUrl, services: runtime.services }),
   });
   const started = daemon;
   teardown.add(() => started.stop());

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { createDecipheriv, createECDH, hkdfSync } from 'node:crypto';
+import { createECDH } from 'node:crypto';
 import { test } from 'node:test';
+import { decryptedPush } from '../../test/support/notify/push-message.ts';
 import { encryptPush, readPushKeys } from './encrypt.ts';
 
 /** Appendix A of RFC 8291. */
@@ -26,7 +27,8 @@ test("A message is encrypted to the bytes of RFC 8291's own example", () => {
 test('Two messages of one text have nothing in common, and the receiver reads both', () => {
   const messages = [encryptPush(RFC, 'ä page'), encryptPush(RFC, 'ä page')];
   assert.notDeepEqual(messages[0]!.subarray(0, 16), messages[1]!.subarray(0, 16));
-  assert.deepEqual(messages.map(decrypted), ['ä page', 'ä page']);
+  const read = messages.map((message) => decryptedPush(message, RFC.receiverPrivate, RFC.auth));
+  assert.deepEqual(read, ['ä page', 'ä page']);
 });
 
 test('An invalid key is refused with its name', () => {
@@ -35,20 +37,3 @@ test('An invalid key is refused with its name', () => {
   for (const auth of ['', 'AAAA', `${RFC.auth}AAAA`])
     assert.throws(() => readPushKeys({ ...RFC, auth }), /^Failure: keys\.auth: expected 16 bytes/);
 });
-
-function decrypted(message: Buffer): string {
-  const receiver = createECDH('prime256v1');
-  receiver.setPrivateKey(Buffer.from(RFC.receiverPrivate, 'base64url'));
-  const [salt, sender, record] = [message.subarray(0, 16), message.subarray(21, 86), message.subarray(86)];
-  const info = Buffer.concat([Buffer.from('WebPush: info\0'), receiver.getPublicKey(), sender]);
-  const ikm = Buffer.from(
-    hkdfSync('sha256', receiver.computeSecret(sender), Buffer.from(RFC.auth, 'base64url'), info, 32),
-  );
-  const derive = (name: string, length: number): Buffer =>
-    Buffer.from(hkdfSync('sha256', ikm, salt, `Content-Encoding: ${name}\0`, length));
-  const cipher = createDecipheriv('aes-128-gcm', derive('aes128gcm', 16), derive('nonce', 12));
-  cipher.setAuthTag(record.subarray(-16));
-  const plain = Buffer.concat([cipher.update(record.subarray(0, -16)), cipher.final()]);
-  assert.equal(plain.at(-1), 2);
-  return plain.subarray(0, -1).toString();
-}

@@ -4,6 +4,7 @@ import { encryptPush, type PushKeys } from './encrypt.ts';
 import { readEndpointUrl } from './endpoint-url.ts';
 import { ntfyBody } from './ntfy.ts';
 import { post, type PostDeps } from './post.ts';
+import type { VapidKey } from './vapid.ts';
 
 /** How long a distributor keeps a message for a phone that is off, in seconds: a day. */
 const TTL_SECONDS = 86_400;
@@ -17,9 +18,15 @@ export interface EndpointTarget {
   readonly keys: PushKeys | null;
 }
 
-/** Posts to a registered endpoint: ntfy's JSON, and encrypted where the subscription has keys. */
+interface EndpointDeps extends PostDeps {
+  readonly vapid: () => Promise<VapidKey>;
+  /** Where the web pages of the service are. */
+  readonly baseUrl: string;
+}
+
+/** Posts to a registered endpoint: ntfy's JSON; where the subscription has keys, encrypted and signed by ours. */
 export async function sendToEndpoint(
-  deps: PostDeps,
+  deps: EndpointDeps,
   { endpoint, keys }: EndpointTarget,
   message: NotificationMessage,
 ): Promise<void> {
@@ -34,8 +41,17 @@ export async function sendToEndpoint(
       body: JSON.stringify(ntfyBody(message)),
     });
   }
-  const encoding = { 'content-type': 'application/octet-stream', 'content-encoding': 'aes128gcm' };
-  return post(deps, { url, headers: { ...headers, ...encoding }, body: encryptPush(keys, fitting(message)) });
+  const vapid = await deps.vapid();
+  return post(deps, {
+    url,
+    headers: {
+      ...headers,
+      'content-type': 'application/octet-stream',
+      'content-encoding': 'aes128gcm',
+      authorization: vapid.authorization(url, deps.baseUrl, deps.clock.now()),
+    },
+    body: encryptPush(keys, fitting(message)),
+  });
 }
 
 /** The whole notification, or without buttons and long text where one record cannot hold it. */

@@ -10,6 +10,7 @@ import { Prober } from '../../src/operations/checks/prober.ts';
 import { CompiledRules } from '../../src/reaction/compiled-rules.ts';
 import { readOpenJobs } from '../../src/store/jobs/open-jobs.ts';
 import { currentNetgroups } from '../../src/store/netgroups/netgroups.ts';
+import { vapidKeyOf } from '../../src/push/vapid.ts';
 import { probeDeps } from '../../src/probes/deps.ts';
 import type { Store } from '../../src/store/store.ts';
 
@@ -84,5 +85,6 @@ export function fakeServices(fakes: Fakes): Services {
     netgroups: currentNetgroups(store, clock),
     approvalTtlMs: 3_600_000,
     linkOrigin: () => Promise.resolve('http://127.0.0.1:8421'),
+    pushKey: () => Promise.resolve(vapidKeyOf(Buffer.alloc(32)).publicKey),
   };
 }

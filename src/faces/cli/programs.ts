@@ -120,9 +120,10 @@ export const IDEMPOTENCY_FLAG: Flag = {
   help: 'Unique key; a repeated request returns the first answer and does nothing',
 };
 
-/** Flags for fields whose value is an object with free names: NAME=VALUE, which the schema cannot express. */
+/** Flags for fields whose value is an object of texts: NAME=VALUE, which the schema cannot express. */
 export const PAIR_FLAGS: Readonly<Record<string, Pick<Flag, 'placeholder' | 'help'>>> = {
   run_secrets: { placeholder: 'VAR=PROJECT/SECRET', help: 'Secret for the run, as its input variable VAR; repeatable' },
+  keys: { placeholder: 'NAME=VALUE', help: 'Keys of a Web Push subscription (p256dh and auth), to encrypt for it' },
   extra_vars: { placeholder: 'NAME=VALUE', help: 'Variable of the playbook; repeatable' },
 };
 

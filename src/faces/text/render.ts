@@ -11,7 +11,7 @@ import { commandLine, enqueued, events, job, jobs, redrive, result } from './vie
 import { mute, mutes } from './views/mutes.ts';
 import { classified, netgroup, netgroups } from './views/checks/netgroups.ts';
 import { hostKeys, inventories, inventory } from './views/inventories.ts';
-import { armed, endpoint, endpoints, testNotification, watch, watches } from './views/notify.ts';
+import { armed, endpoint, endpoints, pushKey, testNotification, watch, watches } from './views/notify.ts';
 import type { Display } from './display.ts';
 import { playbookHosts } from './views/jobs/hosts.ts';
 import { plan } from './views/plan.ts';
@@ -76,6 +76,7 @@ const RENDERINGS: { readonly [V in ViewName]: (data: Projected<V>, display: Disp
   'silence.get': silence,
   'notify.endpoint.list': endpoints,
   'notify.endpoint': endpoint,
+  'notify.key': pushKey,
   'notify.test': testNotification,
   'job.notify': armed,
   'deadman.list': watches,

@@ -62,6 +62,8 @@ export interface Services {
    * have to be looked up, so it is asked for before a transaction is open.
    */
   linkOrigin(): Promise<string>;
+  /** The public key that browsers subscribe to notifications with, base64url. */
+  pushKey(): Promise<string>;
 }
 
 /** The files of programs on this machine. */

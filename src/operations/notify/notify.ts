@@ -15,7 +15,7 @@ import { armJob, deleteEndpoint, findArmed, insertEndpoint, listEndpoints } from
 import { requestNotification } from '../../store/notify/notifications.ts';
 import type { EndpointRow } from '../../store/schema/schema.ts';
 import * as field from '../core/fields.ts';
-import { readOperation, writeOperation, type Operation } from '../core/operation.ts';
+import { localOnly, readOperation, writeOperation, type Operation } from '../core/operation.ts';
 import { reply, replyNone, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 
@@ -53,9 +53,10 @@ const add = writeOperation({
   cli: {
     verb: 'notify endpoint add',
     positionals: ['endpoint'],
-    // They come from a browser or a phone and are not typed.
-    omit: ['keys'],
-    examples: ['svc notify endpoint add https://ntfy.example.com/up8f3kq2 --label phone'],
+    examples: [
+      'svc notify endpoint add https://ntfy.example.com/up8f3kq2 --label phone',
+      'svc notify endpoint add https://push.example.com/abc --key p256dh=BFHG7aEJ --key auth=rl8U_fQk',
+    ],
   },
   mcp: OWN_DEVICE,
   input: z.strictObject({
@@ -131,6 +132,16 @@ const remove = writeOperation({
   },
 });
 
+const key = readOperation({
+  id: 'notify.key',
+  summary: 'Show the public key that a browser subscribes to notifications with',
+  scopes: READERS,
+  ...localOnly('A browser gets it from the devices page of the console.'),
+  cli: { verb: 'notify key', examples: ['svc notify key'] },
+  answers: ['notify.key'],
+  run: async ({ services }) => reply('notify.key', { public_key: await services.pushKey() }),
+});
+
 const test = writeOperation({
   id: 'notify.test',
   summary: 'Send a test notification',
@@ -171,4 +182,4 @@ const arm = writeOperation({
   },
 });
 
-export const NOTIFY_OPERATIONS: readonly Operation[] = [list, add, remove, test, arm];
+export const NOTIFY_OPERATIONS: readonly Operation[] = [list, add, remove, key, test, arm];

@@ -18,6 +18,7 @@ const deadman = z.object({
 export const NOTIFY_VIEWS = {
   'notify.endpoint': endpoint,
   'notify.endpoint.list': z.array(endpoint),
+  'notify.key': z.object({ public_key: z.string() }),
   'notify.test': z.object({ page_id: z.string(), endpoints: count }),
   'job.notify': z.object({ job_id: z.string(), state: z.string(), armed_at: time }),
   'deadman.get': deadman,

@@ -123,6 +123,7 @@ function hostileNotify(text: string) {
   return {
     'notify.endpoint': endpoint,
     'notify.endpoint.list': [endpoint, { ...endpoint, label: undefined }],
+    'notify.key': { public_key: text },
     'notify.test': { page_id: text, endpoints: 2 },
     'job.notify': { job_id: text, state: text, armed_at: text },
     'deadman.get': watch,

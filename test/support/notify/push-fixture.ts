@@ -8,8 +8,10 @@ import { Notifier } from '../../../src/daemon/notify/send.ts';
 import { openTestStore } from '../store/job-store.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { guardedDial, type GuardOptions } from '../../../src/dial/guard.ts';
+import type { PushKeys } from '../../../src/push/encrypt.ts';
 import { sendToEndpoint } from '../../../src/push/endpoint.ts';
 import type { Transport } from '../../../src/push/transport.ts';
+import { vapidKeyOf } from '../../../src/push/vapid.ts';
 import type { DeliveryRow } from '../../../src/store/schema/schema.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { askForNotification, deliveryOf, insertEndpointOf } from './rows.ts';
@@ -20,7 +22,7 @@ export interface PushFixture {
   /** How long each send took that has ended, in milliseconds, by the URL of its endpoint. */
   readonly tookMs: Map<string, number[]>;
   /** Registers an endpoint of a new token. Returns its id. */
-  readonly endpoint: (url: string) => Promise<string>;
+  readonly endpoint: (url: string, keys?: PushKeys) => Promise<string>;
   /** Asks for a page; answers its id. */
   readonly page: () => Promise<string>;
   readonly delivery: (notificationId: string, target: string) => Promise<DeliveryRow | undefined>;
@@ -37,7 +39,12 @@ export async function openPushFixture(
   const { store } = home;
   const self = await home.daemon();
   const tookMs: PushFixture['tookMs'] = new Map();
-  const deps = { clock: systemClock, dial: guardedDial(guard) };
+  const deps = {
+    clock: systemClock,
+    dial: guardedDial(guard),
+    vapid: () => Promise.resolve(vapidKeyOf(Buffer.alloc(32))),
+    baseUrl: 'http://svc.test',
+  };
   const notifier = new Notifier({
     store,
     clock: systemClock,
@@ -73,7 +80,7 @@ export async function openPushFixture(
   return {
     store,
     tookMs,
-    endpoint: (url) => insertEndpointOf(store, 'ana', url),
+    endpoint: (url, keys) => insertEndpointOf(store, 'ana', url, keys),
     async page() {
       const id = await askForNotification(store);
       loop.wake();

@@ -1,14 +1,16 @@
 /** Endpoints, pages and deliveries in a store, as requests and daemons leave them. */
 import { newId } from '../../../src/lib/id.ts';
+import type { PushKeys } from '../../../src/push/encrypt.ts';
 import { insertEndpoint } from '../../../src/store/notify/endpoints.ts';
 import { requestNotification } from '../../../src/store/notify/notifications.ts';
 import type { DeliveryRow } from '../../../src/store/schema/schema.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 /** Registers an endpoint of a new token. Returns its id. */
-export async function insertEndpointOf(store: Store, owner: string, url: string): Promise<string> {
+export async function insertEndpointOf(store: Store, owner: string, url: string, keys?: PushKeys): Promise<string> {
   const id = newId('ep', Date.now());
-  const endpoint = { id, token_id: `local:${id}`, owner, endpoint: url, label: null, p256dh: null, auth: null };
+  const { p256dh = null, auth = null } = keys ?? {};
+  const endpoint = { id, token_id: `local:${id}`, owner, endpoint: url, label: null, p256dh, auth };
   await store.write((tx) => insertEndpoint(tx, endpoint));
   return id;
 }

@@ -119,7 +119,7 @@ function positional(field: string, schema: FieldSchema, required: boolean): Posi
 }
 
 function fieldFlag(field: string, schema: FieldSchema, required: boolean): Flag {
-  if (typeof schema.additionalProperties === 'object') return pairsFlag(field, required);
+  if (schema.additionalProperties !== undefined) return pairsFlag(field, required);
   const { element, repeat } = elementOf(schema);
   const name = kebab(repeat ? singular(field) : field);
   const type = valueType(element);
@@ -138,7 +138,7 @@ function fieldFlag(field: string, schema: FieldSchema, required: boolean): Flag 
 }
 
 /**
- * An object with free names, such as `run_secrets`, is given as `--run-secret NAME=VALUE`, as often as it has names.
+ * An object of texts, such as `run_secrets`, is given as `--run-secret NAME=VALUE`, as often as it has names.
  */
 function pairsFlag(field: string, required: boolean): Flag {
   const words = PAIR_FLAGS[field];

@@ -21,6 +21,11 @@ export function endpoint(data: Projected<'notify.endpoint'>, display: Display): 
   ]);
 }
 
+/** Alone on its line, for scripts. */
+export function pushKey(data: Projected<'notify.key'>): string {
+  return `${data.public_key}\n`;
+}
+
 export function testNotification(data: Projected<'notify.test'>): string {
   const own = data.endpoints === 1 ? 'your endpoint' : `your ${data.endpoints} endpoints`;
   return (
