@@ -93,7 +93,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     onFree: () => wakeUp('slot-free'),
     beforeRun: async () => modes?.check().catch(failed('modes')),
   });
-  const notifier = new Notifier({ ...options.pages, store, clock, self: parts.self, onError: failed('page') });
+  const notifier = new Notifier({ ...options.pages, ...naming(() => identity), store, clock, onError: failed('page') });
   notifier.onFree(() => wakeUp('notification-due'));
 
   const sweep = await openSweep({ ...options, self: parts.self, onError: failed('checks') });

@@ -23,6 +23,12 @@ export const systemClock: Clock = {
   },
 };
 
+/** The time of day in a zone, with its offset: `2026-11-24 03:00 +01:00`. */
+export function localTime(ms: number, timezone: string): string {
+  const at = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timezone);
+  return `${at.toPlainDate().toString()} ${at.toPlainTime().toString({ smallestUnit: 'minute' })} ${at.offset}`;
+}
+
 /** Waits `ms` milliseconds. Resolves to false at once when `signal` is or gets aborted, else to true. */
 export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<boolean> {
   if (signal?.aborted === true) return Promise.resolve(false);

@@ -1,5 +1,5 @@
 import { Failure } from '../domain/failure.ts';
-import type { NormalEvent, TraceStep } from '../domain/events/event.ts';
+import { type NormalEvent, titleOfEvent, type TraceStep } from '../domain/events/event.ts';
 import { isNotify } from '../domain/notify/action.ts';
 import { hostOf } from '../domain/rules/mute.ts';
 import { doneReason, refused, type ReactionDecision } from '../domain/rules/reaction.ts';
@@ -47,7 +47,7 @@ async function reportUnfit(
   const rule = decision.rule ?? '';
   if ((await muteOf(tx, event)) !== null) return;
   const message = `Rule ${rule} matched but did nothing: it does not accept a value of the event`;
-  const facts = { kind: 'rule', rule, eventId, event: event.name || event.source, message } as const;
+  const facts = { kind: 'rule', rule, eventId, event: titleOfEvent(event), message } as const;
   const topic = `unfit:${rule}:${rfc3339(now).slice(0, 'yyyy-mm-dd'.length)}`;
   if ((await requestNotification(tx, { topic, facts, alone: true })) !== null) tx.afterCommit(() => deps.wake());
 }
@@ -72,7 +72,7 @@ async function notifyPeople(
       kind: 'rule',
       rule: rule.name,
       eventId,
-      event: event.name || event.source,
+      event: titleOfEvent(event),
       message: action.message,
     } as const;
     await insertNotification(tx, { topic: `rule:${eventId}:${rule.name}`, facts }, notificationState(mute));

@@ -184,7 +184,7 @@ const lines = fuzzTarget(
     for (const detail of PUSH_DETAILS) {
       const page = composeNotification(
         { kind: 'rule', rule: text, eventId: text, event: text, message: text },
-        { id: 'page_1', detail, now: 0, baseUrl: '', links: null },
+        { id: 'page_1', detail, now: 0, baseUrl: '', node: 'vm', links: null },
       );
       assert.doesNotMatch(`${page.title}${page.message}`, /[\r\n\u2028\u2029]/u);
     }

@@ -50,7 +50,7 @@ test('a plan shows destroys first, each with its sign and word; its summary is t
     input: gone
 −/+ terraform_data.moved (replace)
     zone: a → b
-    id: 1 → [redacted · server-set]
+    id: 1 → (known after apply)
 ~ terraform_data.rule (update)
     token: [redacted · secret] → [redacted · secret]
     note: (empty) → x

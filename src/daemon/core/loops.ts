@@ -11,6 +11,7 @@ import { restartLoop, type RestartLoopDeps } from '../maintenance/restart.ts';
 import { type RetentionDeps, retentionLoop } from '../maintenance/retention.ts';
 import { notificationLoop, type NotificationLoopDeps } from '../notify/send.ts';
 import { scheduleLoop, type ScheduleLoopDeps } from '../schedules/schedule.ts';
+import { type RecountDeps, recountLoop } from '../workspaces/recount.ts';
 import { workflowsLoop, type NextStepsDeps } from '../workflows/next-steps.ts';
 import { type LeaseDeps, leaseLoop } from './lease.ts';
 import { type Loop, type LoopRow, startLoop, type WakeUp } from './loop.ts';
@@ -27,6 +28,7 @@ type LoopDeps = ExpireDeps &
   ScheduleLoopDeps &
   NextStepsDeps &
   RetentionDeps &
+  RecountDeps &
   LeaseDeps &
   RestartLoopDeps & {
     readonly sweep: Sweep;
@@ -49,6 +51,7 @@ const LOOPS: readonly LoopRow<LoopDeps>[] = [
   scheduleLoop,
   checksLoop,
   retentionLoop,
+  recountLoop,
   modesLoop,
   restartLoop,
   leaseLoop,

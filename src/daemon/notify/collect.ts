@@ -2,6 +2,8 @@ import { burstStep, foldFacts, SINGLE_MAX, WINDOW_MS, type BurstStep } from '../
 import type { AskedFacts, NotificationFacts } from '../../domain/notify/notification-facts.ts';
 import { hostOf } from '../../domain/rules/mute.ts';
 import { deliveryTargetOf, isNumberedTarget, recipientOf } from '../../domain/notify/target.ts';
+import { headingOf } from '../../domain/approvals/summary.ts';
+import { summaryFacts } from '../../operations/approvals/approval-view.ts';
 import { isOneTap } from '../../domain/approvals/one-tap.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
@@ -184,7 +186,7 @@ function personOf({ transports }: CollectDeps, decidedBy: string): string {
 }
 
 function factsOf(row: AskedOrNone): AskedFacts {
-  const { destroys, changes, creates } = row;
+  const { destroys, changes, creates, plan_summary: summary } = row;
   return {
     approvalId: row.id,
     jobId: row.job_id,
@@ -195,8 +197,12 @@ function factsOf(row: AskedOrNone): AskedFacts {
     rule: row.rule,
     schedule: row.schedule,
     about: aboutOf(row),
+    heading: headingOf(summaryFacts(row)),
     expiresAt: row.expires_at,
-    plan: destroys === null || changes === null || creates === null ? null : { destroys, changes, creates },
+    plan:
+      destroys === null || changes === null || creates === null || summary === null
+        ? null
+        : { destroys, changes, creates, summary },
     oneTap: isOneTap({ kind: row.kind, destroys, ruleAllows: row.one_tap === 1 }),
   };
 }

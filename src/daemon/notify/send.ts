@@ -42,6 +42,7 @@ export interface NotifierOptions {
 }
 
 export interface NotifierDeps extends Omit<CollectDeps, 'transports'>, NotifierOptions {
+  readonly node: () => string;
   readonly onError: (error: unknown) => void;
 }
 
@@ -173,14 +174,14 @@ export class Notifier {
   }
 
   async #compose(due: Due, holder: LinkHolder | null): Promise<NotificationMessage> {
-    const { clock, detail, baseUrl } = this.#deps;
+    const { clock, detail, baseUrl, node } = this.#deps;
     const facts = JSON.parse(due.detail) as NotificationFacts;
     const asked = askedIn(facts);
     const links =
       asked !== null && detail === 'full' && holder !== null
         ? await this.#linksOf(asked.approvalId, holder, asked.oneTap === true)
         : null;
-    return composeNotification(facts, { id: due.page_id, detail, now: clock.now(), baseUrl, links });
+    return composeNotification(facts, { id: due.page_id, detail, now: clock.now(), baseUrl, node: node(), links });
   }
 
   /** The links of a recipient; null for one who may not decide, and where nothing is left to decide. */

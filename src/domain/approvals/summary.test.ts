@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { summarise, type SummaryFacts, summaryFault } from './summary.ts';
+import { recounted, shortCounts } from '../plan-words.ts';
+import { headingOf, summarise, type SummaryFacts, summaryFault } from './summary.ts';
 
 const COMMAND: SummaryFacts = {
   kind: 'command',
@@ -41,7 +42,7 @@ const ROWS: readonly (readonly [Partial<SummaryFacts>, string])[] = [
   [APPLY, 'apply net without a saved plan'],
   [{ ...APPLY, kind: 'destroy' }, 'destroy everything in net'],
   [{ ...APPLY, plan: '1 to destroy, 0 to change, 2 to create' }, '1 to destroy, 0 to change, 2 to create'],
-  [{ ...APPLY, plan: 'No changes.', event: { name: 'Drift', host: null } }, 'No changes · Drift'],
+  [{ ...APPLY, plan: 'no changes', event: { name: 'Drift', host: null } }, 'no changes · Drift'],
 ];
 
 for (const [some, expected] of ROWS)
@@ -64,4 +65,29 @@ test('A written summary is one line of fixed text', () => {
     assert.equal(summaryFault(text), fault, JSON.stringify(text));
   assert.match(summaryFault('x'.repeat(201)) ?? '', /at most 200/);
   assert.match(summaryFault('free ${event.name}') ?? '', /without \$\{…\}/);
+});
+
+test('A heading says what is asked for: the counts of a plan that are not zero, or the summary', () => {
+  const plan = '2 to destroy, 0 to replace, 0 to change, 1 to create; 1 output changes';
+  assert.equal(headingOf({ ...APPLY, plan }), 'Apply net: 2 to destroy, 1 to create');
+  assert.equal(headingOf({ ...APPLY, plan: 'no changes; 1 output changes' }), 'Apply net: no changes');
+  const event = { name: 'DiskFull', host: 'db1' };
+  assert.equal(headingOf({ ...COMMAND, event }), 'Run a command on localhost · DiskFull on db1');
+  assert.equal(shortCounts('no changes'), 'no changes');
+});
+
+const entries = (...actions: string[]) => actions.map((action) => ({ action }));
+
+test('A summary of an earlier build is counted again: a replacement is no destroy', () => {
+  const planned = { destroys: entries('destroy', 'replace', 'replace'), changes: [], creates: entries('create') };
+  const none = { destroys: [], changes: [], creates: [] };
+  const now = '1 to destroy, 2 to replace, 0 to change, 1 to create';
+  assert.equal(recounted('3 to destroy, 0 to change, 1 to create', planned), now);
+  assert.equal(
+    recounted('3 to destroy, 0 to change, 1 to create; 1 output changes', planned),
+    `${now}; 1 output changes`,
+  );
+  assert.equal(recounted('No changes.', none), 'no changes');
+  assert.equal(recounted('No resource changes; 1 output changes.', none), 'no changes; 1 output changes');
+  for (const text of [now, 'no changes', 'no changes; 1 output changes']) assert.equal(recounted(text, planned), null);
 });

@@ -2,6 +2,7 @@ import type { JobKind } from '../jobs/job.ts';
 import type { KindFacts } from '../jobs/kind.ts';
 import { KINDS } from '../jobs/kinds.ts';
 import { oneLine } from '../one-line.ts';
+import { shortCounts } from '../plan-words.ts';
 
 /** What a job does, in one line for the person who decides about it. */
 
@@ -45,6 +46,13 @@ export function summarise(facts: SummaryFacts): string {
   const what = written ?? plan?.replace(/\.$/, '') ?? titleOf(facts);
   const reach = privileged ? ' (unsandboxed)' : writesOutside ? ' (writes outside its run)' : '';
   return `${what}${reach}${where}${event === null ? '' : cause(event)}`;
+}
+
+/** The same as a heading: `Apply net: 1 to destroy, 2 to create`, `Run a command on localhost · DiskFull on db1`. */
+export function headingOf(facts: SummaryFacts): string {
+  const { kind, workspace, plan } = facts;
+  const heading = plan === null ? summarise(facts) : `${kind} ${workspace ?? ''}: ${shortCounts(plan)}`;
+  return heading.slice(0, 1).toUpperCase() + heading.slice(1);
 }
 
 function titleOf({ kind, workspace, spec }: SummaryFacts): string {

@@ -30,6 +30,21 @@ export interface NormalEvent {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
+/** Sources whose events say that something of the service ended, and are named after what it held. */
+const ENDINGS: ReadonlySet<string> = new Set(['mute', 'silence'] satisfies EventSource[]);
+
+/** What people read as the name of an event. The event of an ended silence has the name of its rule. */
+export function titleOfEvent({
+  source,
+  name = '',
+}: {
+  readonly source: string;
+  readonly name?: string | undefined;
+}): string {
+  if (name === '') return source;
+  return ENDINGS.has(source) ? `the ${source} of ${name} ended` : name;
+}
+
 /** The value that a rule's expression sees as `event`. */
 export interface EventFacts extends NormalEvent {
   readonly netgroup: string | null;

@@ -34,10 +34,9 @@ export const approvalsRow: NotificationRow<'approvals'> = {
 function asks(facts: FactsOf<'approval' | 'reminder'>, { now, links, baseUrl }: NotificationContext): Words {
   const { plan, requestedBy, jobId } = facts;
   const page = `${baseUrl}/approvals/${facts.approvalId}`;
-  const counts = plan === null ? '' : `${plan.changes} changes, ${plan.creates} creates. `;
-  const again = facts.kind === 'reminder' ? 'Still waiting: ' : '';
+  const counts = plan === null ? '' : `${plan.summary ?? `${plan.changes} changes, ${plan.creates} creates`}. `;
   return {
-    title: `${again}${nameOf(facts)}${plan === null ? '' : `: ${plan.destroys} destroys`}`,
+    title: `${facts.kind === 'reminder' ? 'Still waiting:' : 'Approve?'} ${nameOf(facts)}`,
     message: `${counts}Asked by ${requestedBy}${causeOf(facts)}, ${timeLeft(facts.expiresAt - now)}. ${jobId}`,
     priority: plan !== null && plan.destroys > 0 ? 5 : 4,
     tags: [plan !== null && plan.destroys > 0 ? 'warning' : 'raised_hand'],
@@ -94,7 +93,8 @@ function decided(facts: FactsOf<'decided'>, { baseUrl }: NotificationContext): W
   };
 }
 
-function nameOf({ jobKind: kind, workspace, runbook, rule, schedule }: AskedFacts): string {
+function nameOf({ heading, jobKind: kind, workspace, runbook, rule, schedule }: AskedFacts): string {
+  if (heading !== undefined) return heading;
   if (workspace !== null) return `${kind} ${workspace}`;
   if (rule !== null) return `${kind} of rule ${rule}`;
   return schedule === null ? runbook : `${kind} of schedule ${schedule}`;

@@ -30,10 +30,18 @@ export interface AskedFacts {
   readonly schedule: string | null;
   /** The subject of the event that the rule matched, such as `DiskFull on web1`, chosen by the sender. */
   readonly about: string | null;
+  /** What it does, as a heading; absent in what earlier builds stored. */
+  readonly heading?: string;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
   /** Of the saved plan; null without one. */
-  readonly plan: { readonly destroys: number; readonly changes: number; readonly creates: number } | null;
+  readonly plan: {
+    readonly destroys: number;
+    readonly changes: number;
+    readonly creates: number;
+    /** The counts in words; absent in what earlier builds stored. */
+    readonly summary?: string;
+  } | null;
   /** Whether one tap may approve it; absent in what earlier builds stored. */
   readonly oneTap?: boolean;
 }

@@ -12,6 +12,7 @@ const context = (detail: PushDetail = 'summary'): NotificationContext => ({
   detail,
   now: NOW,
   baseUrl: 'http://svc.test',
+  node: 'vm',
   links: null,
 });
 const compose = (facts: NotificationFacts, detail?: PushDetail) => composeNotification(facts, context(detail));
@@ -128,14 +129,17 @@ describe('The time left', () => {
       const scheduled = compose({ ...asked, schedule: 'nightly' });
       assert.deepEqual(
         [scheduled.title, scheduled.message],
-        ['command of schedule nightly', 'Asked by ci (schedule nightly), 40s left. job_1'],
+        ['Approve? command of schedule nightly · gatehouse on vm', 'Asked by ci (schedule nightly), 40s left. job_1'],
       );
       const ruled = compose({ ...asked, rule: 'disk', about: 'Disk\u202eFull\u0007 on web1' });
       assert.deepEqual(
         [ruled.title, ruled.message],
-        ['command of rule disk', 'Asked by ci (rule disk: Disk Full on web1), 40s left. job_1'],
+        [
+          'Approve? command of rule disk · gatehouse on vm',
+          'Asked by ci (rule disk: Disk Full on web1), 40s left. job_1',
+        ],
       );
-      assert.equal(compose(matched(1, { message: 'one\ntwo' })).title, 'one two');
+      assert.equal(compose(matched(1, { message: 'one\ntwo' })).title, 'one two · gatehouse on vm');
     },
   );
 });
@@ -146,14 +150,14 @@ describe('A notification that summarises others', () => {
       ended(n, n % 15 === 0 ? { state: 'degraded', runbook: 'plan:net' } : {}),
     );
     const page = compose(foldFacts(jobs));
-    assert.equal(page.title, '30 jobs ended: 28 failed, 2 degraded');
+    assert.equal(page.title, '30 jobs ended: 28 failed, 2 degraded · gatehouse on vm');
     assert.match(page.message, /one by one: plan:net, command:localhost\. job_0, job_1, .*, job_19 and 10 more$/);
     assert.deepEqual([page.click, page.priority], ['http://svc.test/jobs', 4]);
   });
 
   test('says how often a rule matched, with what it says and the names and ids of the events', () => {
     const page = compose(foldFacts(Array.from({ length: 40 }, (_, n) => matched(n, { message: 'The disk is full' }))));
-    assert.equal(page.title, 'Rule disk matched 40 times');
+    assert.equal(page.title, 'Rule disk matched 40 times · gatehouse on vm');
     assert.match(page.message, /^The disk is full: DiskFull\. evt_0, .* and 20 more$/);
     const two = compose(foldFacts([matched(1, { message: 'a' }), matched(2, { message: 'b', event: 'DiskSlow' })]));
     assert.equal(two.message, 'a (and other messages): DiskFull, DiskSlow. evt_1, evt_2');

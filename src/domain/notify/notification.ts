@@ -12,7 +12,8 @@ export function composeNotification<K extends NotificationKind>(
 ): NotificationMessage {
   const row = rowOf<K>(facts.kind);
   const { title, message, ...others } = row.words(facts, context);
-  const words = { ...others, title: oneLine(title), message: oneLine(message) };
+  // People may have several services, and their phones show the title alone.
+  const words = { ...others, title: oneLine(`${title} · gatehouse on ${context.node}`), message: oneLine(message) };
   const whole = { ...words, id: context.id, actions: context.detail === 'full' ? (words.actions ?? []) : [] };
   if (context.detail !== 'terse') return whole;
   return { ...whole, title: oneLine(row.terse(facts)), message: oneLine(row.jobIds(facts)) };

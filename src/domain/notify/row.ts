@@ -36,6 +36,8 @@ export interface NotificationContext {
   readonly now: number;
   /** Where the pages are, without a slash at the end. */
   readonly baseUrl: string;
+  /** Which service sends it: the name of its node. */
+  readonly node: string;
   /** The capability URLs of this recipient; null if it gets none. */
   readonly links: { readonly approve: string; readonly reject: string } | null;
 }

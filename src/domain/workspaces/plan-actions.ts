@@ -1,3 +1,4 @@
+import { countsOf } from '../plan-words.ts';
 import type { PlanAction, PlannedChanges } from './plan.ts';
 
 /** The list of the view that a planned change belongs to. */
@@ -47,16 +48,12 @@ const NOTES = {
 
 type NotedCounts = Readonly<Record<keyof typeof NOTES, number>>;
 
-/** Such as "3 to destroy, 2 to change, 5 to create" or "No resource changes; 1 output changes" or "No changes". */
-export function summaryOf({ destroys, changes, creates }: PlannedChanges, noted: NotedCounts): string {
+/** The counts, then what is no entry: "no changes; 1 output changes". */
+export function summaryOf(planned: PlannedChanges, noted: NotedCounts): string {
   const notes: string[] = [];
   for (const key of ['outputs', 'moved', 'imported', 'deferred'] as const) {
     if (noted[key] > 0) notes.push(`${noted[key]} ${NOTES[key][noted[key] === 1 ? 0 : 1]}`);
   }
-  const none = destroys.length + changes.length + creates.length === 0;
-  if (none && notes.length === 0) return 'No changes.';
-  const counts = none
-    ? 'No resource changes'
-    : `${destroys.length} to destroy, ${changes.length} to change, ${creates.length} to create`;
-  return notes.length === 0 ? counts : `${counts}; ${notes.join(', ')}${none ? '.' : ''}`;
+  const counts = countsOf(planned);
+  return notes.length === 0 ? counts : `${counts}; ${notes.join(', ')}`;
 }

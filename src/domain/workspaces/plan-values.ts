@@ -1,10 +1,8 @@
 import { deeper, isObject, type JsonObject, type Leaf, leafText, memberOf } from './plan-json.ts';
 import { fits, marksAny } from './plan-masks.ts';
 import { CONTAINS_MIN_BYTES, type Hides } from './plan-secrets.ts';
+import { SERVER_SET } from '../plan-words.ts';
 import { REDACTED } from '../secrets/redaction.ts';
-
-/** Replaces a value that is known only after the apply. */
-export const SERVER_SET = '[redacted · server-set]';
 
 /** What the values of one resource may not show. */
 export interface Hidden {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { lines, OPTIONS, plan, read, resource, update } from '../../../test/support/fixtures/plan-view.ts';
 import { REDACTED } from '../secrets/redaction.ts';
 import { parsePlan } from './plan-json.ts';
-import { SERVER_SET } from './plan-values.ts';
+import { SERVER_SET } from '../plan-words.ts';
 import { viewOf } from './plan-view.ts';
 
 void test(
@@ -33,7 +33,7 @@ void test(
       planned.creates.map(({ name }) => name),
       ['c'],
     );
-    assert.equal(summary, '3 to destroy, 1 to change, 1 to create');
+    assert.equal(summary, '1 to destroy, 2 to replace, 1 to change, 1 to create');
     assert.equal(hasChanges, true);
     assert.equal(read(json).line_count, 10);
   },
@@ -78,7 +78,7 @@ void test('what is known only after the apply is marked at its place, also in li
     `l: ["a","b"] -> ["a","${SERVER_SET}"]`,
     `m: {"x":1,"z":2} -> {"b":{"c":"${SERVER_SET}"},"x":1,"z":"${SERVER_SET}"}`,
   ]);
-  assert.equal(read(json).summary, '0 to destroy, 1 to change, 0 to create');
+  assert.equal(read(json).summary, '0 to destroy, 0 to replace, 1 to change, 0 to create');
 });
 
 void test('T56: a masked scalar, list member or nested member is marked before and after, whatever its type', () => {
@@ -152,7 +152,7 @@ void test('an unknown action is listed under destroys, with the action of terraf
     const { destroys, summary } = read(plan([resource('a', actions, { before: { k: 1 }, after: { k: 2 } })]));
     assert.equal(destroys[0]?.action, 'destroy');
     assert.deepEqual(destroys[0].attributes[0], { name: '(action)', before: '', after: actions.join(', ') });
-    assert.equal(summary, '1 to destroy, 0 to change, 0 to create');
+    assert.equal(summary, '1 to destroy, 0 to replace, 0 to change, 0 to create');
   }
 });
 
@@ -206,7 +206,8 @@ void test('moves and imports are shown with their change, and counted without on
   ]);
   assert.equal(
     read(json).summary,
-    '0 to destroy, 3 to change, 0 to create; 1 resource moves in the state, 1 resource is imported as it is',
+    '0 to destroy, 0 to replace, 3 to change, 0 to create; ' +
+      '1 resource moves in the state, 1 resource is imported as it is',
   );
 });
 
@@ -219,7 +220,10 @@ void test('actions that an apply invokes are listed, and deferred changes are co
     read(json).changes.map(({ address }) => address),
     ['action.x.run'],
   );
-  assert.equal(read(json).summary, '0 to destroy, 1 to change, 0 to create; 1 change is deferred to a later plan');
+  assert.equal(
+    read(json).summary,
+    '0 to destroy, 0 to replace, 1 to change, 0 to create; 1 change is deferred to a later plan',
+  );
 });
 
 void test(
@@ -232,10 +236,10 @@ void test(
     const outputs = plan([], {
       output_changes: { a: { actions: ['create'], after: 1, before_sensitive: false, after_sensitive: false } },
     });
-    assert.deepEqual([viewOf(nothing, OPTIONS).summary, viewOf(nothing, OPTIONS).hasChanges], ['No changes.', false]);
+    assert.deepEqual([viewOf(nothing, OPTIONS).summary, viewOf(nothing, OPTIONS).hasChanges], ['no changes', false]);
     assert.deepEqual(
       [viewOf(outputs, OPTIONS).summary, viewOf(outputs, OPTIONS).hasChanges],
-      ['No resource changes; 1 output changes.', true],
+      ['no changes; 1 output changes', true],
     );
     assert.equal(viewOf({ ...outputs, applyable: false }, OPTIONS).hasChanges, false);
     assert.equal(viewOf({ ...nothing, applyable: true }, OPTIONS).hasChanges, true);

@@ -23,7 +23,7 @@ export interface ReadPlan {
   readonly planned: PlannedChanges;
   /** Whether an apply would do anything, changes of outputs included. */
   readonly hasChanges: boolean;
-  /** One line, such as "3 to destroy, 2 to change, 5 to create". */
+  /** One line, such as "3 to destroy, 0 to replace, 2 to change, 5 to create". */
   readonly summary: string;
   /** The JSON text of the `approval.plan` view, already redacted and in the order of its keys. */
   readonly view: string;

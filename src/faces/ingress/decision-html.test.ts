@@ -13,6 +13,7 @@ const ASKED: Asked = {
   workspace: 'net',
   runbook: 'apply:net',
   planned: true,
+  summary: 'frees space · DiskFull on db1',
   requestedBy: 'ci-deploy',
   origin: 'manual',
   rule: null,
@@ -67,7 +68,7 @@ function asking(more: Partial<Asked>, destroyed: readonly string[] = []): Decisi
   return {
     show: 'question',
     asked: { ...ASKED, ...more },
-    plan: { destroys: entries.length, changes: 2, creates: 5, destroyed: entries },
+    plan: { destroys: entries.length, counts: '2 to change', destroyed: entries },
     proof: PROOF,
   };
 }
@@ -75,8 +76,7 @@ function asking(more: Partial<Asked>, destroyed: readonly string[] = []): Decisi
 test('A question says where, what, how much, who asked and until when, and its button says what it does', () => {
   const plan = {
     destroys: 2,
-    changes: 2,
-    creates: 5,
+    counts: '1 to destroy, 1 to replace, 2 to change, 5 to create',
     destroyed: [
       { address: 'a.b', action: 'destroy' },
       { address: 'c.d[0]', action: 'replace' },
@@ -91,10 +91,10 @@ test('A question says where, what, how much, who asked and until when, and its b
   for (const line of [
     'svc on rack-01',
     'Apply plan to net?',
-    'Destroys 2',
+    'Destroys or replaces 2',
     '− a.b',
     '−/+ c.d[0] (replaced)',
-    'Changes 2, creates 5.',
+    'Plan: 1 to destroy, 1 to replace, 2 to change, 5 to create.',
     'Asked by ci-deploy, because of an alert (rule disk-full).',
     'If no one decides by 14:30 UTC (24 min left), it is refused.',
     'Approve, destroying 2',
@@ -147,7 +147,7 @@ test('Twenty addresses are shown, the others counted', () => {
 });
 
 test('A plan that cannot be opened can be rejected but not approved', () => {
-  const plan = { destroys: 3, changes: 0, creates: 0, destroyed: null };
+  const plan = { destroys: 3, counts: '3 to destroy', destroyed: null };
   const page = decisionHtml({ show: 'question', asked: ASKED, plan, proof: PROOF }, null);
   assert.doesNotMatch(page, /<form|<button/);
   assert.match(page, /cannot be opened/);
@@ -191,12 +191,20 @@ test('Each outcome has its own text', () => {
 
 test('T44: foreign text cannot leave its place, hide or reverse letters', () => {
   const evil = '\u202e</main><script>alert(1)</script>\u200b"\u001b[31m\n';
-  const asked: Asked = { ...ASKED, jobId: evil, workspace: evil, requestedBy: evil, rule: evil, origin: 'alert' };
+  const asked: Asked = {
+    ...ASKED,
+    summary: evil,
+    jobId: evil,
+    workspace: evil,
+    requestedBy: evil,
+    rule: evil,
+    origin: 'alert',
+  };
   const pages: DecisionPage[] = [
     {
       show: 'question',
       asked,
-      plan: { destroys: 1, changes: 0, creates: 0, destroyed: [{ address: evil, action: 'replace' }] },
+      plan: { destroys: 1, counts: '1 to replace', destroyed: [{ address: evil, action: 'replace' }] },
       proof: PROOF,
     },
     { show: 'question', asked: { ...asked, workspace: null, runbook: evil }, plan: null, proof: PROOF },

@@ -17,6 +17,7 @@ const ADDRESS_MAX = 120;
 const NAME_MAX = 64;
 /** Letters of a reason that the page shows; the command line shows all of it. */
 const REASON_SHOWN_MAX = 200;
+const SUMMARY_SHOWN_MAX = 240;
 
 /** Also no referrer, since the URL of the page is the capability, and no indexing by search engines. */
 export const DECISION_HEADERS: HeaderList = [
@@ -104,7 +105,8 @@ function question(asked: Asked, plan: PlanFacts | null, proof: string): Html {
   const by = clockTime(asked.expiresAt, asked.now, 'minutes');
   const asker = shown(asked.requestedBy, NAME_MAX);
   const answer = mayAnswer(asked, plan) ? form(asked, plan, proof) : UNSEEN;
-  return html`${plan === null ? html`` : planned(plan)}<p>Asked by ${asker}${origin(asked)}.</p>
+  const what = plan === null ? html`<p>${shown(asked.summary, SUMMARY_SHOWN_MAX)}</p>\n` : planned(plan);
+  return html`${what}<p>Asked by ${asker}${origin(asked)}.</p>
 <p>If no one decides by ${by} (${left}), it is refused.</p>
 ${answer}`;
 }
@@ -123,11 +125,11 @@ function mayAnswer({ decision }: Asked, plan: PlanFacts | null): boolean {
   return decision === 'reject' || plan === null || plan.destroyed !== null;
 }
 
-function planned({ destroys, changes, creates, destroyed }: PlanFacts): Html {
+function planned({ destroys, counts, destroyed }: PlanFacts): Html {
   const list = destroys === 0 || destroyed === null ? html`` : destroyedList(destroyed);
-  const panel = destroys === 0 ? html`` : html`<section>\n<h2>Destroys ${destroys}</h2>\n${list}</section>\n`;
-  const nothing = destroys === 0 ? 'Destroys nothing. ' : '';
-  return html`${panel}<p>${nothing}Changes ${changes}, creates ${creates}.</p>\n`;
+  const panel =
+    destroys === 0 ? html`` : html`<section>\n<h2>Destroys or replaces ${destroys}</h2>\n${list}</section>\n`;
+  return html`${panel}<p>Plan: ${counts}.</p>\n`;
 }
 
 function destroyedList(all: readonly Destroyed[]): Html {

@@ -1,4 +1,4 @@
-import { rfc3339 } from '../../lib/clock.ts';
+import { localTime, rfc3339 } from '../../lib/clock.ts';
 
 const MINUTE_S = 60;
 const HOUR_S = 3_600;
@@ -20,6 +20,18 @@ export function relative(at: string | null, nowMs: number): string {
 /** The time itself, and how far away it is. */
 export function absolute(at: string | null, nowMs: number): string {
   return at === null ? '-' : `${at} (${relative(at, nowMs)})`;
+}
+
+/** The time in its own zone, and how far away it is: `2026-11-24 03:00 +01:00 (in 3 h)`. */
+export function zoned(at: string | null, timezone: string, nowMs: number): string {
+  if (at === null) return '-';
+  try {
+    return `${localTime(Date.parse(at), timezone)} (${relative(at, nowMs)})`;
+  } catch (error) {
+    // A zone that this machine does not know: the server has newer ones.
+    if (error instanceof RangeError) return absolute(at, nowMs);
+    throw error;
+  }
 }
 
 /** How long something took: `41 s`, `1 min 12 s`, `2 h 5 min`. */

@@ -1,7 +1,7 @@
 import { hostOf } from '../../domain/rules/mute.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import type { StaleBlock } from '../../jobs/queue-rules.ts';
-import { summarise } from '../../domain/approvals/summary.ts';
+import { summarise, type SummaryFacts } from '../../domain/approvals/summary.ts';
 import type { ListedApproval } from '../../store/approvals/approvals.ts';
 import type { ApprovalRow } from '../../store/schema/schema.ts';
 import type { ViewData, ViewItem } from '../views/views.ts';
@@ -23,6 +23,11 @@ export function approvalDetail(row: ListedApproval, stale: StaleBlock | null): V
 }
 
 function summaryOf(row: ListedApproval): string {
+  return summarise(summaryFacts(row));
+}
+
+/** What the summary of an approval is made of. */
+export function summaryFacts(row: ListedApproval): SummaryFacts {
   const { kind, workspace, job_summary: written, job_spec: spec, plan_summary: plan } = row;
   const { step_name: name, step_workflow: workflow } = row;
   const step = name === null || workflow === null ? null : { name, workflow };
@@ -31,7 +36,7 @@ function summaryOf(row: ListedApproval): string {
   const privileged = row.job_privileged === 1;
   // Only these two kinds of orders have a tag.
   const writesOutside = row.job_order_tag !== null && !privileged;
-  return summarise({ kind, workspace, privileged, writesOutside, written, spec, plan, event, step });
+  return { kind, workspace, privileged, writesOutside, written, spec, plan, event, step };
 }
 
 function provenanceOf({

@@ -7,14 +7,17 @@ import { REASON_MAX, type Decision, type Origin } from '../../domain/approvals/a
 import { Failure } from '../../domain/failure.ts';
 import type { JobKind } from '../../domain/jobs/job.ts';
 import { isOneTap } from '../../domain/approvals/one-tap.ts';
+import { countsOf } from '../../domain/plan-words.ts';
 import type { PlanAction } from '../../domain/workspaces/plan.ts';
 import { QUEUE_RULES } from '../../jobs/kinds.ts';
-import { getApproval } from '../../store/approvals/approvals.ts';
+import { getApproval, getListedApproval, type ListedApproval } from '../../store/approvals/approvals.ts';
 import { findPlanView } from '../../store/workspaces/artifacts.ts';
 import { findLink, linkHash } from '../../store/approvals/decision-links.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { ApprovalRow, DecisionLinkRow } from '../../store/schema/schema.ts';
 import { isAsking } from './approval-links.ts';
+import { summaryFacts } from './approval-view.ts';
+import { summarise } from '../../domain/approvals/summary.ts';
 import { decide, recordRefusal } from './decide.ts';
 import type { Runtime } from '../core/invoke.ts';
 import { holdStanding, type Lapse, lapseOf } from './link-standing.ts';
@@ -39,6 +42,8 @@ export interface Asked {
   readonly runbook: string;
   /** Whether it carries out a saved plan. */
   readonly planned: boolean;
+  /** What it does, in one line. */
+  readonly summary: string;
   readonly requestedBy: string;
   readonly origin: Origin;
   readonly rule: string | null;
@@ -49,9 +54,10 @@ export interface Asked {
 
 /** Counts and addresses of a plan, never a value of an attribute. */
 export interface PlanFacts {
+  /** Replaced resources too. */
   readonly destroys: number;
-  readonly changes: number;
-  readonly creates: number;
+  /** In words, each resource once. */
+  readonly counts: string;
   /** Null where the plan cannot be opened any more. */
   readonly destroyed: readonly Destroyed[] | null;
 }
@@ -200,7 +206,7 @@ async function linkOf({ store }: Runtime, { approvalId, decision, token }: LinkV
 
 async function pageOf(runtime: Runtime, link: DecisionLinkRow, token: string, fresh: boolean): Promise<DecisionPage> {
   const { db, dialect } = runtime.store;
-  const approval = await getApproval(db, link.approval_id);
+  const approval = await getListedApproval(db, link.approval_id);
   const now = await dialect.clock(db, runtime.services.clock.now());
   const asked = askedOf(approval, link.decision, now);
   const { state } = approval;
@@ -218,7 +224,7 @@ async function pageOf(runtime: Runtime, link: DecisionLinkRow, token: string, fr
   return { show: 'question', asked, plan: await planOf(runtime, approval), proof: proofOf(token) };
 }
 
-function askedOf(approval: ApprovalRow, decision: Decision, now: number): Asked {
+function askedOf(approval: ListedApproval, decision: Decision, now: number): Asked {
   return {
     decision,
     jobId: approval.job_id,
@@ -226,6 +232,7 @@ function askedOf(approval: ApprovalRow, decision: Decision, now: number): Asked 
     workspace: approval.workspace,
     runbook: approval.runbook,
     planned: approval.plan_artifact_id !== null,
+    summary: summarise(summaryFacts(approval)),
     requestedBy: approval.requested_by,
     origin: approval.origin,
     rule: approval.rule,
@@ -245,11 +252,11 @@ async function planOf({ store, services }: Runtime, { plan_artifact_id: id }: Ap
   } catch (error) {
     // The page says so; the doctor says why.
     if (!(error instanceof Failure)) throw error;
-    return { destroys: kept.destroys, changes: kept.changes, creates: kept.creates, destroyed: null };
+    return { destroys: kept.destroys, counts: kept.summary, destroyed: null };
   }
-  const { destroys, changes, creates } = JSON.parse(json.toString('utf8')) as Readonly<
+  const planned = JSON.parse(json.toString('utf8')) as Readonly<
     Record<'destroys' | 'changes' | 'creates', readonly Destroyed[]>
   >;
-  const destroyed = destroys.map(({ address, action }) => ({ address, action }));
-  return { destroys: destroys.length, changes: changes.length, creates: creates.length, destroyed };
+  const destroyed = planned.destroys.map(({ address, action }) => ({ address, action }));
+  return { destroys: destroyed.length, counts: countsOf(planned), destroyed };
 }

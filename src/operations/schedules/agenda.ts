@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { READERS } from '../../domain/access/scope.ts';
 import { type ReadTimetable, timetableReader } from '../../domain/schedules/schedule.ts';
-import { rfc3339 } from '../../lib/clock.ts';
+import { localTime, rfc3339 } from '../../lib/clock.ts';
 import { nextTurn } from '../../lib/flow/cooperative.ts';
 import { listSchedules } from '../../store/schedules/schedules.ts';
 import type { ScheduleRow } from '../../store/schema/schema.ts';
@@ -67,12 +67,6 @@ function slotsOf(schedule: ScheduleRow, read: ReadTimetable, { now, until }: { n
   const last = slots.at(-1);
   if (last !== undefined) last.more = at !== null && at < until;
   return slots;
-}
-
-/** The time of day in the zone of the schedule: `2026-11-24 03:00 CET`. */
-function localTime(ms: number, timezone: string): string {
-  const at = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timezone);
-  return `${at.toPlainDate().toString()} ${at.toPlainTime().toString({ smallestUnit: 'minute' })} ${at.offset}`;
 }
 
 export const AGENDA_OPERATIONS = [agenda];

@@ -52,6 +52,8 @@ export const WORKSPACE_VIEWS = {
       creates: count,
       job_id: z.string(),
       created_at: time,
+      /** The counts in words, as everywhere. */
+      summary: z.string(),
     }),
   ),
   'workspace.exported': z.object({ name: z.string(), version: z.int(), serial: count, file: z.string() }),

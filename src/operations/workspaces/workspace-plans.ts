@@ -33,6 +33,7 @@ const plans = readOperation({
         creates: plan.creates,
         job_id: plan.job_id,
         created_at: rfc3339(plan.created_at),
+        summary: plan.summary,
       })),
     );
   },

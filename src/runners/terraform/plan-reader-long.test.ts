@@ -35,7 +35,7 @@ describe('long plans', () => {
     turn();
     const { summary, planned } = await readPlan(bigPlan(2000), OPTIONS);
     reading = false;
-    assert.equal(summary, '0 to destroy, 0 to change, 2000 to create');
+    assert.equal(summary, '0 to destroy, 0 to replace, 0 to change, 2000 to create');
     assert.equal(planned.creates.at(-1)?.address, 'x.a[1999]');
     assert.ok(turns > 5, `${turns} turns`);
   });

@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { knowsRemovedBlocks } from '../../../test/support/infrastructure.ts';
 import { needs } from '../../../test/support/tools.ts';
 import { REDACTED } from '../../domain/secrets/redaction.ts';
-import { SERVER_SET } from '../../domain/workspaces/plan-values.ts';
+import { SERVER_SET } from '../../domain/plan-words.ts';
 import type { ReadPlan } from '../../domain/workspaces/plan.ts';
 import { readInThread, readPlan } from './plan-reader.ts';
 import { findTool } from './tool.ts';
@@ -184,7 +184,8 @@ describe('plans of the real terraform', { skip: needs('terraform or tofu') }, ()
     });
     assert.equal(
       read.summary,
-      `3 to destroy, ${FORGETS ? 10 : 9} to change, 1 to create; 1 output changes, 1 resource moves in the state`,
+      `1 to destroy, 2 to replace, ${FORGETS ? 10 : 9} to change, 1 to create; ` +
+        '1 output changes, 1 resource moves in the state',
     );
     assert.equal(read.hasChanges, true);
   });
@@ -250,11 +251,11 @@ describe('plans of the real terraform', { skip: needs('terraform or tofu') }, ()
     const same = await readPlan(planned(), OPTIONS);
     assert.deepEqual(
       [same.summary, same.hasChanges, same.planned],
-      ['No changes.', false, { destroys: [], changes: [], creates: [] }],
+      ['no changes', false, { destroys: [], changes: [], creates: [] }],
     );
     writeFileSync(join(dir, 'main.tf'), `${root(false)}output "more" { value = 1 }`);
     const outputs = await readPlan(planned(), OPTIONS);
-    assert.deepEqual([outputs.summary, outputs.hasChanges], ['No resource changes; 1 output changes.', true]);
+    assert.deepEqual([outputs.summary, outputs.hasChanges], ['no changes; 1 output changes', true]);
   });
 
   it('the thread answers the same bytes as the event loop, and leaves a part of another buffer alone', async () => {

@@ -114,7 +114,8 @@ export interface ListedApproval extends ApprovalRow {
   readonly step_workflow: string | null;
 }
 
-function listed(db: Db) {
+/** Approvals with the columns that their summaries need. */
+export function listed(db: Db) {
   return db
     .selectFrom('approvals')
     .leftJoin('jobs', 'jobs.id', 'approvals.job_id')

@@ -4,7 +4,8 @@ import type { NotificationFacts } from '../../domain/notify/notification-facts.t
 import { newId } from '../../lib/id.ts';
 import { countOf, hasChanged, insertRow } from '../engine/rows.ts';
 import type { Tx } from '../engine/tx.ts';
-import type { ApprovalRow, Db, DeliveryRow, NotificationRow } from '../schema/schema.ts';
+import { listed, type ListedApproval } from '../approvals/approvals.ts';
+import type { Db, DeliveryRow, NotificationRow } from '../schema/schema.ts';
 
 interface NewNotification {
   readonly id?: string;
@@ -45,18 +46,7 @@ export async function insertNotification(
 }
 
 function asked(db: Db) {
-  return db
-    .selectFrom('approvals')
-    .leftJoin('artifacts', 'artifacts.id', 'approvals.plan_artifact_id')
-    .leftJoin('events', 'events.id', 'approvals.alert')
-    .selectAll('approvals')
-    .select([
-      'artifacts.destroys',
-      'artifacts.changes',
-      'artifacts.creates',
-      'events.name as event_name',
-      'events.labels as event_labels',
-    ]);
+  return listed(db).select(['artifacts.destroys', 'artifacts.changes', 'artifacts.creates']);
 }
 
 /** A literal, so that the partial index of pending approvals serves the query. */
@@ -77,14 +67,8 @@ export function unannouncedApprovals(db: Db, now: number, limit: number): Promis
   return pendingWithout('approval', db, now, limit).execute();
 }
 
-/** Without a plan the counts are null, without an event its name and labels. */
-export type AskedOrNone = ApprovalRow & {
-  destroys: number | null;
-  changes: number | null;
-  creates: number | null;
-  event_name: string | null;
-  event_labels: string | null;
-};
+/** Without a plan the counts are null. */
+export type AskedOrNone = ListedApproval & { destroys: number | null; changes: number | null; creates: number | null };
 
 /** Pending approvals whose half time has passed since they were announced, without a reminder. */
 export function remindable(db: Db, now: number, limit: number): Promise<AskedOrNone[]> {

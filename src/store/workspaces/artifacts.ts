@@ -60,12 +60,37 @@ export async function getArtifact(db: Db, id: string): Promise<Omit<ArtifactRow,
   return found(row, 'saved plan', id);
 }
 
-const VIEW = ['id', 'workspace', 'sealed_view', 'destroys', 'changes', 'creates'] as const;
+const VIEW = ['id', 'workspace', 'sealed_view', 'destroys', 'summary'] as const;
 export type KeptPlanView = Pick<ArtifactRow, (typeof VIEW)[number]>;
 
 /** The sealed view of a plan, the workspace that its label names, and the counts of its changes. */
 export function findPlanView(db: Db, id: string): Promise<KeptPlanView | undefined> {
   return db.selectFrom('artifacts').select(VIEW).where('id', '=', id).executeTakeFirst();
+}
+
+/** Saved plans whose summary was made by a build that did not count replacements on their own. */
+export async function plansToRecount(db: Db, after: string, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('artifacts')
+    .select('id')
+    .where('id', '>', after)
+    .where('summary', 'not like', '%to replace%')
+    .where('summary', 'not like', 'no changes%')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Replaces summary and view of a plan, unless it was sealed again since it was read. */
+export async function replaceSummary(
+  tx: Tx,
+  { id, sealed_view: before }: KeptPlanView,
+  replaced: Pick<ArtifactRow, 'summary' | 'sealed_view'>,
+): Promise<boolean> {
+  return hasChanged(
+    tx.db.updateTable('artifacts').set(replaced).where('id', '=', id).where('sealed_view', '=', before),
+  );
 }
 
 /** The saved plans of a workspace, newest first: those that are kept, and at most as many that something needs. */

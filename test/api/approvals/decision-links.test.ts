@@ -56,10 +56,10 @@ describe('A decision link', () => {
     const { approve, reject } = await fixture.links(approvalId);
     const { text, headers } = await ask(approve, 'GET');
     assert.match(text, /<h1>Apply plan to net\?<\/h1>/);
-    assert.match(text, /Destroys 30/);
+    assert.match(text, /Destroys or replaces 30/);
     assert.match(text, /host\[&quot;rack-0&quot;\]/);
     assert.match(text, /and \d+ more/);
-    assert.match(text, /Changes 2, creates 1\./);
+    assert.match(text, /Plan: .*2 to change, 1 to create\./);
     assert.match(text, /Asked by ci-deploy\./);
     assert.match(text, /Approve, destroying 30<\/button>/);
     assert.ok(Buffer.byteLength(text) <= 6_144, `${Buffer.byteLength(text)} bytes`);
@@ -230,7 +230,7 @@ describe('A decision link', () => {
     await fixture.program.store.write((tx) => tx.db.updateTable('artifacts').set({ sealed_view: altered }).execute());
     const visit = await ask(approve, 'GET');
     assert.equal(visit.status, 200);
-    assert.match(visit.text, /Destroys 1/);
+    assert.match(visit.text, /Destroys or replaces 1/);
     assert.doesNotMatch(visit.text, /<button/);
     assert.match((await ask(reject, 'GET')).text, /<button/);
   });

@@ -107,6 +107,7 @@ test('T73: no notification has more than one line in its title, its text or its 
         detail,
         now: 0,
         baseUrl: 'http://svc.test',
+        node: 'vm',
         links: { approve: 'http://svc.test/a', reject: 'http://svc.test/r' },
       });
       for (const text of [title, message, ...actions.map(({ label }) => label)])

@@ -1,5 +1,6 @@
 /** Pages from a real daemon, as a phone, a mailbox and a program get them. */
 import assert from 'node:assert/strict';
+import { hostname } from 'node:os';
 import { test } from 'node:test';
 import { until } from '../../support/api-client.ts';
 import { gate } from '../../support/fixtures/approvals.ts';
@@ -39,7 +40,7 @@ test('A failed job, and an armed one that succeeds, are each notified once by nt
   assert.equal(page?.path, '/');
   assert.partialDeepStrictEqual(page?.page, {
     topic: 'ops',
-    title: 'command:localhost failed',
+    title: `command:localhost failed · gatehouse on ${hostname()}`,
     message: `Job ${failed} failed with exit code 3.`,
     click: `${daemon.ready.web_url}/jobs/${failed}`,
     actions: [],
@@ -51,7 +52,7 @@ test('A failed job, and an armed one that succeeds, are each notified once by nt
   );
   assert.match(
     mail.mails.map(({ text }) => text).join('\n'),
-    new RegExp(`Subject: command:localhost failed[^]*${failed}`),
+    new RegExp(String.raw`Subject: =\?UTF-8\?Q\?command=3Alocalhost_failed_=C2=B7_[^]*${failed}`),
   );
   assert.equal(mail.mails[0]?.to, 'ops@example.com');
   assert.equal(ntfy.pages.filter((each) => each.page.message.includes(quiet)).length, 0, 'that one was not armed');
@@ -71,7 +72,10 @@ test('An approval has buttons with the detail full only, its outcome follows; te
       page.actions.map((each) => each.label),
       detail === 'full' ? ['Review command', 'Reject command', 'Open'] : [],
     );
-    assert.match(page.title, detail === 'terse' ? /^svc: 1 approval pending$/ : /^command:localhost$/);
+    assert.match(
+      page.title,
+      detail === 'terse' ? /^svc: 1 approval pending$/ : /^Approve\? Run a command on .* · gatehouse on /,
+    );
     if (detail === 'full')
       assert.match(
         page.actions[0]?.url ?? '',
@@ -82,8 +86,10 @@ test('An approval has buttons with the detail full only, its outcome follows; te
     await until('the outcome arrived', async () => receiver.pages[1]);
     assert.partialDeepStrictEqual(receiver.pages[1]?.page, {
       priority: 2,
-      title: detail === 'terse' ? 'svc: 1 approval rejected' : 'Rejected: command:localhost',
+      ...(detail === 'terse' ? { title: 'svc: 1 approval rejected' } : {}),
     });
+    if (detail !== 'terse')
+      assert.match(receiver.pages[1]?.page.title ?? '', /^Rejected: Run a command on .* · gatehouse on /);
   }
 });
 
@@ -148,7 +154,7 @@ test('Approving a plan that destroys opens the page that lists it; rejecting it 
   await gate(fixture.store, {});
   await until('the request arrived', async () => receiver.pages[0]);
   const { page } = receiver.pages[0]!;
-  assert.equal(page.title, 'apply net: 1 destroys');
+  assert.equal(page.title, `Approve? Apply net: 1 to destroy · gatehouse on ${hostname()}`);
   assert.deepEqual(
     page.actions.map(({ action, label }) => [action, label]),
     [
@@ -184,7 +190,7 @@ test('Twelve requests at once are one notification; five and their reminders at 
   receiver.pages.length = 0;
   // By one write, so that one pass finds them all.
   await Promise.all(Array.from({ length: 12 }, () => gate(fixture.store, { planned: false })));
-  await until('they arrived', async () => (titled(receiver, /approvals pending$/).length === 1 ? true : undefined));
+  await until('they arrived', async () => (titled(receiver, /approvals pending · /).length === 1 ? true : undefined));
   assert.ok(receiver.pages.length <= 6, `${receiver.pages.length} notifications`);
 });
 
@@ -210,7 +216,7 @@ test('Of twelve jobs that fail at once five are notified separately, and seven b
   await fixture.start(flagsOf(receiver));
   const jobs = await Promise.all(Array.from({ length: 12 }, () => fixture.queue({ command: ['false'] })));
   await until('the rest arrived', async () => titled(receiver, / jobs ended: /)[0]);
-  assert.equal(titled(receiver, /^7 jobs ended: 7 failed$/).length, 1);
-  assert.equal(titled(receiver, /^command:localhost failed$/).length, 5);
+  assert.equal(titled(receiver, /^7 jobs ended: 7 failed · /).length, 1);
+  assert.equal(titled(receiver, /^command:localhost failed · /).length, 5);
   for (const job of jobs) assert.equal(receiver.pages.filter(({ page }) => page.message.includes(job)).length, 1, job);
 });

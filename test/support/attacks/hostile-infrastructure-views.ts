@@ -29,7 +29,16 @@ export function hostileInfrastructure(text: string) {
     'workspace.get': { ...workspace, policy },
     'workspace.state': [{ version: -1, serial: 1, resources: 2, job_id: text, created_at: text }],
     'workspace.plans': [
-      { ...planCounts, id: text, use: text, used_by: text, verdict: text, job_id: text, created_at: text },
+      {
+        ...planCounts,
+        id: text,
+        use: text,
+        used_by: text,
+        verdict: text,
+        job_id: text,
+        created_at: text,
+        summary: text,
+      },
     ],
     'schedule.agenda': {
       days: 7,
@@ -85,6 +94,7 @@ export function hostileApprovals(text: string) {
     runbook: text,
     plan_artifact_id: text,
     requested_by: text,
+    summary: text,
     ...ends,
   };
   const stale = { plan_serial: 1, current_serial: 2, moved_by_job: text, moved_via: text, moved_at: text };

@@ -135,7 +135,12 @@ async function plan(writer: Writer, name: string): Promise<string> {
   } as const;
   const sealed = ring.seal(planLabel(facts), randomBytes(PLAN_BYTES));
   const digest = hash('sha256', sealed);
-  const counts = { destroys: 1, changes: 0, creates: 0, summary: '1 to destroy' };
+  const counts = {
+    destroys: 1,
+    changes: 0,
+    creates: 0,
+    summary: '1 to destroy, 0 to replace, 0 to change, 0 to create',
+  };
   const policy = { verdict_reason: 'it destroys something' } as const;
   const files = { needs_init: 0, own_backend: 0 } as const;
   const views = { sealed_view: ring.seal(planViewLabel(facts), Buffer.from('{}')), key_id: ring.activeId };

@@ -171,6 +171,7 @@ function startNotifier(
     transports: () => transports,
     sendToEndpoint: send ?? throughDial,
     detail,
+    node: () => 'vm',
     baseUrl: 'http://svc.test',
     services: { linkOrigin: () => Promise.resolve('http://svc.test') },
     onError: (error) => void errors.push(error),

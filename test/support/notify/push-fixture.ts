@@ -59,6 +59,7 @@ export async function openPushFixture(
       }
     },
     detail: 'summary',
+    node: () => 'vm',
     baseUrl: 'http://svc.test',
     services: { linkOrigin: () => Promise.resolve('http://svc.test') },
     onError: fail,

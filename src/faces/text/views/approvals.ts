@@ -1,4 +1,5 @@
 import type { Projected } from '../../../operations/views/views.ts';
+import { shortCounts } from '../../../domain/plan-words.ts';
 import { command, type Display, type Paint, paint } from '../display.ts';
 import { inline } from '../safe.ts';
 import { movedBy } from '../stale.ts';
@@ -19,11 +20,17 @@ export function approvals(data: Projected<'approval.list'>, display: Display): T
   return table(data, 'No pending approvals.', [
     { title: 'STATE', cell: (each) => marked(display, each.state), paint: (each) => APPROVAL_PAINTS[each.state] },
     { title: 'ID', cell: (each) => each.id },
-    { title: 'WHAT', cell: (each) => each.runbook, mayCut: true },
-    { title: 'ASKED BY', cell: (each) => each.requested_by, mayCut: true },
-    { title: 'CREATED', cell: (each) => relative(each.created_at, display.nowMs) },
-    { title: 'END', cell: (each) => end(each, display) },
+    { title: 'WHAT', cell: whatOf, mayCut: true },
+    { title: 'ENDS', cell: (each) => end(each, display) },
+    { title: 'ASKED BY', cell: (each) => each.requested_by, mayCut: true, mayDrop: true },
+    { title: 'RUNBOOK', cell: (each) => each.runbook, mayCut: true, mayDrop: true },
+    { title: 'CREATED', cell: (each) => relative(each.created_at, display.nowMs), mayDrop: true },
   ]);
+}
+
+/** Tells the requests of one rule apart, and those of one workspace. */
+function whatOf({ kind, workspace, summary, plan_artifact_id: plan }: Approval): string {
+  return plan === null || workspace === null ? summary : `${kind} ${workspace}: ${shortCounts(summary)}`;
 }
 
 export function approval(data: Projected<'approval.get'>, display: Display): Text {
@@ -50,17 +57,19 @@ export function approval(data: Projected<'approval.get'>, display: Display): Tex
 
 /** The next commands for a person at the prompt. */
 function next(
-  { id, job_id: job, state, stale, workspace, plan_artifact_id: plan }: Projected<'approval.get'>,
+  { id, job_id: job, state, stale, workspace, plan_artifact_id: plan, provenance }: Projected<'approval.get'>,
   display: Display,
 ): string {
-  if (state !== 'pending') return '';
+  const line = (title: string, words: string): string => `${inline(`${title}: ${command(display, words)}`)}\n`;
+  const event = provenance.alert === undefined ? '' : line('See the event', `event get ${provenance.alert}`);
+  if (state !== 'pending') return event;
   if (stale !== undefined) {
     const again = command(display, `workspace plan ${workspace ?? 'NAME'}`);
     const end = command(display, `job cancel ${job}`);
     const lines = [`It can no longer be approved. Make a new plan: ${again}`, `End the request: ${end}`];
-    return lines.map((text) => `${inline(text)}\n`).join('');
+    return event + lines.map((text) => `${inline(text)}\n`).join('');
   }
-  const see = plan === null ? '' : `${inline(`See its plan: ${command(display, `approval plan ${id}`)}`)}\n`;
+  const see = event + (plan === null ? '' : line('See its plan', `approval plan ${id}`));
   const decide = (verb: string): string => command(display, `approval ${verb} ${id}`);
   return `${see}${inline(`Decide: ${decide('approve')}, or ${decide('reject')}`)}\n`;
 }
@@ -70,7 +79,7 @@ function by({ decided_by: who, decided_via: via }: Approval): string {
 }
 
 function end(each: Approval, display: Display): string {
-  if (each.state === 'pending') return `expires ${relative(each.expires_at, display.nowMs)}`;
+  if (each.state === 'pending') return relative(each.expires_at, display.nowMs);
   return `${relative(each.decided_at ?? each.expires_at, display.nowMs)}${by(each)}`;
 }
 

@@ -1,3 +1,4 @@
+import { titleOfEvent } from '../../../domain/events/event.ts';
 import type { Projected } from '../../../operations/views/views.ts';
 import type { Display, Paint } from '../display.ts';
 import { paint } from '../display.ts';
@@ -24,7 +25,7 @@ export function eventList(data: Projected<'event.list'>, display: Display): Tabl
     { title: 'OUTCOME', cell: (each) => each.outcome, paint: (each) => OUTCOME_PAINTS[each.outcome] },
     { title: 'ID', cell: (each) => each.id },
     { title: 'SOURCE', cell: (each) => each.source, mayDrop: true },
-    { title: 'NAME', cell: (each) => each.name ?? '-', mayCut: true },
+    { title: 'NAME', cell: (each) => (each.name === undefined ? '-' : titleOfEvent(each)), mayCut: true },
     { title: 'STATUS', cell: (each) => each.status ?? '-', mayDrop: true },
     { title: 'RECEIVED', cell: (each) => relative(each.received_at, display.nowMs) },
     { title: 'WHY', cell: (each) => reasonText(each.reason), mayCut: true },
@@ -49,6 +50,7 @@ export function eventSheet(data: Event, display: Display): Text {
     ['Why', reasonText(data.reason)],
     ['Source', data.source],
     ['Name', data.name],
+    ['Meaning', titleOfEvent(data) === (data.name ?? data.source) ? null : titleOfEvent(data)],
     ['Status', data.status],
     ['Severity', data.severity],
     ['Fingerprint', data.fingerprint],

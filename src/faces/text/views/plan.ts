@@ -1,3 +1,4 @@
+import { SERVER_SET } from '../../../domain/plan-words.ts';
 import type { Projected } from '../../../operations/views/views.ts';
 import { type Display, type Paint, paint } from '../display.ts';
 import { inline } from '../safe.ts';
@@ -40,10 +41,18 @@ function entryText({ address, action, attributes }: Entry, display: Display): st
   return [
     head,
     ...attributes.map(
-      ({ name, before, after }) => `    ${inline(name)}: ${changeText(action, inline(before), inline(after))}`,
+      ({ name, before, after }) =>
+        `    ${inline(name)}: ${changeText(action, inline(before), inline(knownLater(after)))}`,
     ),
   ].join('\n');
 }
+
+/** In words of people what the JSON calls redacted: a value that is known only after the apply. */
+export function knownLater(value: string): string {
+  return value.replaceAll(JSON.stringify(SERVER_SET), KNOWN_LATER).replaceAll(SERVER_SET, KNOWN_LATER);
+}
+
+const KNOWN_LATER = '(known after apply)';
 
 /** What is created has no value before, and what is destroyed none after. The values are safe to show already. */
 function changeText(action: Entry['action'], before: string, after: string): string {

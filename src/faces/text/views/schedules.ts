@@ -1,7 +1,7 @@
 import type { Projected } from '../../../operations/views/views.ts';
 import type { Display } from '../display.ts';
 import { sheet, type Sheet, table, type Table, type Text } from '../blocks.ts';
-import { absolute, relative } from '../time.ts';
+import { absolute, relative, zoned } from '../time.ts';
 
 type Schedule = Projected<'schedule.get'>;
 type Listed = Projected<'schedule.list'>[number];
@@ -13,19 +13,19 @@ function lastJob({ last_at: at, last_job_id: job, last_refusal: refusal }: Liste
   return at === null ? '-' : 'refused';
 }
 
-function next({ enabled, next_at: at }: Listed, show: (at: string | null) => string): string {
-  return enabled ? show(at) : 'disabled';
+function next({ enabled, next_at: at, timezone }: Listed, { nowMs }: Display): string {
+  return enabled ? zoned(at, timezone, nowMs) : 'disabled';
 }
 
 export function schedules(data: Projected<'schedule.list'>, display: Display): Table {
   return table(data, 'No schedules. Add one with: svc schedule add NAME --cron "0 3 * * *" --plan WORKSPACE', [
     { title: 'NAME', cell: (each) => each.name },
     { title: 'CRON', cell: (each) => each.cron },
-    { title: 'TIMEZONE', cell: (each) => each.timezone },
     { title: 'RUNS', cell: (each) => each.runbook, mayCut: true },
-    { title: 'NEXT', cell: (each) => next(each, (at) => relative(at, display.nowMs)) },
-    { title: 'LAST', cell: (each) => relative(each.last_at, display.nowMs) },
-    { title: 'LAST JOB', cell: lastJob, mayCut: true },
+    { title: 'NEXT', cell: (each) => next(each, display) },
+    { title: 'LAST JOB', cell: lastJob, mayCut: true, mayDrop: true },
+    { title: 'LAST', cell: (each) => relative(each.last_at, display.nowMs), mayDrop: true },
+    { title: 'TIMEZONE', cell: (each) => each.timezone, mayDrop: true },
   ]);
 }
 
@@ -36,7 +36,7 @@ export function schedule(data: Schedule, display: Display): Sheet {
     ['At', `${data.cron} (${data.timezone})`],
     ['Runs', data.runbook],
     ['Approval', data.approval === 'required' ? `required${ttl}` : 'none'],
-    ['Next', next(data, (at) => absolute(at, display.nowMs))],
+    ['Next', next(data, display)],
     ['Last', absolute(data.last_at, display.nowMs)],
     ['Last job', lastJob(data)],
   ]);

@@ -1,3 +1,4 @@
+import { shortCounts } from '../../../domain/plan-words.ts';
 import type { Projected } from '../../../operations/views/views.ts';
 import type { Display, Paint } from '../display.ts';
 import { sheet, type Sheet, table, type Table } from '../blocks.ts';
@@ -65,18 +66,12 @@ export function plans(data: readonly Plan[], display: Display): Table {
     { title: 'USE', cell: ({ use }) => use, paint: ({ use }) => USE_PAINT[use] },
     { title: 'PLAN', cell: ({ id }) => id },
     { title: 'SERIAL', cell: (each) => String(each.serial) },
-    { title: 'CHANGES', cell: countsOf },
+    { title: 'CHANGES', cell: ({ summary }) => shortCounts(summary), mayCut: true },
     { title: 'POLICY', cell: ({ verdict }) => verdict ?? '-', mayDrop: true },
     { title: 'MADE BY', cell: ({ job_id: id }) => id, mayCut: true },
     { title: 'USED BY', cell: ({ used_by: id }) => id ?? '-', mayCut: true },
     { title: 'MADE', cell: ({ created_at: at }) => relative(at, display.nowMs) },
   ]);
-}
-
-function countsOf({ destroys, changes, creates }: Plan): string {
-  const counts = [`${destroys} to destroy`, `${changes} to change`, `${creates} to create`];
-  const shown = counts.filter((text) => !text.startsWith('0 '));
-  return shown.length === 0 ? 'none' : shown.join(', ');
 }
 
 function serial({ serial: value }: Pick<Workspace, 'serial'>): string {

@@ -1,5 +1,6 @@
 /** A plan on a page: what is destroyed first and open, with each change of a value. */
 import type { Projected } from '../../../operations/views/views.ts';
+import { knownLater } from '../../text/views/plan.ts';
 import { html, type Html } from '../../html/html.ts';
 
 type Plan = Projected<'approval.plan'>;
@@ -47,6 +48,6 @@ function changeHtml({ before, after }: Attribute, action: Entry['action']): Html
 }
 
 function valueHtml(text: string): Html {
-  if (REDACTED.test(text)) return html`<span class="chip">${text}</span>`;
-  return text === '' ? html`<span class="soft">(empty)</span>` : html`<span class="mono">${text}</span>`;
+  if (REDACTED.test(text)) return html`<span class="chip">${knownLater(text)}</span>`;
+  return text === '' ? html`<span class="soft">(empty)</span>` : html`<span class="mono">${knownLater(text)}</span>`;
 }

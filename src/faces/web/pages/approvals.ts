@@ -58,13 +58,11 @@ function isPlan(plan: Plan | Failure | null): plan is Plan {
   return plan !== null && !(plan instanceof Failure);
 }
 
-function titleOf({ kind, workspace, runbook, summary, plan_artifact_id: artifact, provenance }: Approval): string {
-  const { words } = KINDS[kind];
-  const about = workspace ?? runbook.slice(runbook.indexOf(':') + 1);
-  const isOfRule = workspace === null && runbook.startsWith('rule:');
-  const what = isOfRule ? `Do the ${words.short} of rule ${about}` : words.title(about, artifact !== null);
-  const rule = isOfRule || provenance.rule === undefined ? '' : ` (rule ${provenance.rule})`;
-  return artifact === null ? what + rule : `${what}${rule}: ${summary}`;
+/** Tells the requests of one rule apart, and those of one workspace. */
+function titleOf({ kind, workspace, summary, plan_artifact_id: artifact, provenance }: Approval): string {
+  const rule = provenance.rule === undefined ? '' : ` (rule ${provenance.rule})`;
+  if (artifact === null || workspace === null) return summary.slice(0, 1).toUpperCase() + summary.slice(1) + rule;
+  return `${KINDS[kind].words.title(workspace, true)}${rule}: ${summary}`;
 }
 
 /** What a person must know first. */
