@@ -49,7 +49,7 @@ function openSection(section: string): void {
 
 /** To the link of the next row, or of the one before. */
 function moveRow(by: number): void {
-  const rows = [...document.querySelectorAll('main tbody tr')].filter((row) => row.querySelector('a') !== null);
+  const rows = [...document.querySelectorAll('#page tbody tr')].filter((row) => row.querySelector('a') !== null);
   const at = rows.findIndex((row) => row.contains(document.activeElement));
   const next = rows[at === -1 ? 0 : Math.min(rows.length - 1, Math.max(0, at + by))];
   next?.querySelector('a')?.focus();

@@ -85,7 +85,7 @@ export class LivePage {
   }
 
   #restMs(): number {
-    return document.querySelector('[data-busy]') === null || this.#tail?.isLive === true ? IDLE_MS : BUSY_MS;
+    return document.querySelector('#page [data-busy]') === null || this.#tail?.isLive === true ? IDLE_MS : BUSY_MS;
   }
 
   async #look(): Promise<void> {
@@ -119,13 +119,15 @@ export class LivePage {
     this.#isDue = false;
     this.#tail?.take(fresh);
     this.#rows.hold(fresh);
-    for (const selector of ['main', 'nav', 'footer']) {
+    for (const selector of ['#page', 'nav', 'footer']) {
       const [before, after] = [document.querySelector(selector), fresh.querySelector(selector)];
-      if (before !== null && after !== null) change(before, after, this.#tail?.section ?? null);
+      if (before !== null && after !== null) {
+        change(before, after);
+        localise(before);
+      }
     }
     document.title = fresh.title;
     this.#news.shown(fresh);
-    localise(document);
   }
 
   #end(): void {

@@ -12,7 +12,6 @@ const RETRY_MS = 1_000;
 const RETRY_MAX_MS = 30_000;
 
 export class LogTail {
-  readonly section: HTMLElement;
   readonly #view: LogView;
   readonly #look: () => void;
   #stream: string | null;
@@ -21,7 +20,6 @@ export class LogTail {
 
   /** `look` looks at the page soon. */
   constructor(section: HTMLElement, box: HTMLElement, look: () => void) {
-    this.section = section;
     this.#look = look;
     this.#stream = section.dataset['stream'] ?? null;
     this.#view = new LogView(section, box, this.#stream !== null);

@@ -13,26 +13,27 @@ const UP = ['ArrowUp', 'PageUp', 'Home'];
 const END_PX = 4;
 
 export class LogView {
-  readonly #section: HTMLElement;
   readonly #box: HTMLElement;
   readonly #range: HTMLElement | null;
+  readonly #empty: HTMLElement | null;
   readonly #follow = make('input', { type: 'checkbox' });
   readonly #more = make('button', { type: 'button', hidden: true });
   readonly #state = make('span', { role: 'status' });
   #first: number;
   #last: number;
   #lines: number;
-  #characters = 0;
+  #characters: number;
   #unseen = 0;
   #top = 0;
   #planned = false;
 
   constructor(section: HTMLElement, box: HTMLElement, isOpen: boolean) {
-    this.#section = section;
     this.#box = box;
     this.#range = section.querySelector('.ways span');
+    this.#empty = section.querySelector('.empty');
     this.#last = Number(section.dataset['last']);
     this.#lines = box.querySelectorAll('[id]').length;
+    this.#characters = box.textContent.length;
     this.#first = this.#last - this.#lines + 1;
     const follow = make('label', {}, this.#follow, ' Follow');
     box.before(make('p', { className: 'bar' }, follow, this.#state, this.#more));
@@ -109,7 +110,7 @@ export class LogView {
   #tell(): void {
     const isEmpty = this.#lines === 0;
     this.#box.hidden = isEmpty;
-    if (!isEmpty) this.#section.querySelector('.empty')?.remove();
+    if (!isEmpty) this.#empty?.remove();
     if (this.#range !== null && !isEmpty) this.#range.textContent = `Lines ${this.#first} to ${this.#last}.`;
     if (this.#follow.checked) this.#unseen = 0;
     this.#more.hidden = this.#follow.checked || this.#unseen === 0;

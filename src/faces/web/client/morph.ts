@@ -16,14 +16,14 @@ declare const Idiomorph: {
   ): void;
 };
 
-/** What a person has opened, typed or works in stays, and so does `kept`. */
-export function change(before: Element, after: Element, kept: Element | null): void {
+/** What a person has opened, typed or works in stays. */
+export function change(before: Element, after: Element): void {
   Idiomorph.morph(before, after, {
     morphStyle: 'outerHTML',
     ignoreActiveValue: true,
     callbacks: {
       beforeAttributeUpdated: (name, node) => !(name === 'open' && node.tagName === 'DETAILS'),
-      beforeNodeMorphed: (node) => node !== kept && !(node instanceof HTMLFormElement && isTouched(node)),
+      beforeNodeMorphed: (node) => !(node instanceof HTMLFormElement && isTouched(node)),
     },
   });
 }

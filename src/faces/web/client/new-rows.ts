@@ -32,7 +32,7 @@ export class NewRows {
 
 /** Of a page that is a list, which has filters. */
 function rowsOf(page: Document): HTMLTableRowElement[] {
-  const table = page.querySelector('main .filter ~ table');
+  const table = page.querySelector('#page .filter ~ table');
   return table === null ? [] : [...table.querySelectorAll<HTMLTableRowElement>('tbody tr')];
 }
 

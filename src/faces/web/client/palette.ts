@@ -40,11 +40,10 @@ export class Palette {
 
   open(): void {
     if (this.#dialog.open) return;
-    const places = [...document.querySelectorAll<HTMLAnchorElement>('nav a[href], main a[href]')].map(
+    const places = [...document.querySelectorAll<HTMLAnchorElement>('nav a[href], #page a[href]')].map(
       ({ textContent: text, href }) => ({ text: text.trim(), href }),
     );
-    // Numbers of lines are links too, and too many.
-    const named = places.filter(({ text }) => text !== '' && !/^\d+$/.test(text));
+    const named = places.filter(({ text }) => text !== '');
     // Of two links to one place the first has the name of its section.
     this.#places = named.filter(({ href }, at) => named.findIndex((other) => other.href === href) === at);
     this.#input.value = '';

@@ -160,6 +160,7 @@ export class Console {
         title: shown.title,
         state: shown.state ?? html``,
         content: shown.content,
+        log: shown.log ?? html``,
         alert: notice.alert,
         elsewhere: elsewhere(
           shown.elsewhere === undefined

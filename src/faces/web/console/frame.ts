@@ -15,6 +15,7 @@ interface Frame {
   /** A failure or a result, above the content. */
   readonly alert: Html;
   readonly content: Html;
+  readonly log: Html;
   readonly elsewhere: Html;
   readonly visitor: Visitor;
   readonly host: string | null;
@@ -29,7 +30,7 @@ interface Frame {
 }
 
 export function framed(frame: Frame): string {
-  const { title, host, url, pending, preferences, state, alert, content, visitor, nowMs, cordoned } = frame;
+  const { title, host, url, pending, preferences, state, alert, content, log, visitor, nowMs, cordoned } = frame;
   // Without a script nothing looks again: the foot says when the page was true.
   const live = frame.isLive
     ? html`<p class="live"><span id="live" role="status"></span> \
@@ -58,9 +59,11 @@ export function framed(frame: Frame): string {
 ${navigation(frame)}${live}<p class="find"><button id="find" type="button" hidden>Go to… <kbd>Ctrl K</kbd></button></p>
 ${preferencesHtml(preferences)}</header>
 <main id="content">
+<div id="page">
 ${cordonLine(frame)}${tabs(frame)}<div class="head"><h1>${title}</h1>${state}</div>
 ${alert}${content}
-</main>
+</div>
+${log}</main>
 <footer>
 ${frame.elsewhere}
 <p>As of <time datetime="${new Date(nowMs).toISOString()}">${clockTime(nowMs, nowMs)}</time>. \

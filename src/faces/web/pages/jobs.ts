@@ -40,8 +40,8 @@ const JOB: Page = {
     ]);
     const content = html`${approvalOf(job, request)}${act(job, request)}\
 ${blocksHtml(textOf('job.get', job, display), request)}
-${result}${hosts}${log}`;
-    return { title: job.runbook, state: mark(job.state, JOB_PAINTS[job.state]), content };
+${result}${hosts}`;
+    return { title: job.runbook, state: mark(job.state, JOB_PAINTS[job.state]), content, log };
   },
 };
 

@@ -39,6 +39,8 @@ export interface Shown {
   /** The state of the thing, beside the heading. */
   readonly state?: Html;
   readonly content: Html;
+  /** Below the content: what the script adds to, and does not replace with the rest of the page. */
+  readonly log?: Html;
   /** Of the answer, if it is not 200. */
   readonly status?: number;
   /** Whether it is the same as long as the program runs: an open page does not ask for it again. */
