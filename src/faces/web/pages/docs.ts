@@ -26,7 +26,7 @@ async function document(path: string, paths: readonly string[], { url }: PageReq
 function folder(path: string, paths: readonly string[], request: PageRequest): Shown {
   const inside = paths.filter((each) => each.startsWith(`${path}/`));
   const rows = inside.map((each) => entry(each, path, request));
-  return { title: `Documents in ${path}`, content: html`<ul>\n${rows}</ul>\n` };
+  return { title: `Documents in ${path}`, content: html`<ul class="places">\n${rows}</ul>\n` };
 }
 
 /** Named by its file: the titles of a whole folder would be as many files to read. */
