@@ -179,7 +179,7 @@ describe('The log of a job in a browser', { skip: needs('chromium') }, () => {
     assert.equal(await page.evaluate("document.querySelectorAll('.log > div > div').length"), LINES);
     const [folded, whole] = await page.evaluate<[number, number]>(MEASURE_LAYOUT);
     assert.ok(folded * LAYOUT_RATIO < whole, `${folded} ms and ${whole} ms`);
-    // A look at the page goes over all that it may change: with these lines it takes longer than some frames.
+    // A look at the page visits all that it may change: with these lines that takes longer than some frames.
     assert.equal(await page.locator('#page #log').count(), 0);
     assert.equal(await page.evaluate("window.find('line 2')"), true, 'the first lines can be found');
     assert.deepEqual(faults, []);
