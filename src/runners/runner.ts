@@ -142,3 +142,29 @@ export function outcomeOf(end: ProgramEnd): RunEnd {
   const succeeded = end.reason === 'exited' && end.exitCode === 0;
   return { state: succeeded ? 'succeeded' : 'failed', exitCode: end.exitCode };
 }
+
+/** A program that a run cannot go on without did not succeed: its end is that of the run. */
+class ProgramFailed extends Error {
+  readonly end: ProgramEnd;
+
+  constructor(end: ProgramEnd) {
+    super('a program ended the run');
+    this.end = end;
+  }
+}
+
+/** The end of a program that a run cannot go on without. Throws what `outcomeOfError` reads where it did not succeed. */
+export function requireSuccess(end: ProgramEnd): ProgramEnd {
+  if (end.reason !== 'exited' || end.exitCode !== 0) throw new ProgramFailed(end);
+  // A surviving process could change the result of this step before the next step reads it.
+  if (end.survivors.length > 0) throw new Error('A process of this step could not be ended. Nothing more was run.');
+  return end;
+}
+
+/** The end of a run that threw this. The message of an error is a sentence for the output of the job. */
+export function outcomeOfError(error: unknown, { signal, say }: Pick<RunTools<never>, 'signal' | 'say'>): RunEnd {
+  if (error instanceof ProgramFailed) return outcomeOf(error.end);
+  if (signal.aborted && error === signal.reason) return { state: 'cancelled', exitCode: null };
+  say(error instanceof Error ? error.message : 'The run failed for an unknown reason.');
+  return { state: 'failed', exitCode: null };
+}

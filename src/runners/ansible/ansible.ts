@@ -5,7 +5,7 @@ import { type PlaybookResults, ResultsCollector } from '../../domain/playbooks/r
 import { verdictOf } from '../../domain/playbooks/verdict.ts';
 import { readRequirements } from '../checkout/vendored/requirements.ts';
 import type { Vendored } from '../checkout/vendored/vendored-files.ts';
-import type { RunJob, Runner, RunOutcome, RunTools } from '../runner.ts';
+import { outcomeOfError, type RunJob, type Runner, type RunOutcome, type RunTools } from '../runner.ts';
 import { CLEAR_FILES, placeInputs, type PlaybookMaterials } from './inputs.ts';
 import { findAnsible } from './tool.ts';
 import { makeTree, TREE } from './tree.ts';
@@ -26,9 +26,7 @@ export const ansibleRunner: Runner<PlaybookSpec, PlaybookMaterials, never, Playb
     try {
       return await runPlaybook(job, tools);
     } catch (error) {
-      if (tools.signal.aborted && error === tools.signal.reason) return { state: 'cancelled', exitCode: null };
-      tools.say(error instanceof Error ? error.message : 'The run failed for an unknown reason.');
-      return { state: 'failed', exitCode: null };
+      return outcomeOfError(error, tools);
     }
   },
 };

@@ -1,5 +1,5 @@
 import type { StateCheckpoint, WorkspaceMaterials, WorkspaceSpec } from '../../domain/workspaces/workspace.ts';
-import type { ProgramEnd, ProgramOrder, RunJob, RunTools } from '../runner.ts';
+import { type ProgramEnd, type ProgramOrder, requireSuccess, type RunJob, type RunTools } from '../runner.ts';
 import { makeRoot, type Root } from './root.ts';
 import { findTool, type Tool } from './tool.ts';
 
@@ -22,21 +22,11 @@ export interface Run {
   readonly cliConfig: string;
 }
 
-/** Ends a run early: with the end of a program that did not succeed, or with a sentence about why it can't go on. */
-export class Ended extends Error {
-  readonly end: ProgramEnd | null;
-
-  constructor(end: ProgramEnd | string) {
-    super(typeof end === 'string' ? end : 'a program ended the run');
-    this.end = typeof end === 'string' ? null : end;
-  }
-}
-
 export async function begin(job: Job, tools: Tools): Promise<Run> {
   const { materials } = job;
   const tool = await findTool(tools.searchPath);
   if (tool === null)
-    throw new Ended(
+    throw new Error(
       'Neither terraform nor tofu is on the PATH of the daemon: install one, or start the daemon with it on its PATH.',
     );
   if (materials.aside !== null) {
@@ -80,9 +70,5 @@ export function exec(
 
 /** The same for a step without which the run can't go on. */
 export async function must(run: Run, words: readonly string[], captureBytes?: number): Promise<ProgramEnd> {
-  const end = await exec(run, words, captureBytes === undefined ? {} : { captureBytes });
-  if (end.reason !== 'exited' || end.exitCode !== 0) throw new Ended(end);
-  // A surviving process could change the result of this step before the next step reads it.
-  if (end.survivors.length > 0) throw new Ended('A process of this step could not be ended. Nothing more was run.');
-  return end;
+  return requireSuccess(await exec(run, words, captureBytes === undefined ? {} : { captureBytes }));
 }

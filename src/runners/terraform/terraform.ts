@@ -11,13 +11,13 @@ import type {
   WorkspaceSpec,
 } from '../../domain/workspaces/workspace.ts';
 import { readRunFile, removeRunFile } from '../run-files/run-files.ts';
-import { outcomeOf, type ProgramEnd, type Runner, type RunOutcome } from '../runner.ts';
+import { outcomeOf, outcomeOfError, type ProgramEnd, type Runner, type RunOutcome } from '../runner.ts';
 import { sizeOfPlan } from './plan-file.ts';
 import { PLAN_JSON_MAX_BYTES, readPlan } from './plan-reader.ts';
 import { PrintedState } from './printed-state.ts';
 import { backendOf, wasInitialised } from './root.ts';
 import { ERRORED_STATE_FILE, parseState, readState, STATE_MAX_BYTES, watchState } from './state-file.ts';
-import { begin, Ended, exec, must, type Run } from './terraform-run.ts';
+import { begin, exec, must, type Run } from './terraform-run.ts';
 
 /** A saved plan in clear, for the one tool that carries it out. */
 const PLAN_FILE = 'saved.tfplan';
@@ -36,10 +36,7 @@ export const terraformRunner: Runner<WorkspaceSpec, WorkspaceMaterials, StateChe
     try {
       return await step(await begin(job, tools));
     } catch (error) {
-      if (error instanceof Ended && error.end !== null) return outcomeOf(error.end);
-      if (tools.signal.aborted && error === tools.signal.reason) return { state: 'cancelled', exitCode: null };
-      tools.say(error instanceof Error ? error.message : 'The run failed for an unknown reason.');
-      return { state: 'failed', exitCode: null };
+      return outcomeOfError(error, tools);
     }
   },
 };
@@ -55,7 +52,7 @@ async function initialise(run: Run): Promise<boolean> {
   await must(run, ['init', ...COMMON]);
   const backend = await backendOf(run.root);
   if (backend === 'local') {
-    throw new Ended(
+    throw new Error(
       'This root keeps its state in its own files (backend "local"), which would be lost with the copy that ' +
         'the run works in. Remove the backend block; then the service keeps the state.',
     );
@@ -67,7 +64,7 @@ async function initialise(run: Run): Promise<boolean> {
 /** A root that had its state somewhere else has none here: everything would be made a second time. */
 async function refuseLostBackend(run: Run, ownBackend: boolean): Promise<void> {
   if (run.materials.ownBackend !== true || ownBackend || (await readState(run.root)) !== null) return;
-  throw new Ended(
+  throw new Error(
     'This root had its own backend at the last run, and has no backend now: every resource would be ' +
       'created a second time. Copy the state as terraform.tfstate into its directory first.',
   );
@@ -130,7 +127,7 @@ async function makePlan(run: Run): Promise<{ file: Buffer; read: ReadPlan }> {
   const { job, tools, tool, materials } = run;
   await must(run, ['plan', ...COMMON, `-out=${join(tools.runDir, PLAN_FILE)}`]);
   const file = await readRunFile(tools.runDir, PLAN_FILE, PLAN_FILE_MAX_BYTES).catch(() => null);
-  if (file === null) throw new Ended(`The tool left no plan file of at most ${PLAN_FILE_MAX_BYTES} bytes.`);
+  if (file === null) throw new Error(`The tool left no plan file of at most ${PLAN_FILE_MAX_BYTES} bytes.`);
   // Nothing reads it any more; at the latest it is removed with the directory of the run.
   await removeRunFile(tools.runDir, PLAN_FILE).catch(() => undefined);
   const made = { bytes: file, tool: tool.name };
@@ -159,7 +156,7 @@ async function applyFresh(run: Run): Promise<Outcome> {
 async function applySaved(run: Run, saved: SavedPlan): Promise<Outcome> {
   const { tools, root } = run;
   if (root.treeDigest !== saved.treeDigest) {
-    throw new Ended(
+    throw new Error(
       'The files of this workspace are not those that the plan was made from: make a new plan. Nothing was applied.',
     );
   }
@@ -172,7 +169,7 @@ async function applySaved(run: Run, saved: SavedPlan): Promise<Outcome> {
 async function refuseMoved(run: Run, saved: SavedPlan): Promise<void> {
   const now = await positionBefore(run, saved.ownBackend);
   if (!hasMoved(saved, now)) return;
-  throw new Ended(
+  throw new Error(
     `The plan is stale: it was made from serial ${saved.serial}, the state is at serial ${now.serial}. Nothing ` +
       'was applied.',
   );

@@ -3,7 +3,14 @@ import { formatSize } from '../../domain/size.ts';
 import type { VendorSpec } from '../../domain/vendor/vendor.ts';
 import { findAnsible } from '../ansible/tool.ts';
 import { makeRunFolder, openRunFolder, resolveRunFolder } from '../run-files/run-files.ts';
-import { outcomeOf, type ProgramEnd, type ProgramOrder, type Runner, type RunJob, type RunTools } from '../runner.ts';
+import {
+  outcomeOfError,
+  type ProgramOrder,
+  requireSuccess,
+  type Runner,
+  type RunJob,
+  type RunTools,
+} from '../runner.ts';
 import { findTool } from '../terraform/tool.ts';
 import { openCopyTarget } from '../checkout/copy-target.ts';
 import { copyTree, COPY_LIMITS } from '../checkout/copy-tree.ts';
@@ -41,16 +48,6 @@ const MADE = 'made';
 const LEFT_OUT_NAMED = 10;
 const TERRAFORM = { TF_IN_AUTOMATION: '1', TF_INPUT: '0', CHECKPOINT_DISABLE: '1', TF_CLI_CONFIG_FILE: '/dev/null' };
 
-/** Ends a run early, with the end of the program that did not succeed. */
-class Ended extends Error {
-  readonly end: ProgramEnd;
-
-  constructor(end: ProgramEnd) {
-    super('a program ended the run');
-    this.end = end;
-  }
-}
-
 /**
  * Fetches what a source declares: collections and roles with ansible-galaxy, providers with terraform. Their files are
  * of strangers; what later runs use is a copy that no job can change.
@@ -61,10 +58,7 @@ export const vendorRunner: Runner<VendorSpec, VendorMaterials, never, VendorResu
     try {
       return { state: 'succeeded', exitCode: 0, result: await vendor(job, tools) };
     } catch (error) {
-      if (error instanceof Ended) return outcomeOf(error.end);
-      if (tools.signal.aborted && error === tools.signal.reason) return { state: 'cancelled', exitCode: null };
-      tools.say(error instanceof Error ? error.message : 'The run failed for an unknown reason.');
-      return { state: 'failed', exitCode: null };
+      return outcomeOfError(error, tools);
     }
   },
 };
@@ -142,8 +136,7 @@ async function must(tools: Tools, order: ProgramOrder): Promise<void> {
   await using watch = watchSize(tools.runDir, tools.clock);
   const end = await tools.exec({ ...order, stop: watch.signal });
   watch.signal.throwIfAborted();
-  if (end.reason !== 'exited' || end.exitCode !== 0) throw new Ended(end);
-  if (end.survivors.length > 0) throw new Error('A process of this step could not be ended. Nothing more was run.');
+  requireSuccess(end);
 }
 
 function sayCollected({ files, bytes, leftOut, ...found }: Collected, tools: Tools): void {
