@@ -1,21 +1,20 @@
+import { SSH_PORT } from '../../domain/inventories/connection.ts';
 import { LOCALHOST } from '../../domain/inventories/inventory.ts';
 import type { PlaybookSpec } from '../../domain/playbooks/playbook.ts';
 import { readReportLine } from '../../domain/playbooks/report.ts';
 import { type PlaybookResults, ResultsCollector } from '../../domain/playbooks/results.ts';
 import { verdictOf } from '../../domain/playbooks/verdict.ts';
+import { leftOutLine } from '../checkout/plugin-folders.ts';
+import { TREE } from '../checkout/run-tree.ts';
 import { readRequirements } from '../checkout/vendored/requirements.ts';
 import type { Vendored } from '../checkout/vendored/vendored-files.ts';
 import { outcomeOfError, type RunJob, type Runner, type RunOutcome, type RunTools } from '../runner.ts';
 import { CLEAR_FILES, placeInputs, type PlaybookMaterials } from './inputs.ts';
 import { findAnsible } from './tool.ts';
-import { makeTree, TREE } from './tree.ts';
+import { makeTree } from './tree.ts';
 
-/** A port that every playbook may reach: OpenSSH. */
-const SSH_PORT = 22;
 /** A run of 2,000 tasks on 10,000 hosts reports 1.2 GB in days; a task that writes without end reaches this. */
 const REPORT_BYTES_MAX = 2 * 1024 * 1024 * 1024;
-/** Left-out folders that a line names. */
-const FOLDERS_NAMED = 10;
 
 type Job = RunJob<PlaybookSpec, PlaybookMaterials>;
 
@@ -44,7 +43,7 @@ async function runPlaybook(
   const { tree, plugins } = materials;
   const order = { tree, plugins, playbook: spec.playbook, fromSource: spec.source !== null };
   const { playbook, leftOut, hasConfig } = await makeTree(tools.runDir, order, tools.signal);
-  if (leftOut.length > 0) tools.say(leftOutLine(leftOut));
+  if (leftOut.length > 0) tools.say(leftOutLine(leftOut, 'add the source with --plugins'));
   if (hasConfig) tools.say('Not used: ansible.cfg. Ansible runs with the configuration of the service.');
   await sayVendored(materials.vendored, tools);
   const inputs = await placeInputs(spec, materials, secrets, tools);
@@ -84,13 +83,4 @@ async function sayVendored(vendored: Vendored | null, tools: RunTools<never>): P
   const declared = await readRequirements(tools.runDir, TREE).catch(() => null);
   if (declared?.digest !== requirements)
     tools.say('The source declares other collections or roles since then; fetch them with svc vendor.');
-}
-
-function leftOutLine(leftOut: readonly string[]): string {
-  const named = leftOut.slice(0, FOLDERS_NAMED).join(', ');
-  const more = leftOut.length > FOLDERS_NAMED ? ` and ${leftOut.length - FOLDERS_NAMED} more` : '';
-  return (
-    `Left out: ${named}${more}. Ansible would run this code on the machine of the daemon by itself. If you trust it, ` +
-    'add the source with --plugins.'
-  );
 }

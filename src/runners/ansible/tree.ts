@@ -1,14 +1,7 @@
 import { join } from 'node:path';
-import { openCopyTarget } from '../checkout/copy-target.ts';
-import { copyTree, COPY_LIMITS } from '../checkout/copy-tree.ts';
-import { refuseHooks } from '../checkout/hooks-file.ts';
 import { PLUGIN_FOLDERS } from '../checkout/plugin-folders.ts';
-import { makeRunFolder, resolveRunFile } from '../run-files/run-files.ts';
-
-/** The copy of the tree, below the run directory. */
-export const TREE = 'tree';
-
-const NOTHING: ReadonlySet<string> = new Set();
+import { copyIntoRun, TREE } from '../checkout/run-tree.ts';
+import { resolveRunFile } from '../run-files/run-files.ts';
 
 interface PlaybookTree {
   /** The absolute path of the playbook in the copy. */
@@ -25,11 +18,8 @@ export async function makeTree(
   { tree, fromSource, plugins, playbook }: TreeOrder,
   signal: AbortSignal,
 ): Promise<PlaybookTree> {
-  await makeRunFolder(runDir, TREE);
-  await using target = await openCopyTarget(runDir, TREE);
-  const { leftOut } = await copyTree(tree, target, COPY_LIMITS, signal, plugins ? NOTHING : PLUGIN_FOLDERS);
-  // Looked for in the very files that would run: a source may have got its hooks after the run was asked for.
-  if (fromSource) await refuseHooks(runDir, TREE);
+  const without = plugins ? {} : { without: PLUGIN_FOLDERS };
+  const { leftOut } = await copyIntoRun(runDir, { tree, fromSource, ...without }, signal);
   const path = await resolveRunFile(runDir, `${TREE}/${playbook}`);
   if (path?.startsWith(`${TREE}/`) !== true) throw new Error(`There is no playbook ${playbook} in these files.`);
   const config = await resolveRunFile(runDir, `${TREE}/ansible.cfg`);

@@ -23,3 +23,16 @@ export const PLUGIN_FOLDERS: ReadonlySet<string> = new Set([
   'test_plugins',
   'vars_plugins',
 ]);
+
+/** Left-out folders that a line names. */
+const FOLDERS_NAMED = 10;
+
+/** For the output of a job; `cure` is what makes it use them. */
+export function leftOutLine(folders: readonly string[], cure: string): string {
+  const named = folders.slice(0, FOLDERS_NAMED).join(', ');
+  const more = folders.length > FOLDERS_NAMED ? ` and ${folders.length - FOLDERS_NAMED} more` : '';
+  return (
+    `Left out: ${named}${more}. Ansible would run this code on the machine of the daemon by itself. If you trust it, ` +
+    `${cure}.`
+  );
+}

@@ -1,20 +1,9 @@
 import type { WorkspaceMaterials } from '../../domain/workspaces/workspace.ts';
 import { errorCode } from '../../lib/error-code.ts';
-import { copyTree, COPY_LIMITS } from '../checkout/copy-tree.ts';
-import { openCopyTarget } from '../checkout/copy-target.ts';
-import { refuseHooks } from '../checkout/hooks-file.ts';
-import {
-  hasRunEntry,
-  makeRunFolder,
-  NoRunFolder,
-  readRunFile,
-  resolveRunFolder,
-  writeRunFile,
-} from '../run-files/run-files.ts';
+import { copyIntoRun, TREE } from '../checkout/run-tree.ts';
+import { hasRunEntry, NoRunFolder, readRunFile, resolveRunFolder, writeRunFile } from '../run-files/run-files.ts';
 import { STATE_FILE, type StatePlace } from './state-file.ts';
 
-/** The copy of the tree, below the run directory. */
-export const TREE = 'tree';
 /** What terraform notes about the backend it was initialised with. */
 const BACKEND_NOTE_MAX_BYTES = 1024 * 1024;
 
@@ -25,11 +14,7 @@ export interface Root extends StatePlace {
 
 /** Copies the tree and adds the state that the service keeps. Rejects with an Error whose message has the reason. */
 export async function makeRoot(runDir: string, materials: WorkspaceMaterials, signal: AbortSignal): Promise<Root> {
-  await makeRunFolder(runDir, TREE);
-  await using target = await openCopyTarget(runDir, TREE);
-  const { digest } = await copyTree(materials.tree, target, COPY_LIMITS, signal);
-  // Looked for in the very files that would run: a source may have got its hooks after the run was asked for.
-  if (materials.fromSource) await refuseHooks(runDir, TREE);
+  const { digest } = await copyIntoRun(runDir, materials, signal);
   const folder = await folderOf(runDir, materials.root);
   if (materials.state !== null) await writeRunFile(runDir, `${folder}/${STATE_FILE}`, materials.state);
   return { runDir, folder, treeDigest: digest };

@@ -12,9 +12,8 @@ import {
   type RunTools,
 } from '../runner.ts';
 import { findTool } from '../terraform/tool.ts';
-import { openCopyTarget } from '../checkout/copy-target.ts';
-import { copyTree, COPY_LIMITS } from '../checkout/copy-tree.ts';
-import { refuseHooks } from '../checkout/hooks-file.ts';
+import { leftOutLine } from '../checkout/plugin-folders.ts';
+import { copyIntoRun, TREE } from '../checkout/run-tree.ts';
 import { collect, type Collected, VENDORED_FOLDERS } from './collect.ts';
 import { galaxyEnvironment, galaxyOrders } from './galaxy.ts';
 import { readRequirements, REQUIREMENT_FILES, type Requirements } from '../checkout/vendored/requirements.ts';
@@ -41,11 +40,8 @@ export interface VendorResult extends Collected {
 type Job = RunJob<VendorSpec, VendorMaterials>;
 type Tools = RunTools<never>;
 
-/** The copy of the tree, below the run directory. */
-const TREE = 'tree';
-/** What the tools write, beside it. */
+/** What the tools write, beside the copy of the tree. */
 const MADE = 'made';
-const LEFT_OUT_NAMED = 10;
 const TERRAFORM = { TF_IN_AUTOMATION: '1', TF_INPUT: '0', CHECKPOINT_DISABLE: '1', TF_CLI_CONFIG_FILE: '/dev/null' };
 
 /**
@@ -65,12 +61,7 @@ export const vendorRunner: Runner<VendorSpec, VendorMaterials, never, VendorResu
 
 async function vendor({ materials, spec }: Job, tools: Tools): Promise<VendorResult> {
   const { runDir, signal } = tools;
-  await makeRunFolder(runDir, TREE);
-  {
-    await using target = await openCopyTarget(runDir, TREE);
-    await copyTree(materials.tree, target, COPY_LIMITS, signal);
-  }
-  await refuseHooks(runDir, TREE);
+  await copyIntoRun(runDir, { tree: materials.tree, fromSource: true }, signal);
   const requirements = await readRequirements(runDir, TREE);
   requireSome(requirements, materials.roots, spec);
   for (const folder of ['', ...VENDORED_FOLDERS])
@@ -146,11 +137,5 @@ function sayCollected({ files, bytes, leftOut, ...found }: Collected, tools: Too
     `Fetched ${collections.length} collections, ${roles.length} roles and ${providers} archives of providers (` +
       `${files} files, ${formatSize(bytes)})${names === '' ? '.' : `: ${names}.`}`,
   );
-  if (leftOut.length === 0) return;
-  const named = leftOut.slice(0, LEFT_OUT_NAMED).join(', ');
-  const more = leftOut.length > LEFT_OUT_NAMED ? ` and ${leftOut.length - LEFT_OUT_NAMED} more` : '';
-  tools.say(
-    `Left out: ${named}${more}. Ansible would run this code on the machine of the daemon. If you trust it, add the ` +
-      'source with --plugins and fetch again.',
-  );
+  if (leftOut.length > 0) tools.say(leftOutLine(leftOut, 'add the source with --plugins and fetch again'));
 }
