@@ -18,7 +18,14 @@ import type { JobRow } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { VERSION } from '../../version.ts';
 import { recordMove } from '../jobs/job-transitions.ts';
-import { type BackupPlace, NO_RESULT, type RecoverDeps, type RunDeps, runKind } from '../jobs/run-support.ts';
+import {
+  type BackupPlace,
+  NO_RESULT,
+  NOTHING_PREPARED,
+  type RecoverDeps,
+  type RunDeps,
+  runKind,
+} from '../jobs/run-support.ts';
 
 /** Removed backups that one pass looks at: the next backup looks again. */
 const REMOVED_MAX = 100;
@@ -39,10 +46,9 @@ export const BACKUP_RUN = runKind(backupKind, backupRunner, {
     };
     const copy = await copyOf(store, backups);
     return {
-      secrets: new Map(),
+      ...NOTHING_PREPARED,
       hidden: copy.by === 'program' ? passwordsIn(copy.environment) : [],
       materials: { copy, head, ring, folder: backups.folder },
-      checkpoint: () => Promise.resolve({ owned: true }),
       async finish({ result }) {
         // Also of a run that ended before its program was started.
         if (copy.by === 'program') await copy.close();

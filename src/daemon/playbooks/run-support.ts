@@ -16,7 +16,7 @@ import { encodeResults, insertResults } from '../../store/playbooks/results.ts';
 import type { Db } from '../../store/schema/schema.ts';
 import { listProjectSecrets, readSecrets } from '../../store/secrets/secrets.ts';
 import { sshKeyOf } from '../inventories/ssh-key.ts';
-import { NO_RESULT, type RunDeps, runKind } from '../jobs/run-support.ts';
+import { NO_RESULT, NOTHING_PREPARED, type RunDeps, runKind } from '../jobs/run-support.ts';
 import { sourceTree } from '../sources/source-tree.ts';
 
 export const PLAYBOOK_RUN = runKind(playbookKind, ansibleRunner, {
@@ -39,10 +39,10 @@ export const PLAYBOOK_RUN = runKind(playbookKind, ansibleRunner, {
       vault,
     };
     return {
+      ...NOTHING_PREPARED,
       secrets,
       hidden: [...vault.map(({ value }) => value), ...(sshKey === null ? [] : [sshKey])],
       materials,
-      checkpoint: () => Promise.resolve({ owned: true }),
       async finish({ result }) {
         if (result === undefined || result.recap.hosts === 0) return NO_RESULT;
         const stored = await encodeResults(result);

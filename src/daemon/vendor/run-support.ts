@@ -5,7 +5,7 @@ import type { Tx } from '../../store/engine/tx.ts';
 import type { JobRow, SourceRow } from '../../store/schema/schema.ts';
 import { findSource, listSources, rootsOfSource } from '../../store/sources/sources.ts';
 import { recordMove } from '../jobs/job-transitions.ts';
-import { NO_RESULT, type RunDeps, runKind } from '../jobs/run-support.ts';
+import { NO_RESULT, NOTHING_PREPARED, type RunDeps, runKind } from '../jobs/run-support.ts';
 import { sourceTree } from '../sources/source-tree.ts';
 
 export const VENDOR_RUN = runKind(vendorKind, vendorRunner, {
@@ -14,8 +14,7 @@ export const VENDOR_RUN = runKind(vendorKind, vendorRunner, {
     const { tree, source } = await sourceTree(deps, name, signal);
     const roots = await rootsOfSource(store.db, name);
     return {
-      secrets: new Map(),
-      hidden: [],
+      ...NOTHING_PREPARED,
       materials: {
         tree,
         plugins: source.plugins === 1,
@@ -23,10 +22,9 @@ export const VENDOR_RUN = runKind(vendorKind, vendorRunner, {
         stage: () => vendored.stage(job.id),
         settle: (result) => settle(deps, job, source, result),
       },
-      checkpoint: () => Promise.resolve({ owned: true }),
       async finish({ result }) {
         if (result === undefined) await vendored.unstage(job.id).catch(() => undefined);
-        return result === undefined ? NO_RESULT : (tx) => record(tx, job, name, result);
+        return result === undefined ? NO_RESULT : async (tx) => record(tx, job, name, result);
       },
     };
   },
@@ -36,10 +34,7 @@ export const VENDOR_RUN = runKind(vendorKind, vendorRunner, {
   },
 });
 
-/**
- * The files are those of later runs from here on, also if this daemon has lost the job: the source
- * declares them all the same.
- */
+/** Later runs use the files from here on, also if this daemon has lost the job: the source declares them all the same. */
 async function settle(
   { store, vendored }: RunDeps,
   job: JobRow,
@@ -65,9 +60,8 @@ function countsOf({ collections, roles, providers }: VendorResult) {
   return { collections: collections.length, roles: roles.length, providers };
 }
 
-function record(tx: Tx, job: JobRow, source: string, result: VendorResult): Promise<void> {
+function record(tx: Tx, job: JobRow, source: string, result: VendorResult): void {
   const { files, bytes } = result;
   const detail = { job_id: job.id, files, bytes, ...countsOf(result) };
   recordMove(tx, job.daemon_id ?? '', 'source.vendored', source, detail);
-  return Promise.resolve();
 }

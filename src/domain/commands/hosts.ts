@@ -1,6 +1,7 @@
 /** What a command on the hosts of an inventory comes to. */
 
-type HostStatus = 'ok' | 'failed' | 'unreachable';
+export const HOST_STATUSES = ['ok', 'failed', 'unreachable'] as const;
+export type HostStatus = (typeof HOST_STATUSES)[number];
 
 /** The end of the command on one host. */
 export interface HostResult {
@@ -14,9 +15,11 @@ export interface HostResult {
 
 /** Bytes of the results of one job; each host has the same share for each stream. */
 const RESULTS_BYTES_MAX = 32 * 1024 * 1024;
-const STREAM_BYTES_MAX = 1024 * 1024;
-/** What ssh itself answers for a host that it cannot reach. */
-const UNREACHABLE_EXIT_CODE = 255;
+/** Of one stream on one host; the events of the job have the rest. */
+export const STREAM_BYTES_MAX = 1024 * 1024;
+export const CUT_MARK = '[The result is cut here; the events of the job have the rest.]\n';
+/** What ssh itself answers where it fails, as for a host that it cannot reach. */
+export const SSH_FAILED = 255;
 
 /** Bytes that are kept of each stream of each host. */
 export function streamBytesMax(hosts: number): number {
@@ -25,7 +28,7 @@ export function streamBytesMax(hosts: number): number {
 
 /** The highest exit code of all hosts; 255 where one was not reached. Null where none has an end. */
 export function exitCodeOfHosts(results: readonly Pick<HostResult, 'status' | 'rc'>[]): number | null {
-  const codes = results.flatMap(({ status, rc }) => (status === 'unreachable' ? UNREACHABLE_EXIT_CODE : (rc ?? [])));
+  const codes = results.flatMap(({ status, rc }) => (status === 'unreachable' ? SSH_FAILED : (rc ?? [])));
   return codes.length === 0 ? null : codes.reduce((most, code) => Math.max(most, code), 0);
 }
 

@@ -2,6 +2,15 @@ import { ALL, type Inventory, isNumber, type Vars } from './inventory.ts';
 
 export const SSH_PORT = 22;
 
+/** How long a host may say nothing, in seconds. A constant of the service, also where Ansible connects. */
+export const SSH_SILENCE = {
+  /** For the connection, the key exchange and the sign-in: then the host is unreachable. */
+  connectWithinS: 10,
+  /** A host that was lost later is noticed after `aliveCount` of these. */
+  aliveEveryS: 15,
+  aliveCount: 3,
+} as const;
+
 /** How a host is reached. */
 export interface Connection {
   readonly host: string;

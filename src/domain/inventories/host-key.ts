@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { type Connection, SSH_PORT } from './connection.ts';
 
 /** A public key of a host. */
 export interface HostKey {
@@ -37,11 +38,11 @@ export function isFingerprint(text: string): boolean {
  * given as HostKeyAlias, and by its address and port.
  */
 export function knownHosts(
-  hosts: readonly { readonly host: string; readonly address: string; readonly port: number }[],
+  hosts: readonly Pick<Connection, 'host' | 'address' | 'port'>[],
   keys: ReadonlyMap<string, readonly HostKey[]>,
 ): string {
   const lines = hosts.flatMap(({ host, address, port }) => {
-    const at = port === 22 ? address : `[${address}]:${port}`;
+    const at = port === SSH_PORT ? address : `[${address}]:${port}`;
     const names = [...new Set([host, at].map((name) => name.toLowerCase()))].join(',');
     return (keys.get(host) ?? []).map(({ type, key }) => `${names} ${type} ${key}\n`);
   });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, commandBytes } from '../../domain/commands/command.ts';
+import { CUT_MARK, STREAM_BYTES_MAX } from '../../domain/commands/hosts.ts';
 import { LOCALHOST } from '../../domain/inventories/inventory.ts';
 import { reachOf } from '../../domain/actions/reach.ts';
 import { commandKind } from '../../domain/commands/kind.ts';
@@ -21,11 +22,8 @@ import { askerOf, writtenJob } from '../jobs/queued.ts';
 import { localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { reply } from '../core/reply.ts';
 
-/** Of each stream a result shows this much; the rest is in the job's events. */
-const RESULT_BYTES_MAX = 1024 * 1024;
 /** Output that is looked through for it: a job that prints on one stream alone would else be read to its end. */
 const RESULT_SCAN_BYTES_MAX = 8 * 1024 * 1024;
-const CUT_MARK = '[The result is cut here; the events of the job have the rest.]\n';
 
 const run = writeOperation({
   id: 'command.run',
@@ -161,7 +159,7 @@ function keepLine(event: JobEvent, printed: Record<'stdout' | 'stderr', string[]
   const size = Buffer.byteLength(line);
   bytes.scanned += size;
   const lines = printed[event.stream];
-  if (bytes[event.stream] + size <= RESULT_BYTES_MAX) lines.push(line);
+  if (bytes[event.stream] + size <= STREAM_BYTES_MAX) lines.push(line);
   else if (lines.at(-1) !== CUT_MARK) lines.push(CUT_MARK);
   bytes[event.stream] += size;
 }

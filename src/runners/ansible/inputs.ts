@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { SSH_SILENCE } from '../../domain/inventories/connection.ts';
 import type { PlaybookSpec } from '../../domain/playbooks/playbook.ts';
 import type { Json } from '../../domain/yaml/json.ts';
 import { REPORT_FD } from '../launch/steps.ts';
@@ -42,9 +43,6 @@ const PLUGIN = programFile('runners/ansible/gatehouse_report.py');
 const PLUGIN_FOLDER = '.report';
 /** Names of the files of secrets that each run may have. */
 export const CLEAR_FILES: readonly string[] = ['ssh-key', 'vault-vars.yml'];
-/** A host that accepts and then says nothing is unreachable after three times this, in seconds. */
-const ALIVE_EVERY_S = 15;
-const CONNECT_WITHIN_S = 10;
 
 interface PlacedInputs {
   /** Without the program and the playbook. */
@@ -119,8 +117,8 @@ function sshVars(knownHosts: string): Record<string, Json> {
     ControlMaster: 'no',
     ControlPath: 'none',
     IdentityAgent: 'none',
-    ServerAliveInterval: ALIVE_EVERY_S,
-    ServerAliveCountMax: 3,
+    ServerAliveInterval: SSH_SILENCE.aliveEveryS,
+    ServerAliveCountMax: SSH_SILENCE.aliveCount,
   };
   const words = Object.entries(options).map(([name, value]) => `-o '${name}=${value}'`);
   return {
@@ -159,7 +157,7 @@ function environmentOf(runDir: string, home: string): Record<string, string> {
     ANSIBLE_PIPELINING: 'true',
     // Found as always, without a warning: that of a host that cannot be reached repeats the whole reason.
     ANSIBLE_PYTHON_INTERPRETER: 'auto_silent',
-    ANSIBLE_TIMEOUT: String(CONNECT_WITHIN_S),
+    ANSIBLE_TIMEOUT: String(SSH_SILENCE.connectWithinS),
     ANSIBLE_RETRY_FILES_ENABLED: 'false',
     ANSIBLE_NOCOLOR: '1',
     ANSIBLE_NOCOWS: '1',

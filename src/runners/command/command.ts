@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { CommandSpec } from '../../domain/commands/command.ts';
 import type { HostResult } from '../../domain/commands/hosts.ts';
-import { SSH_PORT } from '../../domain/inventories/connection.ts';
 import { EVENT_FILE_VARIABLE } from '../../domain/commands/event-input.ts';
 import { placeRunFile } from '../run-files/run-files.ts';
 import { outcomeOf, type Runner } from '../runner.ts';
+import { localOrder } from './local-order.ts';
 import { type HostMaterials, KEY_FILE, runOnHosts } from './on-hosts.ts';
 
 const EVENT_FILE = 'event.json';
@@ -26,14 +26,7 @@ export const commandRunner: Runner<CommandSpec, CommandMaterials, readonly HostR
   async run({ spec, materials }, tools) {
     if (materials.hosts !== null) return runOnHosts(spec, materials.hosts, tools);
     const { event } = materials;
-    const order = {
-      argv: spec.command,
-      writable: spec.writable ?? [],
-      connectPorts: [SSH_PORT, ...spec.egressPorts],
-      // The port of OpenSSH was not asked for. A command that needs the network names its ports.
-      unfiltered: spec.egressPorts.length === 0 ? ('offline' as const) : ('refused' as const),
-      widens: true as const,
-    };
+    const order = { ...localOrder(spec), widens: true } as const;
     if (event === null) return outcomeOf(await tools.exec(order));
     placeRunFile(tools.runDir, EVENT_FILE, event.file);
     const environment = { ...event.variables, [EVENT_FILE_VARIABLE]: join(tools.runDir, EVENT_FILE) };

@@ -1,7 +1,7 @@
+import { CUT_MARK } from '../../domain/commands/hosts.ts';
 import type { OutputSift } from '../runner.ts';
 
 const NEWLINE = 10;
-const CUT_MARK = '[The result is cut here; the events of the job have the rest.]\n';
 
 /** The output of the command on one host: recorded with the name of the host before each line, and kept as it came. */
 export class HostOutput {

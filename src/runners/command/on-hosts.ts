@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import type { CommandSpec } from '../../domain/commands/command.ts';
-import { exitCodeOfHosts, type HostResult, streamBytesMax } from '../../domain/commands/hosts.ts';
-import { type Connection, SSH_PORT } from '../../domain/inventories/connection.ts';
+import { exitCodeOfHosts, type HostResult, SSH_FAILED, streamBytesMax } from '../../domain/commands/hosts.ts';
+import type { Connection } from '../../domain/inventories/connection.ts';
 import type { RunEnd } from '../../domain/jobs/job.ts';
 import { readRunFile, removeRunFile } from '../run-files/run-files.ts';
-import type { ProgramOrder, RunTools } from '../runner.ts';
+import type { FanOutEnd, ProgramOrder, RunTools } from '../runner.ts';
 import { HostOutput } from './host-output.ts';
+import { localOrder } from './local-order.ts';
 import { type SshFiles, sshWords, unreachableReason } from './ssh.ts';
 
 /** The hosts that a command runs on, and what reaches them. */
@@ -35,8 +36,6 @@ const BATCH_HOSTS = 64;
 const BATCH_BYTES = 256 * 1024;
 /** A result waits this long for others: it must not be lost with the daemon while another host takes hours. */
 const BATCH_WITHIN_MS = 1_000;
-/** Of ssh, which has no further reason for it where its log is empty. */
-const SSH_FAILED = 255;
 
 type Tools = RunTools<readonly HostResult[]>;
 
@@ -50,7 +49,7 @@ export async function runOnHosts(spec: CommandSpec, materials: HostMaterials, to
   return run.end(reasons.find((reason) => reason !== 'exited') ?? 'exited');
 }
 
-type Reason = 'exited' | 'timeout' | 'cancelled' | 'refused';
+type Reason = FanOutEnd['reason'];
 
 class HostRun {
   readonly #spec: CommandSpec;
@@ -74,16 +73,9 @@ class HostRun {
 
   async local(hosts: readonly Connection[]): Promise<Reason> {
     if (hosts.length === 0) return 'exited';
-    const { command, egressPorts, writable = [] } = this.#spec;
-    const order = {
-      argv: command,
-      writable,
-      connectPorts: [SSH_PORT, ...egressPorts],
-      unfiltered: egressPorts.length === 0 ? ('offline' as const) : ('refused' as const),
-    };
     return this.#run(
       hosts,
-      () => order,
+      () => localOrder(this.#spec),
       (_host, exitCode) => Promise.resolve({ status: exitCode === 0 ? 'ok' : 'failed', rc: exitCode, reason: null }),
     );
   }

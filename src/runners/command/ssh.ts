@@ -1,11 +1,6 @@
 import { shellWord } from '../../domain/commands/hosts.ts';
-import type { Connection } from '../../domain/inventories/connection.ts';
+import { type Connection, SSH_SILENCE } from '../../domain/inventories/connection.ts';
 import { changedKeyReason } from '../../domain/inventories/host-key.ts';
-
-/** For the connection, the key exchange and the sign-in: then a host that says nothing is unreachable. */
-const CONNECT_WITHIN_S = 10;
-/** A host that was lost during the command is noticed after three of these. */
-const ALIVE_EVERY_S = 15;
 
 /** The files that ssh is given. */
 export interface SshFiles {
@@ -47,9 +42,9 @@ const OPTIONS: readonly string[] = [
   'EscapeChar=none',
   'Tunnel=no',
   'ConnectionAttempts=1',
-  `ConnectTimeout=${CONNECT_WITHIN_S}`,
-  `ServerAliveInterval=${ALIVE_EVERY_S}`,
-  'ServerAliveCountMax=3',
+  `ConnectTimeout=${SSH_SILENCE.connectWithinS}`,
+  `ServerAliveInterval=${SSH_SILENCE.aliveEveryS}`,
+  `ServerAliveCountMax=${SSH_SILENCE.aliveCount}`,
   'LogLevel=ERROR',
 ];
 

@@ -1,10 +1,12 @@
+import type { HostStatus } from '../../domain/commands/hosts.ts';
+
 /** The tables of commands. See schema.ts for the conventions. */
 
 /** The end of a command on one host. */
 export interface HostResultRow {
   job_id: string;
   host: string;
-  status: 'ok' | 'failed' | 'unreachable';
+  status: HostStatus;
   rc: number | null;
   stdout: string;
   stderr: string;
