@@ -1,12 +1,14 @@
+import { renameSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../lib/clock.ts';
+import { errorCode } from '../../lib/error-code.ts';
 import { randomName } from '../../lib/random.ts';
 import { openOwnFolder } from '../run-files/own-folder.ts';
 import { TreeRemoval } from '../run-files/remove-tree.ts';
 
 /** The names of entries that are being removed begin like this. */
-export const GONE = '.gone-';
+const GONE = '.gone-';
 /** Entries that remain after this time are left to the next fetch, in milliseconds. */
 const ERASE_WITHIN_MS = 60_000;
 
@@ -27,6 +29,19 @@ export async function eraseEntry(folder: string, name: string, clock: Clock): Pr
   } catch {
     // It has its name, or that of the holder, and both are removed by the next fetch.
   }
+}
+
+/** Takes the name from a path below `folder` at once, and then removes what was there. Nothing where it is gone. */
+export async function discard(folder: string, path: string, clock: Clock): Promise<void> {
+  const gone = `${GONE}${randomName()}`;
+  try {
+    renameSync(path, join(folder, gone));
+  } catch (error) {
+    // It does not exist, or another process was faster.
+    if (errorCode(error) === 'ENOENT') return;
+    throw error;
+  }
+  await eraseEntry(folder, gone, clock);
 }
 
 /** What a fetch that was killed left behind is removed after this time, in milliseconds: no fetch takes as long. */

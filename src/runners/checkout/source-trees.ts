@@ -1,12 +1,11 @@
-import { renameSync } from 'node:fs';
 import { lstat, mkdir, readdir, rename, utimes } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { NAME } from '../../domain/name.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { syncDirectory } from '../../lib/atomic-file.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import { randomName } from '../../lib/random.ts';
-import { eraseEntry, eraseLeftovers, GONE } from './erase.ts';
+import { discard, eraseEntry, eraseLeftovers } from './erase.ts';
 
 /** Trees of a source that stay: the newest, and those that a run may be copying. */
 const KEPT = 3;
@@ -35,7 +34,8 @@ export class SourceTrees {
     const ofSource = this.#ofSource(source);
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     await eraseLeftovers(this.#folder, FETCHING, this.#clock);
-    const into = this.#beside(FETCHING);
+    const name = `${FETCHING}${randomName()}`;
+    const into = join(this.#folder, name);
     await mkdir(into, { mode: 0o700 });
     try {
       const { commit, tree } = await fill(into);
@@ -44,7 +44,7 @@ export class SourceTrees {
       await this.#removeOld(ofSource, commit);
       return commit;
     } finally {
-      await this.#erase(basename(into));
+      await eraseEntry(this.#folder, name, this.#clock);
     }
   }
 
@@ -66,10 +66,6 @@ export class SourceTrees {
     return join(this.#folder, name);
   }
 
-  #beside(prefix: string): string {
-    return join(this.#folder, `${prefix}${randomName()}`);
-  }
-
   /** An existing tree stays: it has the same files, and a run may be copying them. */
   async #settle(tree: string, ofSource: string, commit: string): Promise<void> {
     // The source may have been removed in the mean time.
@@ -83,20 +79,8 @@ export class SourceTrees {
     await syncDirectory(ofSource);
   }
 
-  async #discard(path: string): Promise<void> {
-    const gone = this.#beside(GONE);
-    try {
-      renameSync(path, gone);
-    } catch (error) {
-      // The tree does not exist, or another process was faster.
-      if (errorCode(error) === 'ENOENT') return;
-      throw error;
-    }
-    await this.#erase(basename(gone));
-  }
-
-  #erase(name: string): Promise<void> {
-    return eraseEntry(this.#folder, name, this.#clock);
+  #discard(path: string): Promise<void> {
+    return discard(this.#folder, path, this.#clock);
   }
 
   async #removeOld(ofSource: string, newest: string): Promise<void> {

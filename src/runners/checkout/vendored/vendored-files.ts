@@ -7,9 +7,8 @@ import { NAME } from '../../../domain/name.ts';
 import { syncDirectory, writeFileAtomic } from '../../../lib/atomic-file.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { errorCode } from '../../../lib/error-code.ts';
-import { randomName } from '../../../lib/random.ts';
 import { shareFolder } from '../../run-files/outer-folder.ts';
-import { eraseEntry, eraseLeftovers, GONE } from '../erase.ts';
+import { discard, eraseLeftovers } from '../erase.ts';
 
 /** Beside the run directories: where jobs have another account, that one can pass them and nothing of the service. */
 const FOLDER = '.vendored';
@@ -147,15 +146,8 @@ export class VendoredFiles {
     if (this.#account !== null) shareFolder(this.#account, path);
   }
 
-  async #discard(path: string): Promise<void> {
-    const gone = `${GONE}${randomName()}`;
-    try {
-      await rename(path, join(this.#folder, gone));
-    } catch (error) {
-      if (errorCode(error) === 'ENOENT') return;
-      throw error;
-    }
-    await eraseEntry(this.#folder, gone, this.#clock);
+  #discard(path: string): Promise<void> {
+    return discard(this.#folder, path, this.#clock);
   }
 }
 
