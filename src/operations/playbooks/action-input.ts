@@ -2,21 +2,13 @@ import type { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import type { PlaybookAction } from '../../domain/playbooks/action.ts';
 import type { ActionInput } from '../core/action-input.ts';
-import * as field from '../core/fields.ts';
 import { type REACH_FIELDS, reachIn } from '../core/reach-input.ts';
-import { extraVarsField, playbookField, tagsField } from './fields.ts';
+import { playbookField, RUN_FIELDS } from './fields.ts';
 
 /** The fields of a schedule that runs a playbook, besides `inventory` and `limit`. */
 export const PLAYBOOK_FIELDS = {
   playbook: playbookField.optional().describe('Run this playbook of --source on --inventory'),
-  source: field.name.optional().describe('Registered source that contains the playbook'),
-  tags: tagsField.describe('Run only tasks with one of these tags, with commas between them'),
-  skip_tags: tagsField.describe('Skip tasks with one of these tags, with commas between them'),
-  check: field.flag.describe('Report what would change, but change nothing'),
-  diff: field.flag.describe('Show the differences of changed files'),
-  extra_vars: extraVarsField,
-  vault_project: field.name.optional().describe('Project whose secrets become vault ids and variables'),
-  tolerate_unreachable: field.flag.describe('End as degraded, not failed, if only offline hosts are missing'),
+  ...RUN_FIELDS,
 };
 
 type Input = z.output<z.ZodObject<typeof PLAYBOOK_FIELDS & typeof REACH_FIELDS>> & {

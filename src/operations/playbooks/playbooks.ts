@@ -13,13 +13,15 @@ import { type Context, writeOperation } from '../core/operation.ts';
 import { askerOf, writtenJob } from '../jobs/queued.ts';
 import { runSecretsField } from '../secrets/run-secrets.ts';
 import { refuseHooks } from '../sources/refuse-hooks.ts';
-import { extraVarsField, playbookField, tagsField } from './fields.ts';
+import { playbookField, RUN_FIELDS } from './fields.ts';
 import { withVarsText } from './vars-text.ts';
+
+const { source, tags, skip_tags, check, diff, extra_vars, vault_project, tolerate_unreachable } = RUN_FIELDS;
 
 const input = z.strictObject({
   playbook: playbookField.describe('Path of the playbook in its source'),
   inventory: field.name.describe('Inventory to run on; localhost is this machine'),
-  source: field.name.optional().describe('Registered source that contains the playbook'),
+  source,
   dir: z
     .string()
     .min(1, { error: 'expected a directory' })
@@ -28,18 +30,18 @@ const input = z.strictObject({
     .optional()
     .describe('Directory on this machine with the playbook, instead of a source'),
   limit: field.text(1_000).optional().describe('Only these hosts and groups of the inventory'),
-  tags: tagsField.describe('Run only tasks with one of these tags, with commas between them'),
-  skip_tags: tagsField.describe('Skip tasks with one of these tags, with commas between them'),
-  check: field.flag.describe('Report what would change, but change nothing'),
-  diff: field.flag.describe('Show the differences of changed files'),
-  extra_vars: extraVarsField,
+  tags,
+  skip_tags,
+  check,
+  diff,
+  extra_vars,
   extra_vars_file: z
     .string()
     .optional()
     .describe('Variables of the playbook as YAML or JSON; --extra-var comes before them'),
-  vault_project: field.name.optional().describe('Project whose secrets become vault ids and variables'),
+  vault_project,
   run_secrets: runSecretsField,
-  tolerate_unreachable: field.flag.describe('End as degraded, not failed, if only offline hosts are missing'),
+  tolerate_unreachable,
   timeout: z.string().optional().describe('Maximum duration of the run, such as 10m'),
   parallel: field.flag.describe('Run beside other playbooks on the same inventory'),
   summary: field.summary,
