@@ -9,7 +9,8 @@ export type TaskStatus = (typeof TASK_STATUSES)[number];
 
 /** The counts of a host at the end. A failure that was ignored or rescued is not counted in `failures`. */
 export const HOST_COUNTS = ['ok', 'changed', 'failures', 'unreachable', 'skipped', 'rescued', 'ignored'] as const;
-export type HostCounts = Readonly<Record<(typeof HOST_COUNTS)[number], number>>;
+type HostCount = (typeof HOST_COUNTS)[number];
+export type HostCounts = Readonly<Record<HostCount, number>>;
 
 export type ReportEvent =
   | { readonly event: 'play'; readonly name: string }
@@ -25,7 +26,7 @@ export type ReportEvent =
       /** Of a failure. */
       readonly message: string | null;
     }
-  | ({ readonly event: 'total'; readonly host: string } & HostCounts)
+  | { readonly event: 'total'; readonly host: string; readonly counts: HostCounts }
   /** `plays_left`: plays that never began. `hosts_left`: addressed hosts whose batch never began. */
   | { readonly event: 'end'; readonly plays_left: number; readonly hosts_left: number };
 
@@ -70,13 +71,7 @@ const READERS: { readonly [N in EventName]: (fields: Fields) => EventOf<N> } = {
   total: (fields) => ({
     event: 'total',
     host: text(fields['host']),
-    ok: count(fields['ok']),
-    changed: count(fields['changed']),
-    failures: count(fields['failures']),
-    unreachable: count(fields['unreachable']),
-    skipped: count(fields['skipped']),
-    rescued: count(fields['rescued']),
-    ignored: count(fields['ignored']),
+    counts: Object.fromEntries(HOST_COUNTS.map((name) => [name, count(fields[name])])) as Record<HostCount, number>,
   }),
   end: (fields) => ({ event: 'end', plays_left: count(fields['plays_left']), hosts_left: count(fields['hosts_left']) }),
 };

@@ -130,7 +130,7 @@ function* tooMany(): Generator<ReportEvent> {
     for (const task of [0, TASKS_MAX - 1, TASKS_MAX])
       yield { event: 'result', host, task, status: 'ok', message: null };
   }
-  for (let host = 0; host < HOSTS_MAX + 3; host += 1) yield { event: 'total', host: `h${host}`, ...COUNTS };
+  for (let host = 0; host < HOSTS_MAX + 3; host += 1) yield { event: 'total', host: `h${host}`, counts: COUNTS };
   yield { event: 'end', plays_left: 0, hosts_left: 0 };
 }
 
@@ -149,7 +149,7 @@ test('A result of a host or task that was not announced changes nothing', () => 
     { event: 'host', host: 0, name: 'a' },
     { event: 'result', host: 0, task: 4, status: 'failed', message: 'no such task' },
     { event: 'result', host: 9, task: 0, status: 'failed', message: 'no such host' },
-    { event: 'total', host: 'a', ...COUNTS },
+    { event: 'total', host: 'a', counts: COUNTS },
   ]).results();
   assert.deepEqual([tasks.length, hosts[0]?.cells, hosts[0]?.failure], [1, '', null]);
 });
@@ -163,7 +163,7 @@ test('T55: a secret in the name of a play, task or host, or in a message, is rep
   });
   collector.add({ event: 'host', host: 0, name: 'hunter2.example' });
   collector.add({ event: 'result', host: 0, task: 0, status: 'failed', message: `${'.'.repeat(495)} hunter2` });
-  collector.add({ event: 'total', host: 'hunter2.example', ...COUNTS });
+  collector.add({ event: 'total', host: 'hunter2.example', counts: COUNTS });
   const results = JSON.stringify(collector.results());
   assert.ok(!results.includes('hunter2'), results);
   assert.match(results, /"message":"\.{495} \[re…"/);

@@ -2,7 +2,6 @@ import { changedKeyReason } from '../inventories/host-key.ts';
 import type { JobProgress } from '../jobs/job.ts';
 import { oneLine } from '../one-line.ts';
 import type { HostCounts, ReportEvent, TaskStatus } from './report.ts';
-import { HOST_COUNTS } from './report.ts';
 
 /** Hosts and tasks of a run that are stored with their results; all of them are counted. */
 export const HOSTS_MAX = 10_000;
@@ -78,7 +77,7 @@ export class ResultsCollector {
   readonly #hosts = new Map<number, HostOfRun>();
   readonly #numbers = new Map<string, number>();
   readonly #tasks: TaskOfRun[] = [];
-  readonly #totals: (HostCounts & { readonly host: string })[] = [];
+  readonly #totals: { readonly host: string; readonly counts: HostCounts }[] = [];
   #play = '';
   #taskCount = 0;
   readonly #recap = {
@@ -131,7 +130,7 @@ export class ResultsCollector {
   }
 
   results(): PlaybookResults {
-    const hosts = this.#totals.map(({ host, ...counts }): HostResult => {
+    const hosts = this.#totals.map(({ host, counts }): HostResult => {
       const found = this.#hosts.get(this.#numbers.get(host) ?? -1);
       const failure = found?.failure ?? null;
       const cells = found?.cells.toString('latin1', 0, found.used) ?? '';
@@ -174,16 +173,12 @@ export class ResultsCollector {
     found.failure = { task, message: reason ?? this.#text(message ?? '', MESSAGE_CHARACTERS_MAX) };
   }
 
-  #addTotal({ host, ...rest }: Extract<ReportEvent, { event: 'total' }>): void {
-    const counts = Object.fromEntries(HOST_COUNTS.map((name) => [name, rest[name]])) as Record<
-      keyof HostCounts,
-      number
-    >;
+  #addTotal({ host, counts }: Extract<ReportEvent, { event: 'total' }>): void {
     const recap = this.#recap;
     recap.hosts += 1;
     if (counts.failures > 0) recap.failed += 1;
     if (counts.unreachable > 0) recap.unreachable += 1;
     if (counts.failures === 0 && counts.unreachable === 0 && counts.ok > 0) recap.good += 1;
-    if (this.#totals.length < HOSTS_MAX) this.#totals.push({ host, ...counts });
+    if (this.#totals.length < HOSTS_MAX) this.#totals.push({ host, counts });
   }
 }

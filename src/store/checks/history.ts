@@ -141,7 +141,7 @@ export async function dropSlots(tx: Tx, day: number, limit: number): Promise<boo
   return Number(numUpdatedRows) >= limit;
 }
 
-/** Removes at most `limit` days before `day`, or of targets that are gone. Returns how many. */
+/** Removes at most `limit` days before `day`. Returns how many. */
 export async function deleteDays(tx: Tx, day: number, limit: number): Promise<number> {
   await tx.dialect.lockKey(tx.db, 'retention');
   const some = tx.db.selectFrom('check_days').select(['check_name', 'name', 'day']).where('day', '<', day).limit(limit);

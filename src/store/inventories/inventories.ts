@@ -7,6 +7,7 @@ import type { Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
 import { found, insertRow, rowBy } from '../engine/rows.ts';
 import type { Db, InventoryRow } from '../schema/schema.ts';
+import { deleteHostKeys } from './host-keys.ts';
 
 /** An inventory without its hosts. */
 export type InventoryFacts = Omit<InventoryRow, 'model'>;
@@ -95,9 +96,7 @@ export async function replaceInventory(tx: Tx, added: NewInventory): Promise<Inv
     .distinct()
     .where('inventory', '=', added.name)
     .execute();
-  for (const { host } of known)
-    if (!added.inventory.hosts.has(host))
-      await tx.db.deleteFrom('host_keys').where('inventory', '=', added.name).where('host', '=', host).execute();
+  for (const { host } of known) if (!added.inventory.hosts.has(host)) await deleteHostKeys(tx, added.name, host);
   return row;
 }
 
