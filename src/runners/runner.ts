@@ -153,7 +153,7 @@ class ProgramFailed extends Error {
   }
 }
 
-/** The end of a program that a run cannot go on without. Throws what `outcomeOfError` reads where it did not succeed. */
+/** The end of a program that must succeed for the run to go on; else throws what `outcomeOfError` reads. */
 export function requireSuccess(end: ProgramEnd): ProgramEnd {
   if (end.reason !== 'exited' || end.exitCode !== 0) throw new ProgramFailed(end);
   // A surviving process could change the result of this step before the next step reads it.

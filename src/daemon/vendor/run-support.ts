@@ -34,7 +34,7 @@ export const VENDOR_RUN = runKind(vendorKind, vendorRunner, {
   },
 });
 
-/** Later runs use the files from here on, also if this daemon has lost the job: the source declares them all the same. */
+/** Later runs use the files from here on, also if this daemon has lost the job: the source declares the same ones. */
 async function settle(
   { store, vendored }: RunDeps,
   job: JobRow,

@@ -1,7 +1,6 @@
 /** What a command on the hosts of an inventory comes to. */
 
-export const HOST_STATUSES = ['ok', 'failed', 'unreachable'] as const;
-export type HostStatus = (typeof HOST_STATUSES)[number];
+type HostStatus = 'ok' | 'failed' | 'unreachable';
 
 /** The end of the command on one host. */
 export interface HostResult {

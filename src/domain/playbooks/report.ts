@@ -8,7 +8,7 @@ const TASK_STATUSES = ['ok', 'changed', 'failed', 'unreachable', 'skipped', 'ign
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
 /** The counts of a host at the end. A failure that was ignored or rescued is not counted in `failures`. */
-export const HOST_COUNTS = ['ok', 'changed', 'failures', 'unreachable', 'skipped', 'rescued', 'ignored'] as const;
+const HOST_COUNTS = ['ok', 'changed', 'failures', 'unreachable', 'skipped', 'rescued', 'ignored'] as const;
 type HostCount = (typeof HOST_COUNTS)[number];
 export type HostCounts = Readonly<Record<HostCount, number>>;
 

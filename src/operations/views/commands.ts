@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { HOST_STATUSES } from '../../domain/commands/hosts.ts';
 import { JOB_STATES } from '../../domain/jobs/job.ts';
 import { count } from './shared.ts';
 
@@ -69,7 +68,7 @@ export const COMMAND_VIEWS = {
         changed: z.boolean().nullable(),
         stdout: z.string(),
         stderr: z.string(),
-        status: z.enum(HOST_STATUSES),
+        status: z.enum(['ok', 'failed', 'unreachable']),
       }),
     ),
   }),

@@ -1,12 +1,10 @@
-import type { HostStatus } from '../../domain/commands/hosts.ts';
-
 /** The tables of commands. See schema.ts for the conventions. */
 
 /** The end of a command on one host. */
 export interface HostResultRow {
   job_id: string;
   host: string;
-  status: HostStatus;
+  status: 'ok' | 'failed' | 'unreachable';
   rc: number | null;
   stdout: string;
   stderr: string;
