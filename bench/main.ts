@@ -36,6 +36,7 @@ import { pages } from './parts/notifications.ts';
 import { playbook } from './parts/playbooks/runs.ts';
 import { postgres } from './parts/postgres.ts';
 import { reaction } from './parts/reaction.ts';
+import { restart } from './parts/restart.ts';
 import { sandbox } from './parts/sandbox.ts';
 import { ssh } from './parts/ssh.ts';
 import { start } from './parts/start.ts';
@@ -56,6 +57,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   mcp,
   backup,
   startup,
+  restart,
   output,
   stream,
   flood,

@@ -21,6 +21,8 @@ export interface DaemonOptions {
   readonly databaseUrl?: string;
   /** The key of the daemons that share a database; by default its own key. */
   readonly sealKeyFile?: string;
+  /** The command that starts it; by default that of the package. */
+  readonly svc?: string;
 }
 
 export interface Daemon {
@@ -56,6 +58,7 @@ export async function startBare(
   dataDir: string,
   flags: readonly string[],
   env: NodeJS.ProcessEnv = cleanEnvironment(),
+  command = SVC,
 ): Promise<Started> {
   const logFile = join(dataDir, 'bench-daemon.log');
   const log = openSync(logFile, 'a', 0o600);
@@ -74,7 +77,7 @@ export async function startBare(
     ...flags,
   ];
   const before = monotonicMs();
-  const child = start(SVC, args, { env, stdio: ['ignore', 'pipe', log] });
+  const child = start(command, args, { env, stdio: ['ignore', 'pipe', log] });
   closeSync(log);
   const line = await firstLine(child, logFile);
   const readyMs = monotonicMs() - before;
@@ -132,7 +135,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
   const env = cleanEnvironment();
   if (options.databaseUrl !== undefined) env['SVC_DATABASE_URL'] = options.databaseUrl;
   if (options.sealKeyFile !== undefined) env['SVC_SEAL_KEY_FILE'] = options.sealKeyFile;
-  const { child, webUrl, statusUrl, readyMs } = await startBare(dataDir, options.flags ?? [], env);
+  const { child, webUrl, statusUrl, readyMs } = await startBare(dataDir, options.flags ?? [], env, options.svc);
   made += 1;
   const headers = await headersOf(dataDir, env, `bench-${process.pid}-${made}`);
   const url = (path: string): string => `${webUrl}${API}${path}`;

@@ -13,9 +13,8 @@ export interface ProgramCopy {
   damage(): void;
 }
 
-/** Of the bundle that the tests run; `folder` must not exist. */
-export function copyProgram(folder: string): ProgramCopy {
-  const bundle = dirname(process.env['GATEHOUSE_MAIN'] ?? '');
+/** Of a bundle, by default the one that the tests run; `folder` must not exist. */
+export function copyProgram(folder: string, bundle = dirname(process.env['GATEHOUSE_MAIN'] ?? '')): ProgramCopy {
   if (!existsSync(join(bundle, 'main.js'))) throw new Error('these tests need the bundle: npm test makes it');
   const dist = join(folder, 'dist');
   mkdirSync(folder, { mode: 0o755 });
