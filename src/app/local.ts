@@ -5,6 +5,8 @@ import { Failure } from '../domain/failure.ts';
 import type { LocalRuntime, StorelessLocal } from '../faces/cli/terminal.ts';
 import { systemClock } from '../lib/clock.ts';
 import { userName } from '../lib/user-name.ts';
+import type { Services } from '../operations/core/services.ts';
+import { reloadDaemon } from '../operations/maintenance/request-reload.ts';
 import { VERSION } from '../version.ts';
 import { createServices, doctorOf, openBase, pathsOf } from './base.ts';
 import { ingressUrlOf } from './ingress-url.ts';
@@ -23,7 +25,7 @@ export async function openLocal(settings: Settings, mayMake = true): Promise<Loc
       `There is no data directory ${dataDir}: svc serve makes it, --data-dir names another.`,
     );
   const base = await openBase(settings);
-  const services = createServices(base, {
+  const services: Services = createServices(base, {
     hasQueue: true,
     startedAt: null,
     // The daemon sees the commit itself.
@@ -31,6 +33,7 @@ export async function openLocal(settings: Settings, mayMake = true): Promise<Loc
     ingressUrl: () => ingressUrlOf(base),
     sandbox: () => sandboxSupport(settings),
     listeners: () => [],
+    reload: () => reloadDaemon({ store: base.store, services }),
   });
   return { runtime: { store: base.store, services }, caller: localCaller(userName()), close: () => base.close() };
 }

@@ -1,9 +1,9 @@
 import { type Settings, SETTINGS } from '../config/settings/settings.ts';
 import type { Daemon } from '../daemon/daemon.ts';
-import { recordService } from '../daemon/jobs/job-transitions.ts';
+import { reloadSettings } from '../daemon/maintenance/reload.ts';
 import type { Log } from '../lib/log.ts';
-import type { Runtime } from '../operations/core/invoke.ts';
 import type { Reload } from '../operations/core/services.ts';
+import type { Store } from '../store/store.ts';
 import type { Base } from './base.ts';
 import { readTransports, type Transport, type TransportDeps } from '../push/transport.ts';
 
@@ -58,17 +58,12 @@ export class Targets {
  * Reloads at each SIGHUP, as a service manager asks for it, until the result is called. A reload that fails changes
  * nothing and is logged.
  */
-export function reloadOnHangup({ store, services: { reload } }: Runtime, log: Log): () => Promise<void> {
+export function reloadOnHangup(store: Store, readSettings: () => Promise<Reload>, log: Log): () => Promise<void> {
   const onHangup = (): void => {
-    const done = reload?.().then((fresh) =>
-      store.write(async (tx) => {
-        await fresh.write(tx);
-        const { transports, restartNeeded } = fresh;
-        recordService(tx, 'maintenance.reload', 'SIGHUP', { restart_needed: restartNeeded });
-        tx.afterCommit(() => log.info({ transports, restartNeeded }, 'reloaded'));
-      }),
+    reloadSettings({ store, readSettings }, 'SIGHUP').then(
+      ({ transports, restartNeeded }) => log.info({ transports, restartNeeded }, 'reloaded'),
+      (err: unknown) => log.error({ err }, 'reload failed: nothing has changed'),
     );
-    done?.catch((err: unknown) => log.error({ err }, 'reload failed: nothing has changed'));
   };
   process.on('SIGHUP', onHangup);
   return () => Promise.resolve(void process.off('SIGHUP', onHangup));

@@ -116,6 +116,7 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
   const signals = loggedSignals(log);
   const { sandbox, ...forJobs } = openJobParts({ settings, base, log, teardown, jobIdentity });
 
+  const readSettings = targets.reloader({ settings, load, daemon: () => daemon });
   let ingressUrl = '';
   const listeners = new Listeners(base, log, teardown, handed);
   const inPlace = new InPlace(settings, handed.node !== null);
@@ -129,7 +130,7 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
     jobIdentity,
     node: () => daemon?.who().node ?? null,
     targets: () => targets.current.length,
-    reload: targets.reloader({ settings, load, daemon: () => daemon }),
+    reload: readSettings,
     checkSamples: () => daemon?.checkSamples() ?? [],
   });
   const ingress = createIngressFace({ runtime, log, peers: new Peers(settings.trustedProxy) });
@@ -154,6 +155,7 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
     ...ofDaemon(base),
     nodeName: settings.nodeName ?? handed.node,
     restarting: inPlace.daemonPart,
+    readSettings,
     endTree,
     announceJob: (jobId) => base.followers.wake(jobId),
     signals,
@@ -163,7 +165,7 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
   });
   const started = daemon;
   teardown.add(() => started.stop());
-  teardown.add(reloadOnHangup(runtime, log));
+  teardown.add(reloadOnHangup(base.store, readSettings, log));
   const restartInPlace = inPlace.asked.then(() => listeners.keepSockets(started.who().node));
   const stop = (): Promise<void> => teardown.run();
   return { webUrl, ingressUrl, statusUrl, runtime, daemon, signals, restartInPlace, stop };

@@ -1,6 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { debounce } from '../lib/flow/debounce.ts';
 import type { Tx } from '../store/engine/tx.ts';
+import type { Reload } from '../operations/core/services.ts';
 import { settleRestart } from '../store/maintenance/restarts.ts';
 import { retarget } from '../store/notify/targets.ts';
 import type { ReactionDeps } from '../reaction/types.ts';
@@ -49,6 +50,7 @@ interface DaemonOptions extends RunDeps {
   readonly pages: NotifierOptions;
   readonly checks: SweepSetup;
   readonly restarting: Restarting;
+  readonly readSettings: () => Promise<Reload>;
 }
 
 export interface Daemon {

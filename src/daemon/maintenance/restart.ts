@@ -10,7 +10,9 @@ import { holdCordon } from '../../store/maintenance/cordon.ts';
 import type { RestartRow } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { LoopRow, WakeUp } from '../core/loop.ts';
+import type { Reload } from '../../operations/core/services.ts';
 import { recordMove } from '../jobs/job-transitions.ts';
+import { reloadIfRequested } from './reload.ts';
 
 /** What a daemon restarts in place with. */
 export interface Restarting {
@@ -34,6 +36,8 @@ export interface RestartLoopDeps {
   readonly node: () => string;
   readonly restarting: Restarting;
   readonly running: RunningDigest;
+  /** Reads the settings again. Throws invalid_argument. */
+  readonly readSettings: () => Promise<Reload>;
   readonly wakeUp: (why: WakeUp) => void;
 }
 
@@ -70,7 +74,7 @@ async function orRefused(digest: Promise<string>): Promise<string | null> {
   }
 }
 
-/** Records once what runs, and carries out the restart that somebody has requested. */
+/** Records once what runs, and carries out what others request of this daemon by its row. */
 export const restartLoop: LoopRow<RestartLoopDeps> = {
   name: 'restart',
   everyMs: LOOK_EVERY_MS,
@@ -78,6 +82,7 @@ export const restartLoop: LoopRow<RestartLoopDeps> = {
   async once(deps, signal) {
     const row = await restartOf(deps.store.db, deps.node());
     if (row?.daemon_id !== deps.self()) return;
+    await reloadIfRequested(deps, row);
     // Without it, a restart could not tell whether the program on disk is another one.
     if (row.digest === null) await deps.running.record(deps, signal);
     else if (OPEN_RESTARTS.includes(row.state)) await new Restart(deps, row, signal).step();

@@ -55,7 +55,10 @@ export interface Services {
   readonly prober: TargetProber;
   /** Default time to live of a request for approval, in milliseconds. */
   readonly approvalTtlMs: number;
-  /** Reads settings again and says what would change; only the daemon has it. Throws invalid_argument. */
+  /**
+   * Reads settings again and says what would change; absent in a process that is not the daemon. The command line asks
+   * the daemon, which has done it then. Throws invalid_argument.
+   */
   readonly reload?: () => Promise<Reload>;
   /**
    * What the URLs of hooks and decision links begin with: `--public-url`, else the ingress listener's own URL. It may

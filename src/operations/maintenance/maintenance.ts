@@ -80,16 +80,13 @@ const reload = writeOperation({
   summary: 'Read the settings file and the notification targets again, and plan schedules again',
   scopes: OPERATORS,
   http: { method: 'POST', path: '/maintenance/reload' },
-  cli: { verb: 'maintenance reload', examples: ['svc maintenance reload --remote https://ops.example.com'] },
+  cli: { verb: 'maintenance reload', examples: ['svc maintenance reload'] },
   mcp: { none: 'Settings are changed on the machine by a person.' },
   answers: ['maintenance.reload'],
   failures: ['invalid_argument', 'unavailable'],
   async prepare({ services }) {
     if (services.reload === undefined)
-      throw new Failure(
-        'unavailable',
-        'This process is not the daemon; use --remote, or send the daemon SIGHUP (systemctl reload).',
-      );
+      throw new Failure('unavailable', 'This process is not the daemon; send the request to the daemon.');
     return services.reload();
   },
   async run({ tx }, _input, fresh) {

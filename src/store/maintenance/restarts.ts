@@ -67,7 +67,8 @@ export async function settleRestart(tx: Tx, { node, daemonId, program, follows }
   const isDone = follows && before?.state === 'executing';
   const digest = isDone ? before.wanted_digest : null;
   const now = { daemon_id: daemonId, program: JSON.stringify(program), digest };
-  const row = { node, ...now, state: 'idle' as const, ...NO_RESTART, wanted_digest: null, reason: null };
+  const none = { wanted_digest: null, reason: null, reload_requested_at: null, reload_answer: null };
+  const row = { node, ...now, state: 'idle' as const, ...NO_RESTART, ...none };
   if (before === undefined) {
     await tx.db
       .insertInto('restarts')

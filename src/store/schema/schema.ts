@@ -4,6 +4,7 @@ import type { InitialState, JobKind, JobState, JobTrigger } from '../../domain/j
 import type { Scope } from '../../domain/access/scope.ts';
 import type { BackupRow } from './backups.ts';
 import type { ConfigObjectRow } from './configuration.ts';
+import type { RestartRow } from './maintenance.ts';
 import type * as checks from './checks.ts';
 import type * as infrastructure from './infrastructure.ts';
 import type * as sweep from './check-sweep.ts';
@@ -82,6 +83,7 @@ export type * from './checks.ts';
 export type * from './configuration.ts';
 export type * from './infrastructure.ts';
 export type * from './inventories.ts';
+export type * from './maintenance.ts';
 export type * from './playbooks.ts';
 export type * from './notify.ts';
 export type * from './reaction.ts';
@@ -244,28 +246,6 @@ interface NodeCordonRow {
   node: string;
   cordoned_at: number;
   cordoned_by: string;
-}
-
-/** What a daemon runs, and its last restart in place; by the name of the daemon. */
-export interface RestartRow {
-  node: string;
-  daemon_id: string;
-  /** JSON: a `ProgramFiles`. */
-  program: string;
-  /** Of the files of the program when the daemon started; null until it is known. */
-  digest: string | null;
-  /** `executing`: the daemon ends, and the new program has not started yet. */
-  state: 'idle' | 'requested' | 'draining' | 'executing' | 'aborted';
-  forced: 0 | 1;
-  /** 1 while the restart itself keeps the daemon from claiming; an operator's cordon is another row. */
-  cordoned: 0 | 1;
-  requested_at: number | null;
-  drain_deadline: number | null;
-  finished_at: number | null;
-  /** Of the program that was tried, and is to be started. */
-  wanted_digest: string | null;
-  /** Why it was aborted. */
-  reason: string | null;
 }
 
 /** What was deleted of a table by its age, and whose turn it is. */

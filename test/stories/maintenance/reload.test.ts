@@ -53,12 +53,19 @@ describe('A reload', () => {
     assert.match(refused.error?.message ?? '', /^--config: line 2: "max-job" is no setting/);
     writeFileSync(config, `notify-file: ${targets}\n`);
     writeFileSync(targets, 'smtp://mail.example.com\n');
-    assert.equal((await api.post('/maintenance/reload', {})).status, 400);
+    const refusal = await api.post('/maintenance/reload', {});
+    assert.equal(refusal.status, 400);
     await fail();
     await until('the second target still hears', () => second.pages.length === 2);
 
-    // A service manager asks by a signal.
+    // The command line on the machine asks the daemon by the store.
+    const locally = (): Promise<Reloaded> => fixture.call('maintenance.reload', {});
+    await assert.rejects(locally, { code: 'invalid_argument', message: refusal.error?.message });
     writeFileSync(targets, `first=${first.url}\nsecond=${second.url}\n`);
+    const restart = ['trusted-proxy', 'max-jobs'];
+    assert.deepEqual(await locally(), { schedules: 1, transports: 2, restart_needed: restart });
+
+    // A service manager asks by a signal.
     process.kill(daemon.pid, 'SIGHUP');
     await until('it is reloaded', () => daemon.log().includes('"msg":"reloaded"'));
     await fail();

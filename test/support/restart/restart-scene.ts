@@ -55,6 +55,7 @@ export async function scene(t: TestContext): Promise<Scene> {
     node: () => NODE,
     wakeUp: () => undefined,
     running: new RunningDigest(),
+    readSettings: () => Promise.reject(new Error('nothing is read again')),
     restarting: {
       program,
       follows: false,
