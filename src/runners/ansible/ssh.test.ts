@@ -135,7 +135,7 @@ describe('a playbook over SSH', { skip: needs('ansible-playbook', 'sshd', 'ssh')
     }
   });
 
-  it('a server that accepts and says nothing is unreachable', async () => {
+  it('F26: a server that accepts and says nothing is unreachable', async () => {
     const silent = createServer(() => undefined).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     try {

@@ -53,6 +53,7 @@ const REFUSED: readonly (readonly [what: string, raw: object, message: RegExp])[
   ['T35: port 0', { egress_ports: [0] }, /^egress_ports\.0: expected 1 to 65535/],
   ['T35: port 65536', { egress_ports: [65_536] }, /^egress_ports\.0: expected 1 to 65535/],
   ['T35: a port that is a text', { egress_ports: ['22'] }, /^egress_ports\.0: expected a port/],
+  ['T35: many ports', { egress_ports: Array.from({ length: 1_000 }, (_, i) => i + 1) }, /^egress_ports: .* 64 ports/],
   ['T18: a secret that would steer a program', { run_secrets: { LD_PRELOAD: 'a/b' } }, /^run_secrets\.LD_PRELOAD: /],
   ['T18: a secret that would steer Ansible', { run_secrets: { ANSIBLE_CONFIG: 'a/b' } }, /^run_secrets\./],
   ['a vault project without secrets', { vault_project: 'prod' }, /^vault_project: project prod has no secrets/],
