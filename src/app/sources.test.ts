@@ -35,6 +35,19 @@ describe('a directory as a source', () => {
     await assert.doesNotReject(fetcher.fetch(dir(join(base, 'data-of-another'))));
   });
 
+  it('has a digest of its files, without those that no run copies', async () => {
+    const root = join(base, 'digest');
+    mkdirSync(join(root, '.terraform'), { recursive: true });
+    writeFileSync(join(root, 'main.tf'), 'a');
+    const before = await fetcher.digestOf(root);
+    writeFileSync(join(root, '.terraform/x'), 'y');
+    assert.equal(await fetcher.digestOf(root), before);
+    writeFileSync(join(root, 'main.tf'), 'b');
+    assert.notEqual(await fetcher.digestOf(root), before);
+    symlinkSync('/etc/passwd', join(root, 'link'));
+    await assert.rejects(fetcher.digestOf(root), /is a symbolic link that leads out of the tree/);
+  });
+
   it('is refused when it is not there, is no directory, or is named from nowhere', async () => {
     writeFileSync(join(base, 'file'), '');
     for (const location of [join(base, 'nothing'), join(base, 'file'), 'net', '']) {

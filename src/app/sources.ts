@@ -5,6 +5,8 @@ import { Failure } from '../domain/failure.ts';
 import { systemClock } from '../lib/clock.ts';
 import { isWithin } from '../lib/within.ts';
 import type { SourceFetcher } from '../operations/core/services.ts';
+import { NoTarget } from '../runners/checkout/copy-target.ts';
+import { COPY_LIMITS, copyTree } from '../runners/checkout/copy-tree.ts';
 import { findHooksFile, readHookNames } from '../runners/checkout/hooks-file.ts';
 import { fetchGit } from '../runners/checkout/git/git.ts';
 import type { GitPlace } from '../runners/checkout/git/place.ts';
@@ -63,6 +65,7 @@ export function createSourceFetcher(
     hooksFile: findHooksFile,
     hasFile,
     hookNames: readHookNames,
+    digestOf: async (tree, signal) => (await copyTree(tree, new NoTarget(), COPY_LIMITS, signal)).digest,
   };
   return fetcher;
 }

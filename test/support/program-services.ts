@@ -62,6 +62,7 @@ export function fakeServices(fakes: Fakes): Services {
     sources: {
       fetch: () => Promise.reject(new Error('no sources')),
       treeOf: () => Promise.resolve(null),
+      digestOf: () => Promise.reject(new Error('there are no sources')),
       remove: () => Promise.resolve(),
       hooksFile: () => Promise.resolve(null),
       hasFile: () => Promise.resolve(true),

@@ -35,10 +35,12 @@ test('the policy of a workspace is shown in words, the default too', () => {
     protect_destroy: false,
   };
   const text = render('workspace.get', { ...NET, policy }, PAGE);
-  assert.match(text, /^Approval when +anything is destroyed or replaced \(the default\)$/m);
-  assert.match(text, /^Denies when +size\(plan\.destroys\) > 10$/m);
-  assert.match(text, /^Apply without plan +refused$/m);
-  assert.match(text, /^Destroy +allowed, and marked ungated$/m);
+  assert.match(text, /^Needs approval +a saved plan that destroys or replaces anything \(the default\)$/m);
+  assert.match(text, /^Needs none +plan, drift, every other saved plan, a destroy of everything$/m);
+  assert.match(
+    text,
+    /^Refused +a saved plan where size\(plan\.destroys\) > 10, an apply without a saved plan \(require_saved_plan\)$/m,
+  );
 });
 
 test('a state that was set aside says so', () => {

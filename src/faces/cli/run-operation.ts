@@ -31,6 +31,8 @@ export async function runOperation(asked: Session, call: OperationCall): Promise
   if (call.wait === 'restarted' && flags['wait'] !== undefined) refuseInJob(asked);
   const deadline = isPolled(call.wait) ? deadlineOf(session) : Number.POSITIVE_INFINITY;
   const fields = await fieldsOf(session, call);
+  if (call.waiting !== undefined && options.output === 'text')
+    await (await import('./pending-approvals.ts')).mentionPending(session, String(fields['name']));
   const called = await client.call(call, { ...fields, ...call.preset }, flags['idempotency-key']);
   if (call.wait !== undefined && flags['wait'] !== undefined)
     return waitFor(session, call.wait, await readData(called), deadline);

@@ -32,6 +32,8 @@ export interface VerbBehaviour {
   /** Shows a stream until it ends. */
   readonly follow?: FollowMode;
   readonly confirm?: Confirm;
+  /** In text, first names the approvals that wait and have this field in common with what `name` names. */
+  readonly waiting?: 'workspace';
   readonly stdin?: ValueInput;
   /** A verb with the same fields whose answer text mode shows after this one. */
   readonly next?: string;

@@ -135,6 +135,8 @@ export interface SourceFetcher {
   hooksFile(tree: string): Promise<string | null>;
   /** Whether there is a file at that path in a tree, and no link of it leads out. */
   hasFile(tree: string, path: string): Promise<boolean>;
+  /** The digest of the files of a tree, as a plan keeps it. Rejects, with the reason, where a run could not copy it. */
+  digestOf(tree: string, signal?: AbortSignal): Promise<string>;
   /** The names of the hooks that it declares. */
   hookNames(tree: string, file: string): Promise<readonly string[]>;
 }

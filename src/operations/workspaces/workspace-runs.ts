@@ -10,6 +10,7 @@ import type { Written } from '../core/reply.ts';
 import { askerOf, ungatedDetail, writtenJob } from '../jobs/queued.ts';
 import { requireSecrets } from '../../store/secrets/secrets.ts';
 import { runSecretsField } from '../secrets/run-secrets.ts';
+import { refuseChangedFiles } from './changed-files.ts';
 import { refuseHooks } from '../sources/refuse-hooks.ts';
 
 const RUN = {
@@ -90,6 +91,7 @@ const apply = writeOperation({
   cli: {
     verb: 'workspace apply',
     wait: 'job',
+    waiting: 'workspace',
     positionals: ['name'],
     examples: ['svc workspace apply net --plan art_01m7yd4zyke00anp2z332d2j5p', 'svc workspace apply net'],
   },
@@ -100,7 +102,10 @@ const apply = writeOperation({
   }),
   answers: ['job.enqueued', 'approval.pending'],
   failures: ['not_found', 'conflict', 'stale_plan', 'concurrency_held', 'not_implemented'],
-  prepare: refuseHooksOf,
+  async prepare(context, input) {
+    await refuseHooksOf(context, input);
+    if (input.plan !== undefined) await refuseChangedFiles(context, input.name, input.plan);
+  },
   run: (context, input) => queue(context, 'apply', input, input.plan ?? null),
 });
 

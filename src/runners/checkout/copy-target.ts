@@ -61,6 +61,27 @@ export class OwnTarget implements CopyTarget {
   }
 }
 
+/** For the digest of a tree alone: nothing is kept. */
+export class NoTarget implements CopyTarget {
+  readonly filesAtOnce = Number.POSITIVE_INFINITY;
+
+  makeFolders(): void {}
+
+  begin(): void {}
+
+  open(): number {
+    return fs.openSync('/dev/null', O_WRONLY);
+  }
+
+  end(): void {}
+
+  makeLink(): void {}
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
 /** A folder of another account: each list of calls is for many entries. */
 class AccountTarget implements CopyTarget {
   /** Each is open at the same time as the others. */

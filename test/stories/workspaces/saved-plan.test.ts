@@ -161,9 +161,16 @@ describe('A saved plan', { skip: needs('terraform or tofu') }, () => {
   test('T21: other files than those that were planned are not applied', async () => {
     const dir = await addWorkspace(fixture, 'files', items(1));
     const plan = await planOf(fixture, 'files');
+    // Asked for while nothing is claimed, so that the files change after the service has compared them.
+    await fixture.call('maintenance.cordon', {});
+    const { job_id: id } = (await fixture.call('workspace.apply', { name: 'files', plan })) as { job_id: string };
     writeFileSync(join(dir, 'script.sh'), 'echo something else\n');
-    const job = await runToEnd(fixture, 'apply', 'files', { plan });
-    assert.equal(job.state, 'failed');
+    await fixture.call('maintenance.uncordon', {});
+    const job = await fixture.waitFor(id, ['failed']);
+    await assert.rejects(fixture.call('workspace.apply', { name: 'files', plan }), {
+      code: 'conflict',
+      message: /the files of the workspace have changed since it was made\. Plan again\./,
+    });
     assert.match((await linesOf(fixture, job.id)).join('\n'), /not those that the plan was made from/);
     // It was not run: with its own files it still can be.
     rmSync(join(dir, 'script.sh'));

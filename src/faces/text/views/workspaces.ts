@@ -1,7 +1,7 @@
 import { shortCounts } from '../../../domain/plan-words.ts';
 import type { Projected } from '../../../operations/views/views.ts';
 import type { Display, Paint } from '../display.ts';
-import { sheet, type Sheet, table, type Table } from '../blocks.ts';
+import { sheet, type Sheet, table, type Table, type Text } from '../blocks.ts';
 import { relative } from '../time.ts';
 
 type Workspace = Projected<'workspace.list'>[number];
@@ -34,16 +34,52 @@ export function workspace(data: Projected<'workspace.get'>, display: Display): S
     ['Last plan', data.last_plan_job_id ?? '-'],
     ['Last apply', data.last_apply_job_id ?? '-'],
     ['Held by', data.locked_by ?? '-'],
-    ['Approval when', policy.approve_when ?? 'anything is destroyed or replaced (the default)'],
-    ['Denies when', policy.deny_when ?? 'never'],
-    ['Apply without plan', policy.require_saved_plan ? 'refused' : 'allowed, and marked ungated'],
-    ['Destroy', policy.protect_destroy ? 'refused' : 'allowed, and marked ungated'],
+    [
+      'Needs approval',
+      `a saved plan ${policy.approve_when === null ? DEFAULT_POLICY : `where ${policy.approve_when}`}`,
+    ],
+    ['Needs none', ungated(policy).join(', ')],
+    ['Refused', refusals(policy).join(', ') || 'nothing'],
   ]);
+}
+
+const DEFAULT_POLICY = 'that destroys or replaces anything (the default)';
+
+type Policy = Projected<'workspace.get'>['policy'];
+
+/** What one person can do alone; the ledger marks the last two. */
+function ungated({ require_saved_plan: plansOnly, protect_destroy: isProtected }: Policy): string[] {
+  return [
+    'plan',
+    'drift',
+    'every other saved plan',
+    ...(plansOnly ? [] : ['an apply without a saved plan']),
+    ...(isProtected ? [] : ['a destroy of everything']),
+  ];
+}
+
+function refusals({ deny_when: deny, require_saved_plan: plansOnly, protect_destroy: isProtected }: Policy): string[] {
+  return [
+    ...(deny === null ? [] : [`a saved plan where ${deny}`]),
+    ...(plansOnly ? ['an apply without a saved plan (require_saved_plan)'] : []),
+    ...(isProtected ? ['a destroy of everything (protect_destroy)'] : []),
+  ];
 }
 
 export const NO_STATES = 'The service stores no state of it: nothing was applied yet, or the root has its own backend.';
 
-export function states(data: Projected<'workspace.state'>, display: Display): Table {
+/** What the two numbers mean, below the list. */
+const NUMBERS =
+  'Each change that the service stores is a version. A serial counts the changes of the state itself; terraform ' +
+  'raises it.\nA saved plan can be applied while the serial is the one that it was made from. A negative version was ' +
+  'set aside: another state\nwas newer.\n';
+
+export function states(data: Projected<'workspace.state'>, display: Display): Text {
+  const list = stateTable(data, display);
+  return data.length === 0 ? list : [list, NUMBERS];
+}
+
+function stateTable(data: Projected<'workspace.state'>, display: Display): Table {
   return table(data, NO_STATES, [
     {
       title: 'VERSION',
