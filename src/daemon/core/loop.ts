@@ -48,21 +48,27 @@ interface LoopOptions {
   readonly everyMs: number;
   readonly once: (signal: AbortSignal) => Promise<Pass | void>;
   readonly onError: (name: string, error: unknown) => void;
+  /** After the first good pass that follows a failed one. */
+  readonly onRecovered?: (name: string) => void;
   readonly onDone?: (name: string, did: NonNullable<Pass['did']>) => void;
 }
 
 /** Runs a pass at once, then after each wake-up or when the time is up, one at a time. */
-export function startLoop({ name, clock, everyMs, once, onError, onDone }: LoopOptions): Loop {
+export function startLoop({ name, clock, everyMs, once, onError, onRecovered, onDone }: LoopOptions): Loop {
   const stopping = new AbortController();
   const bell = new Latch();
   const run = async (): Promise<void> => {
+    let hasFailed = false;
     while (!stopping.signal.aborted) {
       let dueMs = everyMs;
       try {
         const pass = await once(stopping.signal);
+        if (hasFailed) onRecovered?.(name);
+        hasFailed = false;
         dueMs = Math.min(pass?.dueMs ?? everyMs, everyMs);
         if (pass?.did !== undefined && Object.values(pass.did).some((count) => count > 0)) onDone?.(name, pass.did);
       } catch (error) {
+        hasFailed = true;
         onError(name, error);
       }
       const cancel = clock.after(dueMs, () => bell.ring());

@@ -66,13 +66,17 @@ export class Loops {
     this.#deps = deps;
     const { clock, signals } = deps;
     const onError = (name: string, error: unknown): void => void signals.emit('loop:failed', { name, error });
+    const onRecovered = (name: string): void => void signals.emit('loop:recovered', { name });
     const onDone = (name: string, did: Readonly<Record<string, number>>): void =>
       void signals.emit('loop:done', { name, did });
     for (const row of LOOPS) {
       if (row.runs?.(deps) === false) continue;
       const everyMs = typeof row.everyMs === 'number' ? row.everyMs : row.everyMs(deps);
       const once: Parameters<typeof startLoop>[0]['once'] = (signal) => row.once(deps, signal);
-      this.#running.push({ row, loop: startLoop({ name: row.name, clock, everyMs, once, onError, onDone }) });
+      this.#running.push({
+        row,
+        loop: startLoop({ name: row.name, clock, everyMs, once, onError, onRecovered, onDone }),
+      });
     }
   }
 

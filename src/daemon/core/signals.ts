@@ -12,6 +12,8 @@ interface DaemonSignals {
   'lease:lost': [{ daemonId: string }];
   'loop:done': [{ name: string; did: Readonly<Record<string, number>> }];
   'loop:failed': [{ name: string; error: unknown }];
+  /** The first pass without an error after one that failed. */
+  'loop:recovered': [{ name: string }];
 }
 
 export type Signals = EventEmitter<DaemonSignals>;

@@ -1,3 +1,4 @@
+import { Failure } from '../../domain/failure.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { BoardEntry } from '../../operations/checks/status-board.ts';
 import { dataHeaders, type HeaderList } from '../http/headers.ts';
@@ -40,7 +41,8 @@ export function createStatusFace(options: StatusFaceOptions): StatusFace {
       const entries = labelled(options.checks, await options.read());
       known = { entries, nowMs: clock.now(), at: clock.monotonic() };
     } catch (error) {
-      log.error({ err: error }, 'the status page was not renewed');
+      // The daemon logs that its database is lost.
+      if (!(error instanceof Failure)) log.error({ err: error }, 'the status page was not renewed');
     }
     const isOld = known === null || clock.monotonic() - known.at > OLD_MS;
     const entries = isOld ? labelled(options.checks, []) : (known?.entries ?? []);
