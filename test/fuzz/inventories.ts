@@ -4,6 +4,8 @@ import { connections } from '../../src/domain/inventories/connection.ts';
 import { type Inventory, INVENTORY_LIMITS } from '../../src/domain/inventories/inventory.ts';
 import { limitHosts } from '../../src/domain/inventories/limit.ts';
 import { readModel, writeModel } from '../../src/domain/inventories/model-json.ts';
+import { readYamlInventory } from '../../src/domain/inventories/formats/read-yaml.ts';
+import { writeYamlInventory } from '../../src/domain/inventories/formats/write-yaml.ts';
 import { readInventory } from '../../src/domain/inventories/read.ts';
 import { renderInventory } from '../../src/domain/inventories/render.ts';
 import { type FuzzTarget, fuzzTarget, unlessRefused } from './target.ts';
@@ -64,7 +66,7 @@ const LIMITS = ['web1', 'db', 'all', 'ungrouped', '!', ',', '!db1', '*', '~', '&
 const SMALL = await readInventory('[web]\nweb1\nweb2\n[db]\ndb1\n[prod:children]\nweb\ndb\n');
 
 /** Whatever was read has its form, and is the same after it was stored. */
-function holds(inventory: Inventory): void {
+async function holds(inventory: Inventory): Promise<void> {
   assert.ok(inventory.hosts.size > 0 && inventory.hosts.size <= INVENTORY_LIMITS.hosts);
   assert.ok(inventory.groups.size <= INVENTORY_LIMITS.groups);
   const written = writeModel(inventory);
@@ -72,6 +74,9 @@ function holds(inventory: Inventory): void {
   const rendered = renderInventory(inventory);
   JSON.parse(rendered);
   assert.doesNotMatch(rendered, /\{[{%#]/);
+  const yaml = writeYamlInventory(inventory);
+  if (Buffer.byteLength(yaml) <= INVENTORY_LIMITS.fileBytes)
+    assert.equal(writeYamlInventory(await readYamlInventory(yaml)), yaml);
   for (const { address, user, port } of connections(inventory, [...inventory.hosts.keys()])) {
     assert.match(address, /^[A-Za-z0-9_:][A-Za-z0-9._:-]*$/);
     assert.ok(user === null || /^\w/.test(user));
