@@ -8,7 +8,17 @@ import { nameIn } from '../yaml/value-fields.ts';
  * The sections of a configuration file, in the order of changes: what comes later may name what comes earlier. Objects
  * are removed in the reverse order.
  */
-export const SECTIONS = ['netgroups', 'webhooks', 'workspaces', 'checks', 'workflows', 'rules', 'schedules'] as const;
+export const SECTIONS = [
+  'netgroups',
+  'sources',
+  'inventories',
+  'webhooks',
+  'workspaces',
+  'checks',
+  'workflows',
+  'rules',
+  'schedules',
+] as const;
 export type Section = (typeof SECTIONS)[number];
 
 /**

@@ -5,7 +5,7 @@ import type { ViewData } from '../views/views.ts';
 import { CONFIG_KINDS } from './kinds.ts';
 import type { Change } from './plan.ts';
 
-/** Longer values are cut. */
+/** Longer texts are cut. */
 const VALUE_CHARACTERS_MAX = 400;
 
 type ChangeView = ViewData<'config.diff'>['changes'][number];
@@ -45,7 +45,7 @@ export function changeViews(
     kind: CONFIG_KINDS[each.section].word,
     name: each.name,
     line: each.entry?.map.line ?? null,
-    fields: each.fields.map(({ field, from, to }) => ({ field, from: shown(from), to: shown(to) })),
+    fields: each.fields.map(({ field, from, to }) => ({ field, ...shown(textOf(from), textOf(to)) })),
     by_hand: byHandView(byHand.get(each)),
   }));
 }
@@ -56,8 +56,25 @@ function byHandView(row: LedgerChange | null | undefined): ChangeView['by_hand']
   return { principal: row.principal, operation: row.operation, at: rfc3339(row.at) };
 }
 
-function shown(value: unknown): string | null {
+function textOf(value: unknown): string | null {
   if (value === undefined) return null;
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.length > VALUE_CHARACTERS_MAX ? `${text.slice(0, VALUE_CHARACTERS_MAX)}…` : text;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** A long text from the line of the first difference on: the beginning of a file is most often the same. */
+function shown(from: string | null, to: string | null): { from: string | null; to: string | null } {
+  const isLong = [from, to].some((text) => text !== null && text.length > VALUE_CHARACTERS_MAX);
+  const start = isLong && from !== null && to !== null ? firstOther(from, to) : 0;
+  const cut = (text: string): string => {
+    const part = text.slice(start, start + VALUE_CHARACTERS_MAX);
+    return `${start > 0 ? '…' : ''}${part}${start + part.length < text.length ? '…' : ''}`;
+  };
+  return { from: from === null ? null : cut(from), to: to === null ? null : cut(to) };
+}
+
+/** Where the first line begins in which two texts differ. */
+function firstOther(one: string, other: string): number {
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at += 1;
+  return one.slice(0, at).lastIndexOf('\n') + 1;
 }

@@ -1,9 +1,11 @@
 import { SECTIONS, type Section } from '../../domain/configuration/file.ts';
 import type { ConfigKind } from './kind.ts';
 import { checks } from './kinds/checks.ts';
+import { inventories } from './kinds/inventories.ts';
 import { netgroups } from './kinds/netgroups.ts';
 import { rules } from './kinds/rules.ts';
 import { schedules } from './kinds/schedules.ts';
+import { sources } from './kinds/sources.ts';
 import { webhooks } from './kinds/webhooks.ts';
 import { workflows } from './kinds/workflows.ts';
 import { workspaces } from './kinds/workspaces.ts';
@@ -11,6 +13,8 @@ import { workspaces } from './kinds/workspaces.ts';
 /** What a configuration file may hold, in the order of changes. */
 export const CONFIG_KINDS: Readonly<Record<Section, ConfigKind>> = {
   netgroups,
+  sources,
+  inventories,
   webhooks,
   workspaces,
   checks,

@@ -65,7 +65,8 @@ export async function planOf(context: Context, { text, prune, take }: Asked): Pr
       'invalid_argument',
       'prune: the file has no set; write "set: NAME" in it, so that it owns objects.',
     );
-  const [stored, managed] = await Promise.all([readStored(context), readManaged(context)]);
+  const managed = await readManaged(context);
+  const stored = await readStored(context, file, managed);
   const wanted = await readWanted(context, file, stored, managed, take);
   const changed = wanted.flatMap((each) => changeOf(each, stored[each.entry.section], managed));
   const left = leftOf(file, stored, managed);
@@ -105,8 +106,13 @@ export async function placing<T>(entry: FileEntry | null, work: () => Promise<T>
   }
 }
 
-async function readStored(context: Context): Promise<Stored> {
-  const read = SECTIONS.map(async (section) => [section, await CONFIG_KINDS[section].stored(context)] as const);
+/** What the file can differ from: the sections that it names, and those of what its set manages. */
+async function readStored(context: Context, { set, entries }: ConfigFile, managed: Managed): Promise<Stored> {
+  const named = new Set<Section | undefined>(entries.map(({ section }) => section));
+  for (const row of managed.values()) if (row.config_set === set) named.add(sectionOf(row.kind));
+  const read = SECTIONS.map(
+    async (section) => [section, named.has(section) ? await CONFIG_KINDS[section].stored(context) : new Map()] as const,
+  );
   return Object.fromEntries(await Promise.all(read)) as Stored;
 }
 

@@ -12,6 +12,9 @@ test('a credential in a URL is hidden, and everything else stays', () => {
     'https://h/hook?api%5Fkey=x#token=y': 'https://h/hook?api%5Fkey=[kept]#token=[kept]',
     'https://h/@name?q=a@b': 'https://h/@name?q=a@b',
     '--password=x joe@host': '--password=x joe@host',
+    // The user of an ssh URL is no credential.
+    'ssh://git@host:22/a.git xssh://tok@host': 'ssh://git@host:22/a.git xssh://[kept]@host',
+    'git+ssh://git:pass@host/a.git': 'git+ssh://[kept]@host/a.git',
     '': '',
   };
   for (const [text, hidden] of Object.entries(cases)) {

@@ -5,10 +5,11 @@ import { isCredentialParameter } from '../../reaction/normalise/credentials.ts';
 const KEPT = '[kept]';
 
 // Each expression is linear: it begins at characters that its repetition cannot contain, or at the start.
-const URLS = /:\/\/\S+/g;
-const USERINFO = /^:\/\/[^/?#]*@/;
+const URLS = /(?:\bssh)?:\/\/\S+/g;
+/** The user of an ssh URL is no credential, and a repository needs it; elsewhere it may be a token. */
+const USERINFO = /^(:\/\/|ssh:\/\/(?=[^/?#@]*:))[^/?#]*@/;
 const PARAMETERS = /([?&;#])([^?&;#=/]+)=([^?&;#]*)/g;
-const KEPT_HERE = /^:\/\/\[kept\]@|=\[kept\](?:[?&;#]|$)/;
+const KEPT_HERE = /^(?:ssh)?:\/\/\[kept\]@|=\[kept\](?:[?&;#]|$)/;
 
 /** The text with `[kept]` for the user and password of each URL, and for parameters named like a credential. */
 export function hideCredentials(text: string): string {
@@ -17,7 +18,7 @@ export function hideCredentials(text: string): string {
 
 function hideInUrl(url: string): string {
   return url
-    .replace(USERINFO, `://${KEPT}@`)
+    .replace(USERINFO, `$1${KEPT}@`)
     .replaceAll(PARAMETERS, (whole, mark: string, name: string) =>
       isCredentialParameter(name) ? `${mark}${name}=${KEPT}` : whole,
     );

@@ -58,7 +58,7 @@ const list = readOperation({
   run: async ({ store }) => reply('inventory.list', (await listInventories(store.db)).map(inventoryView)),
 });
 
-const sshKeyField = z
+export const sshKeyField = z
   .string()
   .refine((text) => isSecretRef(text) || text === SSH_AGENT, { error: `expected PROJECT/SECRET, or ${SSH_AGENT}` })
   .describe('Secret with the private key for its hosts; agent for the SSH agent of the daemon');
@@ -83,6 +83,12 @@ const get = readOperation({
     reply('inventory.get', await getView(store.db, await getInventoryRow(store.db, name))),
 });
 
+export const inventoryText = z
+  .string({ error: 'expected the text of an inventory file' })
+  .refine((text) => Buffer.byteLength(text) <= INVENTORY_LIMITS.fileBytes, {
+    error: `expected at most ${INVENTORY_LIMITS.fileBytes} bytes`,
+  });
+
 const add = writeOperation({
   id: 'inventory.add',
   summary: 'Add an inventory from a YAML or INI file, which is never executed',
@@ -101,11 +107,7 @@ const add = writeOperation({
   },
   input: z.strictObject({
     name: field.name,
-    text: z
-      .string({ error: 'expected the text of an inventory file' })
-      .refine((text) => Buffer.byteLength(text) <= INVENTORY_LIMITS.fileBytes, {
-        error: `expected at most ${INVENTORY_LIMITS.fileBytes} bytes`,
-      }),
+    text: inventoryText,
     format: field.oneOf(INVENTORY_FORMATS).optional().describe('Format of the file, if its first line does not tell'),
     ssh_key: sshKeyField.optional(),
     replace: z

@@ -12,6 +12,7 @@ import {
   insertSource,
   listSources,
   moveSource,
+  replaceSource,
   sourceExists,
 } from '../../store/sources/sources.ts';
 import * as field from '../core/fields.ts';
@@ -54,6 +55,20 @@ interface Added {
   readonly fetched: FetchedTree;
 }
 
+/** Of a source, besides its name. */
+export const SOURCE_FIELDS = {
+  dir: z
+    .string()
+    .min(1, { error: 'expected a path' })
+    .max(PATH_CHARACTERS_MAX, { error: `expected at most ${PATH_CHARACTERS_MAX} characters` })
+    .refine((text) => !/\p{Cc}/u.test(text), { error: 'a control character is not allowed' })
+    .optional()
+    .describe('Directory on this machine; it is not copied'),
+  git: z.string().optional().describe('URL of a repository: https://host/path, ssh://user@host/path or user@host:path'),
+  ref: z.string().optional().describe('Branch, tag or commit; without it, the default branch'),
+  plugins: field.flag.describe('Let Ansible load the plugins in it, which run on this machine'),
+};
+
 const add = writeOperation({
   id: 'source.add',
   summary: 'Add a directory or Git repository that workspaces read files from',
@@ -69,29 +84,18 @@ const add = writeOperation({
   },
   input: z.strictObject({
     name: field.name,
-    dir: z
-      .string()
-      .min(1, { error: 'expected a path' })
-      .max(PATH_CHARACTERS_MAX, { error: `expected at most ${PATH_CHARACTERS_MAX} characters` })
-      .refine((text) => !/\p{Cc}/u.test(text), { error: 'a control character is not allowed' })
-      .optional()
-      .describe('Directory on this machine; it is not copied'),
-    git: z
-      .string()
-      .optional()
-      .describe('URL of a repository: https://host/path, ssh://user@host/path or user@host:path'),
-    ref: z.string().optional().describe('Branch, tag or commit; without it, the default branch'),
-    plugins: field.flag.describe('Let Ansible load the plugins in it, which run on this machine'),
+    ...SOURCE_FIELDS,
+    replace: field.flag.describe('Replace the source of this name, if any; what uses it then uses the new one'),
   }),
   answers: ['source.get'],
   failures: ['conflict', 'duplicate', 'unavailable'],
-  async prepare({ store, services }, { name, dir, git, ref }): Promise<Added> {
+  async prepare({ store, services }, { name, dir, git, ref, replace }): Promise<Added> {
     const source = placeOf(dir, git, ref);
     // A fetch takes its time: a name that is taken is refused before it.
-    if ((await findSource(store.db, name)) !== undefined) throw sourceExists(name);
+    if (!replace && (await findSource(store.db, name)) !== undefined) throw sourceExists(name);
     return { source: { name, ...source }, fetched: await services.sources.fetch({ name, ...source }) };
   },
-  async run({ tx }, { plugins }, { source, fetched }) {
+  async run({ tx }, { plugins, replace }, { source, fetched }) {
     const row: SourceRow = {
       ...source,
       commit_id: fetched.commit,
@@ -99,12 +103,17 @@ const add = writeOperation({
       created_at: tx.now,
       plugins: plugins ? 1 : 0,
     };
-    await insertSource(tx, row);
-    return written(reply('source.get', sourceView(row)), row.name, { kind: row.kind, plugins });
+    if (!replace || !(await replaceSource(tx, row))) await insertSource(tx, row);
+    return written(reply('source.get', sourceView(row)), row.name, {
+      kind: row.kind,
+      plugins,
+      ...(replace ? { replace } : {}),
+    });
   },
 });
 
-function placeOf(
+/** Throws invalid_argument. */
+export function placeOf(
   dir: string | undefined,
   git: string | undefined,
   ref: string | undefined,

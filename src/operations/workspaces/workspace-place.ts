@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { isSafeSubpath } from '../../domain/sources/subpath.ts';
-import { getSource } from '../../store/sources/sources.ts';
 import type { NewWorkspace } from '../../store/workspaces/workspaces.ts';
 import * as field from '../core/fields.ts';
 import type { Context } from '../core/operation.ts';
@@ -27,15 +26,12 @@ interface GivenPlace {
   readonly path?: string | undefined;
 }
 
-/** Exactly one place. Throws invalid_argument, and not_found for an unknown source. */
+/** Exactly one place. Throws invalid_argument. Whether the source exists is seen in the write, which holds it. */
 export async function placeOf(context: Context, { dir, source, path }: GivenPlace): Promise<Place> {
   if ((dir === undefined) === (source === undefined)) {
     throw new Failure('invalid_argument', 'dir, source: expected exactly one of the two.');
   }
-  if (source !== undefined) {
-    await getSource(context.store.db, source);
-    return { source, path: checkedSubpath(path) };
-  }
+  if (source !== undefined) return { source, path: checkedSubpath(path) };
   if (path !== undefined)
     throw new Failure('invalid_argument', 'path: allowed only with source; with dir, name the folder in dir.');
   return { source: null, path: await checkedDirectory(context, dir ?? '') };

@@ -1,7 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import { findActionUser } from '../engine/action-users.ts';
 import type { Tx } from '../engine/tx.ts';
-import { found, insertRow, rowBy } from '../engine/rows.ts';
+import { found, hasChanged, insertRow, rowBy } from '../engine/rows.ts';
 import type { Db, SourceRow } from '../schema/schema.ts';
 
 export const findSource = rowBy('sources', 'name');
@@ -22,6 +22,14 @@ type NewSource = Omit<SourceRow, 'plugins'> & Partial<Pick<SourceRow, 'plugins'>
 export async function insertSource(tx: Tx, source: NewSource): Promise<void> {
   const row: SourceRow = { plugins: 0, ...source };
   if (!(await insertRow(tx.db, 'sources', row, 'skip'))) throw sourceExists(row.name);
+}
+
+/**
+ * Replaces the source of the name; false without one. With the time of the new one a fetch of the old one is not
+ * noted, and its vendored files are not used.
+ */
+export function replaceSource(tx: Tx, { name, ...columns }: SourceRow): Promise<boolean> {
+  return hasChanged(tx.db.updateTable('sources').set(columns).where('name', '=', name));
 }
 
 /**

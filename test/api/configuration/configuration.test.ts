@@ -1,21 +1,18 @@
 /** `svc config export`, `diff` and `apply`. */
 import assert from 'node:assert/strict';
-import { describe, test, type TestContext } from 'node:test';
+import { describe, test } from 'node:test';
 import { SECTIONS } from '../../../src/domain/configuration/file.ts';
 import { isNone } from '../../../src/operations/core/http-face.ts';
 import { OPERATIONS } from '../../../src/operations/table.ts';
-import { apply, changesOf, diff, exported, FULL, RULE, withSource } from '../../support/configuration/config-files.ts';
+import { apply, changesOf, diff, type Diff, exported, FULL, RULE } from '../../support/configuration/config-files.ts';
 import { callLocally } from '../../support/fixtures/workspaces.ts';
 import { type Program, startProgram } from '../../support/program.ts';
 import { refusal } from '../../support/refusal.ts';
 
-const TABLES = ['netgroups', 'webhooks', 'workspaces', 'checks', 'check_targets', 'workflows', 'rules', 'schedules'];
+const TABLES = SECTIONS.flatMap((section) => (section === 'checks' ? [section, 'check_targets'] : [section]));
 
-/** A program with the source of the file. */
-async function configured(t: TestContext): Promise<Program> {
-  const program = await startProgram(t);
-  await withSource(program);
-  return program;
+function inventoryFile(hosts: readonly string[]): string {
+  return `inventories:\n  - name: prod\n    text: |\n${hosts.map((name) => `      ${name}\n`).join('')}`;
 }
 
 async function rowsOf(program: Program): Promise<unknown> {
@@ -25,9 +22,9 @@ async function rowsOf(program: Program): Promise<unknown> {
 
 describe('A configuration file', () => {
   test('with every kind of object is applied at once, and its export does not differ', async (t) => {
-    const program = await configured(t);
+    const program = await startProgram(t);
     const { changes } = await diff(program, FULL);
-    assert.equal(changes.length, 13);
+    assert.equal(changes.length, 16);
     assert.ok(changes.every(({ change, line }) => change === 'add' && line !== null));
     const applied = await apply(program, FULL);
     assert.deepEqual(applied.changes, changes);
@@ -44,13 +41,13 @@ describe('A configuration file', () => {
   });
 
   test('says nothing of an empty service, and that is applied too', async (t) => {
-    const program = await configured(t);
+    const program = await startProgram(t);
     const text = await exported(program);
     assert.deepEqual((await apply(program, text)).changes, []);
   });
 
   test('holds no credential, no URL of a webhook and no signing secret', async (t) => {
-    const program = await configured(t);
+    const program = await startProgram(t);
     const { webhooks } = await apply(program, FULL);
     const [webhook] = webhooks;
     assert.match(webhook?.url ?? '', /\/hook\/\S{40}/);
@@ -61,11 +58,12 @@ describe('A configuration file', () => {
       assert.ok(!text.includes(webhook?.url.split('/hook/')[1] ?? '-'), 'the URL of the webhook');
       assert.ok(!text.includes(webhook?.signing_secret ?? '-'), 'the signing secret');
     }
-    assert.equal(written.match(/\[kept\]/g)?.length, 5);
+    assert.equal(written.match(/\[kept\]/g)?.length, 6);
+    assert.match(written, /git: ssh:\/\/git@git\.example\.org/, 'the user of a repository is no credential');
   });
 
   test('keeps the stored credential of [kept], and refuses it where none is stored', async (t) => {
-    const program = await configured(t);
+    const program = await startProgram(t);
     await apply(program, FULL);
     const written = await exported(program, 'all');
     const slower = written.replace('interval: 1m30s', 'interval: 2m').replace('timeout: 5m', 'timeout: 6m');
@@ -91,7 +89,7 @@ describe('A configuration file', () => {
   });
 
   test('changes what differs and keeps what an operation alone would keep', async (t) => {
-    const program = await configured(t);
+    const program = await startProgram(t);
     await apply(program, FULL);
     const before = await program.store.db.selectFrom('schedules').selectAll().where('name', '=', 'all').execute();
     const text = FULL.replace('expect: 204', 'method: HEAD')
@@ -117,8 +115,45 @@ describe('A configuration file', () => {
     );
   });
 
+  test('replaces a source and the hosts of an inventory while others use them', async (t) => {
+    const program = await startProgram(t);
+    await apply(program, FULL);
+    const text = FULL.replace('ref: main', 'ref: v2').replace('web[1:2]:', 'web[1:3]:').replace('agent', 'ops/key');
+    await assert.rejects(
+      apply(program, text),
+      refusal('not_found', /^inventories\.prod .*There is no secret ops\/key/),
+    );
+    const { changes } = await apply(program, text.replace('ops/key', 'agent'));
+    assert.deepEqual(changesOf({ changes } as Diff), ['change source infra', 'change inventory prod']);
+    const [source] = await program.store.db.selectFrom('sources').selectAll().where('name', '=', 'infra').execute();
+    assert.deepEqual([source?.ref, source?.commit_id], ['v2', 'c'.repeat(40)]);
+    // Written in another way, the same inventory does not differ.
+    const ini = FULL.replace(/text: \|[^-]*?webhooks:/, 'text: "[web]\\nweb[1:3] ansible_user=ops\\n"\nwebhooks:');
+    const [again] = (await diff(program, ini)).changes.filter(({ kind }) => kind === 'inventory');
+    assert.deepEqual(
+      again?.fields.map(({ field }) => field),
+      ['text'],
+      'its variable is gone',
+    );
+    assert.deepEqual(changesOf(await diff(program, (await exported(program)).replace(/web:\n/, 'web: \n'))), []);
+    await assert.rejects(
+      diff(program, FULL.replace('    ssh_key: agent\n', '')),
+      refusal('conflict', /ssh_key: .*keeps one/),
+    );
+  });
+
+  test('shows a long text from the first line that differs', async (t) => {
+    const program = await startProgram(t);
+    const hosts = Array.from({ length: 60 }, (_, i) => `host${i}.example.org`);
+    await apply(program, inventoryFile(hosts));
+    const [change] = (await diff(program, inventoryFile([...hosts.slice(0, 50), ...hosts.slice(51)]))).changes;
+    const [{ from, to } = { from: '', to: '' }] = change?.fields ?? [];
+    assert.match(from ?? '', /^…    host50\.example\.org:\n/);
+    assert.match(to ?? '', /^…    host51\.example\.org:\n/);
+  });
+
   test('is refused with line and column for one mistake, and changes nothing', async (t) => {
-    const program = await configured(t);
+    const program = await startProgram(t);
     const first = 'netgroups:\n  - {name: dc, prefixes: [10.0.0.0/8]}\n';
     const before = await rowsOf(program);
     for (const [text, message] of [
@@ -155,12 +190,25 @@ describe('A configuration file', () => {
       ],
       [`workspaces:\n  - {name: a, source: infra, deny_when: nonsense}`, /^workspaces\.a\.deny_when \(line 4/],
       ['workspaces:\n  - {name: a, source: nosuch}', /^workspaces\.a \(line 4, column 5\): There is no source nosuch/],
+      ['sources:\n  - {name: a, ref: main}', /^sources\.a \(line 4, column 5\): dir, git: expected one of the two/],
+      [
+        'inventories:\n  - {name: a, text: "web:"}',
+        /^inventories\.a \(line 4, column 5\): .*the inventory has no host/,
+      ],
+      [
+        'inventories:\n  - {name: localhost, text: "h1"}',
+        /^inventories\.localhost\.name \(line 4, column 12\): .*always exists/,
+      ],
+      [
+        'inventories:\n  - {name: a, text: "h1", ssh_key: a/b}',
+        /^inventories\.a \(line 4, column 5\): There is no secret a\/b/,
+      ],
       ['netgroups2: !!js/function x', /^file, line 3, column \d+: /],
       ['set: "not a name"', /^set \(line 3, column 6\)/],
     ] as const) {
       const whole = `${first}${text}\n`;
       for (const verb of [diff, apply])
-        if (verb === apply || !/There is no workspace/.test(message.source))
+        if (verb === apply || !/There is no/.test(message.source))
           await assert.rejects(verb(program, whole), (error: unknown) => {
             assert.match((error as Error).message, message, text);
             return true;
@@ -171,7 +219,7 @@ describe('A configuration file', () => {
   });
 
   test('T49: is bounded in size and depth', async (t) => {
-    const program = await configured(t);
+    const program = await startProgram(t);
     await assert.rejects(
       diff(program, `#${'x'.repeat(4 * 1024 * 1024)}`),
       refusal('invalid_argument', /^text: expected at most 4194304 bytes/),
@@ -185,7 +233,7 @@ describe('A configuration file', () => {
   });
 
   test('records each change like a call of its operation, and the file besides', async (t) => {
-    const program = await configured(t);
+    const program = await startProgram(t);
     const count = async (): Promise<number> =>
       (await program.store.db.selectFrom('ledger').selectAll().execute()).length;
     const before = await count();

@@ -229,6 +229,10 @@ test('a source has one place and one name, and stays while a workspace uses it',
   );
   await refused(5, /duplicate: .*ops/, 'source', 'add', 'ops', '--git', 'git@known.test:x');
   await answer(0, 'workspace', 'add', 'w', '--source', 'ops');
+  const other = join(fixture.dir, 'other');
+  mkdirSync(other);
+  const replaced = await answer(0, 'source', 'add', 'ops', '--dir', other, '--replace');
+  assert.deepEqual([replaced.data['kind'], replaced.data['commit']], ['dir', null]);
   await refused(5, /conflict: .*workspace w uses/, 'source', 'remove', 'ops');
   await answer(0, 'workspace', 'remove', 'w', '--yes');
   await answer(0, 'source', 'remove', 'ops');

@@ -1,6 +1,5 @@
 /** A configuration file with every kind of object, and the operations on such files. */
 import type { Projected } from '../../../src/operations/views/views.ts';
-import { insertSource } from '../../../src/store/sources/sources.ts';
 import type { Program } from '../program.ts';
 import { callLocally } from '../fixtures/workspaces.ts';
 
@@ -17,14 +16,6 @@ export const apply = (program: Program, text: string, some: object = {}): Promis
 /** `+ check web`, for each change. */
 export function changesOf({ changes }: Diff): string[] {
   return changes.map(({ change, kind, name }) => `${change} ${kind} ${name}`);
-}
-
-/** Registers the source that the workspace of the file names. */
-export async function withSource(program: Program): Promise<void> {
-  const source = { name: 'infra', kind: 'dir' as const, location: '/srv/infra', ref: null };
-  await program.store.write((tx) =>
-    insertSource(tx, { ...source, commit_id: null, synced_at: null, created_at: tx.now }),
-  );
 }
 
 export const RULE = `
@@ -45,6 +36,19 @@ netgroups:
   - name: dc
     prefixes: [10.0.0.0/8, fd00::/8]
     excludes: [10.9.0.0/16]
+sources:
+  - {name: infra, git: "ssh://git@git.example.org/ops/infra.git", ref: main}
+  - {name: roles, dir: /srv/roles, plugins: true}
+inventories:
+  - name: prod
+    ssh_key: agent
+    text: |
+      web:
+        hosts:
+          web[1:2]:
+            ansible_user: ops
+        vars:
+          feed: https://u:hunter2@h/
 webhooks:
   - {name: alerts, source: alertmanager, signed: true}
 workspaces:

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import type { Entry } from '../../../domain/configuration/change.ts';
+import { Failure } from '../../../domain/failure.ts';
+import { writeYamlInventory } from '../../../domain/inventories/formats/write-yaml.ts';
+import { readInventory } from '../../../domain/inventories/read.ts';
+import { getInventoryRow, inventoryOf, listInventories } from '../../../store/inventories/inventories.ts';
+import { jsonSchema } from '../../core/json-schema.ts';
+import { inventoryText, sshKeyField } from '../../inventories/inventories.ts';
+import type { ConfigKind } from '../kind.ts';
+import { readEntry, withoutEmpty } from '../read-entry.ts';
+
+const entry = z.strictObject({
+  text: inventoryText.describe('An inventory file of Ansible, YAML or INI'),
+  ssh_key: sshKeyField.optional(),
+});
+
+/** Compared by what the text says, not by how it is written. The accepted keys of hosts stay with the service. */
+export const inventories: ConfigKind = {
+  word: 'inventory',
+  schema: () => jsonSchema(entry, 'input'),
+  async stored({ store }) {
+    const stored = new Map<string, Entry>();
+    for (const { name, ssh_key: key } of await listInventories(store.db)) {
+      const text = writeYamlInventory(inventoryOf(await getInventoryRow(store.db, name)));
+      stored.set(name, withoutEmpty({ text, ssh_key: key }));
+    }
+    return stored;
+  },
+  async read(map, restore) {
+    const { text, ...rest } = readEntry(entry, map, restore);
+    return withoutEmpty({ text: writeYamlInventory(await readInventory(text)), ...rest });
+  },
+  add: (name, to) => [['inventory.add', { name, ...to }]],
+  change(name, from, to) {
+    if (to['ssh_key'] === undefined && from['ssh_key'] !== undefined)
+      throw new Failure(
+        'conflict',
+        'ssh_key: an inventory with a key keeps one; name another, or remove the inventory.',
+      );
+    return [['inventory.add', { name, ...to, replace: true }]];
+  },
+  remove: (name) => [['inventory.remove', { name }]],
+};

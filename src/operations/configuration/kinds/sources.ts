@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import type { Entry } from '../../../domain/configuration/change.ts';
+import { listSources } from '../../../store/sources/sources.ts';
+import type { SourceRow } from '../../../store/schema/schema.ts';
+import { jsonSchema } from '../../core/json-schema.ts';
+import { placeOf, SOURCE_FIELDS } from '../../sources/sources.ts';
+import type { Call, ConfigKind } from '../kind.ts';
+import { readEntry, withoutEmpty } from '../read-entry.ts';
+
+const entry = z.strictObject(SOURCE_FIELDS);
+
+function entryOf({ kind, location, ref }: Pick<SourceRow, 'kind' | 'location' | 'ref'>, plugins: boolean): Entry {
+  return withoutEmpty({ [kind]: location, ref, plugins });
+}
+
+function add(name: string, to: Entry, replace: boolean): Call {
+  return ['source.add', { name, ...to, replace }];
+}
+
+/** Where the files come from. Which commit was fetched is no part of it: `svc source sync` fetches another one. */
+export const sources: ConfigKind = {
+  word: 'source',
+  schema: () => jsonSchema(entry, 'input'),
+  async stored({ store }) {
+    const rows = await listSources(store.db);
+    return new Map(rows.map((row) => [row.name, entryOf(row, row.plugins === 1)]));
+  },
+  read(map, restore) {
+    const { dir, git, ref, plugins } = readEntry(entry, map, restore);
+    return Promise.resolve(entryOf(placeOf(dir, git, ref), plugins));
+  },
+  add: (name, to) => [add(name, to, false)],
+  change: (name, _from, to) => [add(name, to, true)],
+  remove: (name) => [['source.remove', { name }]],
+};
