@@ -4,7 +4,9 @@ import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { until } from '../support/api-client.ts';
 import { DESK, openPlace, type Place, signedIn, startBrowser } from '../support/browser/browser.ts';
+
 import { startRelay } from '../support/browser/relay.ts';
+import { faultsOf } from '../support/console/axe.ts';
 import { needs } from '../support/tools.ts';
 
 const LINES = 20_000;
@@ -79,6 +81,57 @@ describe('The log of a job in a browser', { skip: needs('chromium') }, () => {
     await page.waitForURL(`${url}/jobs/${id}?since=4#L5-L6`);
     await page.locator('#L6.marked').waitFor();
     assert.deepEqual(await page.locator('.marked').allInnerTexts(), ['5\nline 4', '6\nline 5']);
+    assert.deepEqual(faults, []);
+    await context.close();
+  });
+
+  test('folds its groups and what a tool repeats, and finds lines and errors in them', async () => {
+    const { program } = place;
+    const id = await program.queue();
+    await program.claim();
+    const tasks = ['one', 'two'].flatMap((name) => [
+      `TASK [${name}] ****`,
+      `ok: [${name}]`,
+      `\u001b[0mdisk.${name}: Refreshing state... [id=1]`,
+      `error in ${name}`,
+    ]);
+    await program.print(id, tasks);
+    const { context, page, faults } = await signedIn(browser, place, DESK, `/jobs/${id}`);
+    await status(page).getByText('Live').waitFor();
+    const shown = async (): Promise<string[]> =>
+      (await page.locator('#log .log [id]:not(.state)').all()).reduce<Promise<string[]>>(
+        async (all, line) =>
+          (await line.getAttribute('hidden')) === null ? [...(await all), await line.innerText()] : all,
+        Promise.resolve([]),
+      );
+    const numbers = async (): Promise<string> => (await shown()).map((text) => text.split('\n')[0]).join(' ');
+    assert.equal(await numbers(), '2 3 5 6 7 9', 'refreshes are folded');
+    await page.getByLabel('Without refreshes').uncheck();
+    assert.equal(await numbers(), '2 3 4 5 6 7 8 9');
+    await page.getByRole('button', { name: 'TASK [one]' }).press('Enter');
+    assert.equal(await numbers(), '2 6 7 8 9');
+    await page.getByLabel('Fold', { exact: true }).check();
+    assert.equal(await numbers(), '2 6');
+    await program.print(id, ['of the last task', 'TASK [three] ****', 'ok: [three]']);
+    await page.getByRole('button', { name: 'TASK [three]' }).waitFor();
+    assert.equal(await numbers(), '2 6 11', 'what comes is folded too');
+    assert.deepEqual(await faultsOf(page), []);
+
+    await page.getByLabel('Find in the output').fill('OK: [T');
+    await page.keyboard.press('Enter');
+    await page.getByText('1 of 2', { exact: true }).waitFor();
+    assert.equal(await page.locator('.found').innerText(), '7\nok: [two]');
+    assert.equal(await page.getByLabel('Follow').isChecked(), false);
+    await page.keyboard.press('Shift+Enter');
+    assert.equal(await page.locator('.found').innerText(), '12\nok: [three]');
+    await page.locator('.tail').focus();
+    await page.keyboard.press('e');
+    assert.equal(await page.locator('.found').innerText(), '5\nerror in one');
+    await page.keyboard.press('Shift+E');
+    assert.equal(await page.locator('.found').innerText(), '9\nerror in two');
+    await page.getByLabel('Fold', { exact: true }).uncheck();
+    assert.equal(await numbers(), '2 3 4 5 6 7 8 9 10 11 12');
+    await program.finish(id, { state: 'failed', exitCode: 1 });
     assert.deepEqual(faults, []);
     await context.close();
   });
@@ -212,7 +265,7 @@ function numbered(from: number, to: number): string[] {
 }
 
 function status(page: Page): ReturnType<Page['locator']> {
-  return page.locator('#log [role=status]');
+  return page.locator('#log [role=status]').last();
 }
 
 /** Each line from the first to the last is on the page, once and in order. */

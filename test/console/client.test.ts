@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { array, assert as holds, nat, property, record, string } from 'fast-check';
 import { EventReader } from '../../src/faces/web/client/event-stream.ts';
 import { joinedScript } from '../../src/faces/web/console/joined-script.ts';
+import { logLine } from '../../src/faces/web/console/log/log-line.ts';
 
 test('Events are read from parts of any length, and comments are left out', () => {
   const event = record({ name: string({ minLength: 1 }).map((name) => JSON.stringify(name)), text: string() });
@@ -55,4 +56,37 @@ test('Modules are joined after those that they import, each once, and names do n
   assert.doesNotMatch(script, /import|export|Counts/);
   const { stdout } = spawnSync(process.execPath, [write('joined.js', script)]);
   assert.equal(stdout.toString(), '1,5\n');
+});
+
+function dressOf(text: string): string {
+  return logLine({ seq: 1, type: 'log', stream: 'stdout', text, at: '' }).dress;
+}
+
+test('Lines that begin a play, a task or a phase are headings, and lines of a tool that waits are known', () => {
+  for (const text of [
+    'PLAY [all] ****',
+    '\u001b[1mTASK [install : packages] ***\u001b[0m',
+    'RUNNING HANDLER [restart]',
+    'PLAY RECAP ****',
+    '\u001b[0m\u001b[1mInitializing the backend...',
+    'OpenTofu will perform the following actions:',
+    '\u001b[1mPlan:\u001b[0m 1 to add, 0 to change, 0 to destroy.',
+    '\u001b[32mApply complete! Resources: 1 added.',
+  ])
+    assert.equal(dressOf(text), 'head', text);
+  for (const text of [
+    '\u001b[1mhcloud_server.a: Refreshing state... [id=1]',
+    'data.http.x: Reading...',
+    'data.http.x: Read complete after 0s [id=1]',
+    'hcloud_server.a: Still creating... [10s elapsed]',
+  ])
+    assert.equal(dressOf(text), 'noise', text);
+  for (const text of [
+    'ok: [edge-1]',
+    'the PLAY [all]',
+    'INFO [x]',
+    'I am Reading',
+    'hcloud_server.a: Creation complete',
+  ])
+    assert.equal(dressOf(text), '', text);
 });

@@ -1,6 +1,7 @@
 /** `g` and a letter opens a section, `/` the first filter, `p` pauses. No key decides anything. */
 import type { LivePage } from './live-page.ts';
 import type { Palette } from './palette.ts';
+import { isSingle } from './single-key.ts';
 
 const SECTIONS: Readonly<Record<string, string>> = {
   o: 'Overview',
@@ -19,15 +20,13 @@ const SECTIONS: Readonly<Record<string, string>> = {
 export function listenToKeys(page: LivePage | null, palette: Palette): void {
   let afterG = false;
   document.addEventListener('keydown', (event) => {
-    const { target, key, ctrlKey, metaKey, altKey } = event;
+    const { key, ctrlKey, metaKey, altKey } = event;
     if ((ctrlKey || metaKey) && !altKey && key.toLowerCase() === 'k') {
       event.preventDefault();
       palette.open();
       return;
     }
-    const isTyping = target instanceof HTMLElement && target.closest('input, textarea, select, dialog') !== null;
-    const isOff = document.documentElement.dataset['keys'] === 'off';
-    if (isTyping || isOff || ctrlKey || metaKey || altKey) return;
+    if (!isSingle(event)) return;
     const section = afterG ? SECTIONS[key] : undefined;
     afterG = key === 'g';
     if (section !== undefined) openSection(section);

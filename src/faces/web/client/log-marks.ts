@@ -1,7 +1,7 @@
 /** Lines of a log by their addresses: `#L120`, `#L10-L20`, and the first error of a job that failed. */
 
 const ADDRESS = /^#L(\d+)(?:-L(\d+))?$/;
-const ERROR = /\b(?:error|fatal|failed)\b/i;
+export const ERROR = /\b(?:error|fatal|failed)\b/i;
 
 /** Marks the lines that the address names, now and when it changes; a click with Shift extends it. */
 export function markLines(box: HTMLElement): void {
@@ -15,6 +15,7 @@ export function markLines(box: HTMLElement): void {
       const line = document.querySelector(`#L${seq}`);
       if (line === null) break;
       line.classList.add('marked');
+      line.removeAttribute('hidden');
     }
     first.scrollIntoView({ block: 'center' });
   };

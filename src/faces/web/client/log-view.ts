@@ -1,6 +1,8 @@
 /** The lines of a log on the page: appended in order, bounded, and followed until somebody reads further up. */
 import type { JobEvent } from '../../../domain/jobs/job.ts';
 import { BLOCK_LINES, logLine } from '../console/log/log-line.ts';
+import { LogFind } from './log-find.ts';
+import { LogFold } from './log-fold.ts';
 import { markLines, toFirstError } from './log-marks.ts';
 import { make } from './trusted.ts';
 
@@ -16,6 +18,7 @@ export class LogView {
   readonly #box: HTMLElement;
   readonly #range: HTMLElement | null;
   readonly #empty: HTMLElement | null;
+  readonly #fold: LogFold;
   readonly #follow = make('input', { type: 'checkbox' });
   readonly #more = make('button', { type: 'button', hidden: true });
   readonly #state = make('span', { role: 'status' });
@@ -36,7 +39,10 @@ export class LogView {
     this.#characters = box.textContent.length;
     this.#first = this.#last - this.#lines + 1;
     const follow = make('label', {}, this.#follow, ' Follow');
-    box.before(make('p', { className: 'bar' }, follow, this.#state, this.#more));
+    this.#fold = new LogFold(box);
+    const find = new LogFind(box, () => this.#setFollow(false));
+    const controls = [follow, ...this.#fold.controls, ...find.controls, this.#state, this.#more];
+    box.before(make('p', { className: 'bar' }, ...controls));
     box.tabIndex = 0;
     box.classList.add('tail');
     box.role = 'group';
@@ -76,6 +82,7 @@ export class LogView {
     let block = this.#box.lastElementChild;
     if (block === null || block.childElementCount >= BLOCK_LINES) this.#box.append((block = make('div')));
     block.append(line);
+    this.#fold.add(line);
     this.#last += 1;
     this.#lines += 1;
     this.#unseen += 1;

@@ -31,11 +31,11 @@ export function joinedScript(entry: string): string {
   return parts.map(withoutGaps).join('');
 }
 
-/** Types leave spaces and empty lines where they were, and browsers need no comment of ours. */
+/** Types leave spaces and empty lines where they were, and browsers need no comment or indentation of ours. */
 function withoutGaps(text: string): string {
   return text
     .replaceAll(/^\s*\/\*\*[^]*?\*\/$/gm, '')
     .replaceAll(/^\s*\/\/.*$/gm, '')
-    .replaceAll(/[ \t]+$/gm, '')
+    .replaceAll(/^[ \t]+|[ \t]+$/gm, '')
     .replaceAll(/\n{2,}/g, '\n');
 }

@@ -9,10 +9,15 @@ export const BLOCK_LINES = 200;
 /** Characters of a line that a page shows. */
 const LINE_MAX = 4_096;
 
+/** Begins a play or a task of Ansible, or a phase of Terraform or OpenTofu. */
+const HEAD = /^(?:(?:PLAY|TASK|RUNNING HANDLER) \[|PLAY RECAP|Initializing |\w+ will perform |Plan: |\w+ complete!)/;
+/** Says only that a resource is still being read or waited for. */
+const NOISE = /: (?:Refreshing state|Reading|Still [a-z]+)\.\.\.|: Read complete after /;
+
 interface LogLine {
   readonly seq: number;
-  /** The class of the line; empty for standard output. */
-  readonly dress: '' | 'err' | 'state';
+  /** The class of the line; empty for other standard output. */
+  readonly dress: '' | 'err' | 'state' | 'head' | 'noise';
   /** With what is invisible or reorders letters as escapes. */
   readonly spans: readonly Span[];
 }
@@ -21,7 +26,12 @@ export function logLine(event: JobEvent): LogLine {
   const { seq } = event;
   if (event.type !== 'log') return { seq, dress: 'state', spans: [{ text: block(eventText(event)), classes: '' }] };
   const spans = ansiSpans(shortened(event.text)).map(({ text, classes }) => ({ text: block(text), classes }));
-  return { seq, dress: event.stream === 'stderr' ? 'err' : '', spans };
+  return { seq, dress: event.stream === 'stderr' ? 'err' : dressOf(spans.map(({ text }) => text).join('')), spans };
+}
+
+function dressOf(text: string): LogLine['dress'] {
+  if (HEAD.test(text)) return 'head';
+  return NOISE.test(text) ? 'noise' : '';
 }
 
 function shortened(text: string): string {
