@@ -28,7 +28,7 @@ export function copyProgram(folder: string, bundle = dirname(process.env['GATEHO
     main,
     install(version) {
       writeFileSync(main, whole);
-      for (const file of readdirSync(dist).filter((name) => name.endsWith('.js'))) {
+      for (const file of readdirSync(dist).filter((name) => /\.m?js$/.test(name))) {
         const text = readFileSync(join(dist, file), 'utf8');
         const line = `VERSION = ${JSON.stringify(now)}`;
         if (text.includes(line)) writeFileSync(join(dist, file), text.replace(line, `VERSION = "${version}"`));
