@@ -1,11 +1,12 @@
 /** A new build replaces a running daemon in its process, as an operator installs and restarts it. */
 import assert from 'node:assert/strict';
-import { chmodSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { type Api, type ApiAnswer, until } from '../../support/api-client.ts';
+import { type Api, type ApiAnswer, type EventJson, until } from '../../support/api-client.ts';
 import { openFixture } from '../../support/fixtures/installation.ts';
 import { startLoad } from '../../support/restart/steady-load.ts';
+import { readResumed } from '../../support/restart/resumed-stream.ts';
 import { copyProgram } from '../../support/restart/program-copy.ts';
 
 interface Restart {
@@ -17,6 +18,7 @@ interface Restart {
 }
 
 const PER_SECOND = 100;
+const LINES = 500;
 /** A trial starts the program twice, and reads all files three times. */
 const RESTART_LIMIT_MS = 120_000;
 
@@ -33,7 +35,7 @@ function ask(api: Api, query = ''): Promise<ApiAnswer<Restart>> {
   });
 }
 
-function ended(api: Api, state: string): Promise<Restart> {
+function restartIs(api: Api, state: string): Promise<Restart> {
   return until(
     `the restart is ${state}`,
     async () => {
@@ -64,27 +66,48 @@ describe('a restart in place', () => {
     assert.deepEqual([(await ask(api)).status, (await ask(api)).error?.code], [409, 'conflict']);
     program.install('0.1.0-next');
     const load = startLoad(`${api.baseUrl}/jobs?limit=1`, fixture.token, PER_SECOND);
+    t.after(() => load.stop());
     const streamed = fetch(`${api.baseUrl}/approvals/stream`, {
       headers: { authorization: `Bearer ${fixture.token}` },
     });
-    const running = await sleep(api, 3);
+    const go = join(fixture.dir, 'go');
+    const running = await fixture.queue({ command: ['/bin/sh', '-c', `until test -e ${go}; do sleep 0.1; done`] });
+    await fixture.waitFor(running, ['running']);
     assert.equal((await ask(api)).data.state, 'requested');
-    const queued = api.post<{ job_id: string }>('/commands/run', { inventory: 'localhost', command: ['/bin/true'] });
-    await ended(api, 'idle');
+    await restartIs(api, 'draining');
+    const queued = await api.run(['/bin/sh', '-c', `seq ${LINES}; sleep 0.5; seq ${LINES}`]);
+    const opened = Promise.withResolvers<void>();
+    const resumed = readResumed(api, queued, () => opened.resolve());
+    await opened.promise;
+    assert.deepEqual([(await status(api)).in_flight, (await api.job(queued)).state], [1, 'queued']);
+    writeFileSync(go, '');
+    await restartIs(api, 'idle');
     assert.equal(await versionOf(api), '0.1.0-next');
     assert.notEqual(before, '0.1.0-next');
     const { sent, failures } = await load.stop();
     assert.deepEqual([failures, sent > PER_SECOND], [[], true]);
     process.kill(daemon.pid, 0);
     assert.equal((await api.job(running)).state, 'succeeded');
-    assert.equal((await api.waitFor((await queued).data.job_id)).state, 'succeeded');
-    // A stream ends cleanly, so that its client resumes.
+    assert.equal((await api.waitFor(queued)).state, 'succeeded');
+    // A stream ends cleanly, so that its client resumes, and no line is lost or comes twice.
+    const { numbers, connections } = await resumed;
+    assert.ok(connections > 1, 'the restart ended the stream');
+    const { data: all } = await api.get<EventJson[]>(`/jobs/${queued}/events`);
+    assert.deepEqual([numbers.length > 2 * LINES, numbers], [true, all.map(({ seq }) => seq)]);
     assert.match(await (await streamed).text(), /^(?::|event:|id:|data:|retry:|\n)/);
-    // The sockets are not inherited by what the new program starts, and the next restart keeps them again.
+    // F28: the job that requests a restart is one that the restart waits for. The sockets are not inherited by what the
+    // new program starts, and the next restart keeps them again.
     program.install('0.1.0-last');
-    assert.equal((await ask(api)).status, 200);
+    const data = `--data-dir ${daemon.ready.data_dir} --seal-key-file ${join(fixture.dir, 'seal.key')}`;
+    const verb = `${process.execPath} ${program.main} maintenance restart ${data}`;
+    const script = `${verb} --wait; echo "exit $?"; ${verb} --output json && sleep 2`;
+    const asking = await fixture.queue({ command: ['/bin/sh', '-c', script] });
+    assert.equal((await fixture.waitFor(asking, ['succeeded', 'failed'], RESTART_LIMIT_MS)).state, 'succeeded');
+    const said = (await fixture.events(asking)).map((event) => ('text' in event ? event.text : '')).join('\n');
+    assert.match(said, /a job cannot wait for a restart that waits for the job[^]*exit 5/);
+    assert.match(said, /"state":"requested","cordoned":false,"in_flight":1/);
     await until('the last version runs', async () => (await versionOf(api)) === '0.1.0-last', RESTART_LIMIT_MS);
-    await ended(api, 'idle');
+    await restartIs(api, 'idle');
     assert.equal(await daemon.stop(), 0);
   });
 
@@ -101,7 +124,7 @@ describe('a restart in place', () => {
     assert.match(refused.error?.message ?? '', /main\.js can be written by its group or by everyone/);
     chmodSync(program.main, 0o644);
     assert.equal((await post(api)).status, 200);
-    assert.match((await ended(api, 'aborted')).reason ?? '', /was not started: svc version: SyntaxError/);
+    assert.match((await restartIs(api, 'aborted')).reason ?? '', /was not started: svc version: SyntaxError/);
 
     program.install('0.1.0-next');
     const job = await sleep(api, 600);
@@ -118,7 +141,7 @@ describe('a restart in place', () => {
     assert.equal((await api.job(job)).state, 'running');
 
     assert.equal((await post(api, '?force=true')).status, 200);
-    await ended(api, 'idle');
+    await restartIs(api, 'idle');
     assert.deepEqual([await versionOf(api), (await api.job(job)).state], ['0.1.0-next', 'cancelled']);
     assert.equal(await daemon.stop(), 0);
   });
