@@ -192,6 +192,8 @@ async function cancelRest(
       states.set(name, 'cancelled');
     }
     if (row.state !== 'started' || jobId === null || isEnd(states.get(name) ?? 'waiting')) continue;
+    // It runs, and ends in its own time: to ask again would leave no room for the others.
+    if (row.job_cancel_requested_at !== null) continue;
     if (count === JOBS_MAX) return true;
     count += 1;
     await cancelJob(tx, jobId, { by, via, reason: 'the workflow was cancelled' }, (each) => deps.announceJob?.(each));

@@ -74,9 +74,10 @@ export function listRuns(db: Db, workflow: string | null, limit: number): Promis
   return query.execute();
 }
 
-/** A step, with the state of its job while that is not recorded as its own. */
+/** A step, with its job while the end of that is not recorded as its own. */
 export interface ListedStep extends WorkflowStepRow {
   readonly job_state: JobState | null;
+  readonly job_cancel_requested_at: number | null;
 }
 
 const stepsOf = prepared<{ runId: string }, ListedStep>((db, value) =>
@@ -86,7 +87,7 @@ const stepsOf = prepared<{ runId: string }, ListedStep>((db, value) =>
       join.onRef('jobs.id', '=', 'workflow_steps.job_id').on('workflow_steps.state', '=', STARTED),
     )
     .selectAll('workflow_steps')
-    .select('jobs.state as job_state')
+    .select(['jobs.state as job_state', 'jobs.cancel_requested_at as job_cancel_requested_at'])
     .where('run_id', '=', value('runId'))
     .orderBy('position'),
 );

@@ -4,7 +4,9 @@ import { describe, test } from 'node:test';
 import { sql } from 'kysely';
 import { newId } from '../../../src/lib/id.ts';
 import { findEventOfJob, insertEvent, listFires, recordFire } from '../../../src/store/events/events.ts';
-import { cancelWaiting } from '../../../src/store/jobs/claims.ts';
+import { advanceRun, type WorkflowDeps } from '../../../src/jobs/workflows/advance.ts';
+import { cancelWaiting, claimJobs } from '../../../src/store/jobs/claims.ts';
+import { insertJob } from '../../../src/store/jobs/jobs.ts';
 import { checkRunTag, checkWorkflowTag } from '../../../src/store/jobs/order-tags.ts';
 import {
   endRun,
@@ -34,7 +36,7 @@ import type { Store } from '../../../src/store/store.ts';
 import { eventRow } from '../../support/fixtures/events.ts';
 import { TEST_RING } from '../../support/seal.ts';
 import { noteWork } from '../../support/statements.ts';
-import { ENGINES, enqueue, freshStore } from '../engine-fixture.ts';
+import { ENGINES, enqueue, freshStore, makeJob } from '../engine-fixture.ts';
 
 const definition = (more = {}): string =>
   JSON.stringify({ steps: [{ name: 'a', needs: [], action: { kind: 'command', command: ['x'], ...more } }] });
@@ -46,6 +48,12 @@ const workflow = (name: string, some: Partial<NewWorkflow> = {}): NewWorkflow =>
   added_by: 'ana',
   ...some,
 });
+
+const ADVANCE: WorkflowDeps = {
+  approvalTtlMs: 60_000,
+  wake: () => undefined,
+  queueAction: () => assert.fail('a cancelled run queues nothing'),
+};
 
 /** The job of a step. */
 const step = (id: string) => ({ id, trigger: 'workflow' }) as const;
@@ -204,6 +212,28 @@ for (const engine of ENGINES) {
         [await store.write((tx) => requestRunCancel(tx, idle)), await store.write((tx) => requestRunCancel(tx, idle))],
         [true, false],
       );
+    });
+
+    test('that are cancelled ask each running job once, and leave nothing to do until one ends', async () => {
+      const { store } = its;
+      const names = Array.from({ length: 60 }, (_, at) => `s${at}`);
+      const id = await addRun(store, names);
+      const jobs = names.map(() => makeJob({ trigger: 'workflow' }));
+      await store.write(async (tx) => {
+        for (const [at, job] of jobs.entries()) {
+          await insertJob(tx, job);
+          await startStep(tx, { run_id: id, name: names[at]! }, job.id);
+        }
+        assert.equal((await claimJobs(tx, 'd', 60)).length, 60);
+        await requestRunCancel(tx, id);
+      });
+      const passes: unknown[] = [];
+      do {
+        await store.write((tx) => advanceRun(tx, ADVANCE, id));
+        const asked = store.db.selectFrom('jobs').select('id').where('cancel_requested_at', 'is not', null);
+        passes.push((await asked.execute()).length);
+      } while (passes.length < 5 && (await listDueRuns(store.db, 10)).length > 0);
+      assert.deepEqual(passes, [50, 60]);
     });
 
     test('are looked for by indexes', { skip: engine.name !== 'SQLite' }, async (t) => {
