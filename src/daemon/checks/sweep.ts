@@ -95,8 +95,12 @@ export class Sweep {
     this.#schedule.stop();
     for (const { ending } of this.#targets) ending?.abort();
     await this.#transitions.stop();
-    await this.#writer.writeAll(this.#targets);
-    await this.#options.ownership.release();
+    try {
+      await this.#writer.writeAll(this.#targets);
+    } finally {
+      // Also where the store takes no writes: another daemon must not wait for this one.
+      await this.#options.ownership.release();
+    }
   }
 
   async #probe(target: SweepTarget, lateMs: number): Promise<void> {
