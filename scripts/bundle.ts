@@ -15,8 +15,8 @@ export const BUNDLE = join(ROOT, 'dist');
 const ENTRIES = ['src/main.ts', 'src/**/*-child.ts', 'src/**/*-thread.ts'];
 /** Read or run as they are, by this program or others. */
 const ASSETS = ['src/**/*.py', 'src/**/*.css', 'src/**/*.svg'];
-/** The script that is served: a bundle has it as browsers get it. */
-const SCRIPT = 'src/faces/web/client/console.ts';
+/** Scripts that are served: a bundle has them as browsers get them. */
+const SCRIPTS = ['console', 'push/devices', 'push/worker'].map((name) => `src/faces/web/client/${name}.ts`);
 /** Files of packages that are served as they are. */
 const VENDORED = ['idiomorph/dist/idiomorph.min.js'];
 /** Packages in the old module format ask for node's own modules by a function of that name. */
@@ -53,7 +53,8 @@ export async function bundle(folder: string): Promise<void> {
   );
   for (const asset of globSync(ASSETS, { cwd: ROOT }))
     files.set(relative('src', asset), readFileSync(join(ROOT, asset)));
-  files.set(relative('src', SCRIPT).replace(/ts$/, 'js'), Buffer.from(joinedScript(join(ROOT, SCRIPT))));
+  for (const script of SCRIPTS)
+    files.set(relative('src', script).replace(/ts$/, 'js'), Buffer.from(joinedScript(join(ROOT, script))));
   for (const file of VENDORED) files.set(join('vendor', file), readFileSync(join(ROOT, 'node_modules', file)));
   files.set('THIRD-PARTY-LICENSES', Buffer.from(licences(metafile)));
   for (const [name, content] of files) replaceFile(join(folder, name), content);

@@ -10,13 +10,17 @@ import { gate } from '../support/fixtures/approvals.ts';
 import { EVIL, pathOf, tellStory } from '../support/console/story.ts';
 import { formsOf, visit } from '../support/console/visitor.ts';
 
-const GZIP_MAX: Readonly<Record<string, number>> = { css: 8_192, js: 15_360, svg: 1_024 };
+const GZIP_MAX: Readonly<Record<string, number>> = { css: 8_192, js: 15_360, svg: 1_024, webmanifest: 1_024 };
 const LIST_GZIP_MAX = 20_480;
 
 function judge(path: string, basePath: string, text: string, headers: Headers): void {
   const policy = headers.get('content-security-policy') ?? '';
   assert.match(policy, /^default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; /, path);
-  assert.match(policy, /; connect-src 'self'; require-trusted-types-for 'script'; trusted-types svc; /, path);
+  assert.match(
+    policy,
+    /; connect-src 'self'; manifest-src 'self'; require-trusted-types-for 'script'; trusted-types svc svc-worker; /,
+    path,
+  );
   assert.equal(headers.get('cache-control'), 'no-store', path);
   assert.doesNotMatch(text, /<script(?! defer src="[^"]*"><\/script>)|<img|<[^>]*\s(?:style|on\w+)=/, path);
   for (const character of ['\u202e', '\u001b']) assert.ok(!text.includes(character), path);
@@ -41,7 +45,8 @@ describe('The console', () => {
       for (const asset of ASSETS) {
         const { status, headers, text } = await visitor.open(asset.path);
         assert.deepEqual([status, text], [200, asset.body]);
-        assert.equal(headers.get('cache-control'), 'private, max-age=31536000, immutable');
+        const kept = asset.isFixed === true ? 'no-cache' : 'private, max-age=31536000, immutable';
+        assert.equal(headers.get('cache-control'), kept);
       }
     });
 

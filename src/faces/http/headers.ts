@@ -42,8 +42,9 @@ export const CONSOLE_HEADERS: HeaderList = policed(
     "script-src 'self'",
     "img-src 'self'",
     "connect-src 'self'",
+    "manifest-src 'self'",
     "require-trusted-types-for 'script'",
-    'trusted-types svc',
+    'trusted-types svc svc-worker',
   ],
   'no-store',
 );
@@ -52,6 +53,11 @@ export const CONSOLE_HEADERS: HeaderList = policed(
 export function assetHeaders(contentType: string): HeaderList {
   const cache = 'private, max-age=31536000, immutable';
   return list({ ...DATA, 'Content-Type': contentType, 'Cache-Control': cache });
+}
+
+/** For a file that keeps its name: a browser asks whether it has changed. */
+export function checkedHeaders(contentType: string): HeaderList {
+  return list({ ...DATA, 'Content-Type': contentType, 'Cache-Control': 'no-cache' });
 }
 
 function policed(sources: readonly string[], cache: string): HeaderList {

@@ -1,9 +1,11 @@
 /** As the platform has it; the types of TypeScript lack it. */
-interface TrustedTypes {
-  createPolicy(name: string, rules: { createHTML(text: string): string }): { createHTML(text: string): string };
+export interface TrustedWindow {
+  readonly trustedTypes?: {
+    createPolicy<Rules extends Readonly<Record<string, (text: string) => string>>>(name: string, rules: Rules): Rules;
+  };
 }
 
-const types = (window as unknown as { trustedTypes?: TrustedTypes }).trustedTypes;
+const { trustedTypes: types } = window as TrustedWindow;
 /** Only pages of this server, which escapes every value in them, are made into nodes. */
 const policy = types?.createPolicy('svc', { createHTML: (text) => text });
 

@@ -5,7 +5,7 @@ import type { Authenticator } from '../../../operations/access/authenticate.ts';
 import type { Runtime } from '../../../operations/core/invoke.ts';
 import type { Calls } from '../../http/calls.ts';
 import { queryOf } from '../../http/credentials.ts';
-import { assetHeaders, CONSOLE_HEADERS } from '../../http/headers.ts';
+import { assetHeaders, checkedHeaders, CONSOLE_HEADERS } from '../../http/headers.ts';
 import type { Exchange, Sender } from '../../http/sender.ts';
 import { html, type Html } from '../../html/html.ts';
 import { textOf } from '../../text/render.ts';
@@ -78,9 +78,15 @@ export class Console {
     else this.#parts.sender.sendFailure(exchange, new Failure('not_found', 'There is no such page.'));
   }
 
-  async asset({ contentType, body }: Asset, exchange: Exchange): Promise<void> {
+  async asset({ contentType, body, isFixed }: Asset, exchange: Exchange): Promise<void> {
     const caller = await this.#parts.pages.visitor(exchange);
-    if (caller !== null) this.#parts.sender.send(exchange, 200, assetHeaders(contentType), body);
+    if (caller !== null)
+      this.#parts.sender.send(
+        exchange,
+        200,
+        isFixed === true ? checkedHeaders(contentType) : assetHeaders(contentType),
+        body,
+      );
   }
 
   /** Calls the operation, then sends the browser on; a refusal is shown on the page of the action. */

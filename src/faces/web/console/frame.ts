@@ -2,7 +2,7 @@
 import { html, type Html } from '../../html/html.ts';
 import { clockTime } from '../../text/time.ts';
 import { type Page, SECTIONS, type Visitor } from '../pages/page.ts';
-import { ICON_PATH, SCRIPT_PATH, STYLE_PATH, WAITING_ICON_PATH } from './assets.ts';
+import { ICON_PATH, MANIFEST_PATH, SCRIPT_PATH, STYLE_PATH, WAITING_ICON_PATH } from './assets.ts';
 import { ID_PLACES } from './blocks.ts';
 import type { Pending } from './pending.ts';
 import { attributesOf, type Preferences, preferencesHtml } from './preferences.ts';
@@ -49,6 +49,7 @@ export function framed(frame: Frame): string {
 <meta name="viewport" content="width=device-width,initial-scale=1,viewport-fit=cover">
 <title>${waits}${title} · svc${host === null ? '' : ` ${host}`}</title>
 <link rel="icon" href="${pending === '' ? idle : waiting}" data-idle="${idle}" data-waits="${waiting}">
+<link rel="manifest" href="${url(MANIFEST_PATH)}" crossorigin="use-credentials">
 <link rel="stylesheet" href="${url(STYLE_PATH)}">
 <script defer src="${url(SCRIPT_PATH)}"></script>
 </head>

@@ -99,18 +99,6 @@ export const LIST_PAGES = [
     ],
   }),
   plainPage({
-    path: '/devices',
-    section: 'System',
-    title: 'Devices',
-    parts: [
-      {
-        operation: 'notify.endpoint.list',
-        kind: 'notify.endpoint.list',
-        note: commandNote('Register a device of yours with:', 'notify.endpoint.add'),
-      },
-    ],
-  }),
-  plainPage({
     path: '/audit',
     section: 'System',
     title: 'Audit',

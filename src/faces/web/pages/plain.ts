@@ -18,6 +18,8 @@ interface Part {
   readonly named?: Readonly<Record<string, string>>;
   /** What a person may do there, or how it is done elsewhere. */
   readonly note?: (request: PageRequest) => Html;
+  /** In place of the words of the command line. */
+  readonly show?: (request: PageRequest) => Promise<Html>;
 }
 
 interface PlainRow extends Pick<Page, 'path' | 'section' | 'title'> {
@@ -50,11 +52,12 @@ export function plainPage({ path, section, title, parts, heading }: PlainRow): P
 }
 
 async function partHtml(part: Part, request: PageRequest, isFirst: boolean): Promise<Html> {
-  const { operation, kind, heading, note } = part;
+  const { operation, kind, heading, note, show } = part;
   const head = heading === undefined ? html`` : html`<h2>${heading}</h2>\n`;
   // The page is opened by its first part; another one may need a scope, or a daemon, that this visitor lacks.
   if (!isFirst && !request.may(operation)) return html``;
   try {
+    if (show !== undefined) return html`${head}${await show(request)}`;
     const fields = isFirst && isList(request) ? request.fields(operation) : {};
     const data = await request.ask(operation, kind, { ...fields, ...request.params });
     const links = linksOf(part, request, Object.keys(fields).length > 0);

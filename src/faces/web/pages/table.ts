@@ -1,6 +1,7 @@
 import { APPROVAL_PAGES } from './approvals.ts';
 import { CHECK_PAGES } from './checks.ts';
 import { DOCS_PAGES } from './docs.ts';
+import { DEVICE_PAGES } from './devices.ts';
 import { EVENT_PAGES } from './events.ts';
 import { JOB_PAGES } from './jobs.ts';
 import { LIST_PAGES } from './lists.ts';
@@ -22,6 +23,7 @@ export const PAGES: readonly Page[] = [
   ...WORKSPACE_PAGES,
   ...WORKFLOW_PAGES,
   ...LIST_PAGES,
+  ...DEVICE_PAGES,
   ...MAINTENANCE_PAGES,
   ...DOCS_PAGES,
 ];
