@@ -278,3 +278,21 @@ test('times are relative to now, and dates if far away', () => {
     ['41 s', '1 min 12 s', '2 h 5 min', '-'],
   );
 });
+
+test('a run of ignored job ends is one row of the list of events, and the alerts between are rows', () => {
+  const row = {
+    id: 'evt_1',
+    source: 'job-outcome',
+    name: 'command:df',
+    outcome: 'ignored',
+    reason: 'No rule matched.',
+  };
+  const end = { ...row, status: 'resolved', received_at: AT, labels: {} };
+  const alert = { ...end, id: 'evt_2', source: 'generic', name: 'DiskFull', status: 'firing' };
+  const silence = { ...alert, id: 'evt_3', source: 'silence', name: 'disk' };
+  const [, ...lines] = render('event.list', [end, end, end, alert, end, silence], PAGE).trimEnd().split('\n');
+  assert.deepEqual(
+    lines.map((each) => each.split(/ {2,}/)[3]),
+    ['command:df and 2 more job ends', 'DiskFull', 'command:df', 'the silence of disk ended'],
+  );
+});

@@ -9,6 +9,7 @@ import { createAuthenticator } from '../../operations/access/authenticate.ts';
 import type { Runtime } from '../../operations/core/invoke.ts';
 import { type Base, createServices, type ServiceParts } from '../base.ts';
 import { closeUnused, copyDescriptor, type HandedOver, socketsFor } from './hand-over.ts';
+import { portHolder } from './port-holder.ts';
 import type { Teardown } from './teardown.ts';
 
 /** How long open requests may take to end when the daemon stops, in milliseconds. */
@@ -58,7 +59,7 @@ export class Listeners {
       return url;
     } catch (error) {
       const code = errorCode(error) ?? 'unknown error';
-      const why = code === 'EADDRINUSE' ? 'the port is in use' : code;
+      const why = code === 'EADDRINUSE' ? await inUse(at.port) : code;
       throw new Failure('invalid_argument', `--${flag}: cannot listen on ${at.host}:${at.port}: ${why}.`);
     }
   }
@@ -87,6 +88,11 @@ export class Listeners {
     this.#kept = kept;
     return () => ({ node, sockets: kept });
   }
+}
+
+async function inUse(port: number): Promise<string> {
+  const holder = await portHolder(port);
+  return `the port is in use${holder === null ? '' : ` by ${holder}`}`;
 }
 
 async function createWeb(base: Base, runtime: Runtime, log: Log): Promise<HttpFace> {

@@ -151,7 +151,7 @@ export const SETTINGS = {
     flag: 'base-path',
     placeholder: 'PREFIX',
     only: ['serve', 'web'],
-    help: 'Path prefix of every URL',
+    help: 'Path prefix of API and pages; /hook and /approval have none',
     read: basePath,
   }),
   trustedProxy: setting({
@@ -166,7 +166,7 @@ export const SETTINGS = {
     flag: 'public-url',
     placeholder: 'URL',
     only: ['serve', 'web'],
-    help: 'Origin of the decision links, without a path',
+    help: 'Origin of webhook URLs, decision links and links to pages, without a path',
     read: publicUrl,
   }),
   checkCanary: setting({

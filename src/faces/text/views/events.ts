@@ -7,6 +7,7 @@ import { sheet, type Sheet, table, type Table, type Text } from '../blocks.ts';
 import { absolute, relative } from '../time.ts';
 
 type Event = Projected<'event.get'>;
+type Listed = Projected<'event.list'>[number];
 type Step = Projected<'event.trace'>['steps'][number];
 
 export const OUTCOME_PAINTS: Readonly<Record<Event['outcome'], Paint>> = {
@@ -21,15 +22,41 @@ export const OUTCOME_PAINTS: Readonly<Record<Event['outcome'], Paint>> = {
 const NO_EVENTS = 'No events. Create a URL that receives alerts with: svc webhook add NAME --source alertmanager';
 
 export function eventList(data: Projected<'event.list'>, display: Display): Table {
-  return table(data, NO_EVENTS, [
+  return table(folded(data), NO_EVENTS, [
     { title: 'OUTCOME', cell: (each) => each.outcome, paint: (each) => OUTCOME_PAINTS[each.outcome] },
     { title: 'ID', cell: (each) => each.id },
     { title: 'SOURCE', cell: (each) => each.source, mayDrop: true },
-    { title: 'NAME', cell: (each) => (each.name === undefined ? '-' : titleOfEvent(each)), mayCut: true },
+    { title: 'NAME', cell: nameOf, mayCut: true },
     { title: 'STATUS', cell: (each) => each.status ?? '-', mayDrop: true },
     { title: 'RECEIVED', cell: (each) => relative(each.received_at, display.nowMs) },
     { title: 'WHY', cell: (each) => reasonText(each.reason), mayCut: true },
   ]);
+}
+
+interface Folded extends Listed {
+  /** The events that the row stands for. */
+  readonly count: number;
+}
+
+/** Runs of ends of jobs that no rule is about are one row each: else they hide the alerts between them. */
+function folded(all: readonly Listed[]): Folded[] {
+  const rows: Folded[] = [];
+  for (const each of all) {
+    const last = rows.at(-1);
+    if (last !== undefined && isIdleEnd(last) && isIdleEnd(each))
+      rows[rows.length - 1] = { ...last, count: last.count + 1 };
+    else rows.push({ ...each, count: 1 });
+  }
+  return rows;
+}
+
+function isIdleEnd({ source, outcome }: Listed): boolean {
+  return source === 'job-outcome' && outcome === 'ignored';
+}
+
+function nameOf(each: Folded): string {
+  if (each.count > 1) return `${each.name ?? '-'} and ${each.count - 1} more job ends`;
+  return each.name === undefined ? '-' : titleOfEvent(each);
 }
 
 /** Sentences for the reasons that the contract fixes to one word. */
