@@ -79,19 +79,6 @@ describe('the queue', () => {
     assert.ok(position('end', other) < position('end', first), 'another key did not wait');
   });
 
-  test('a cordoned queue starts nothing, and continues when the cordon is lifted', async (t) => {
-    const fixture = await openFixture(t);
-    const api = (await fixture.start()).api(fixture.token);
-    assert.equal((await api.post('/maintenance/cordon')).status, 200);
-    const id = await api.run(['/bin/true']);
-    const second = await fixture.start();
-    const readiness = await second.api(fixture.token).get('/maintenance/readiness');
-    assert.deepEqual(readiness.data, { cordoned: true, in_flight: 0, safe_to_reboot: true, running: [] });
-    assert.equal((await api.job(id)).state, 'queued');
-    assert.equal((await api.post('/maintenance/uncordon')).status, 200);
-    assert.equal((await api.waitFor(id)).state, 'succeeded');
-  });
-
   test('the command line that waits ends with the exit code of the job, in both forms', async (t) => {
     const fixture = await openFixture(t);
     const daemon = await fixture.start();

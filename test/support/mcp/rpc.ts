@@ -37,7 +37,7 @@ export interface Posting {
 
 /** One request to the endpoint, as given. */
 export async function post(
-  program: Program,
+  program: Pick<Program, 'url'>,
   token: string,
   { headers, body = '', method = 'POST' }: Posting,
 ): Promise<RpcAnswer> {
@@ -60,7 +60,7 @@ export async function post(
 
 /** One message of JSON-RPC. */
 export function rpc(
-  program: Program,
+  program: Pick<Program, 'url'>,
   token: string,
   method: string,
   params: Readonly<Record<string, unknown>> = {},
@@ -81,7 +81,7 @@ const META = {
 
 /** Calls a tool; fails where the answer is an error of the protocol. */
 export async function callTool(
-  program: Program,
+  program: Pick<Program, 'url'>,
   token: string,
   name: string,
   given: Readonly<Record<string, unknown>> = {},
