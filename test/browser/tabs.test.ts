@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
+import { addHistory } from '../../src/store/checks/history.ts';
+import { gather, type Gathered } from '../../src/domain/checks/sweep/day.ts';
 import { until } from '../support/api-client.ts';
-import { DESK, openPlace, PHONE, type Place, signedIn, startBrowser } from '../support/browser/browser.ts';
+import { DESK, openPlace, PHONE, type Place, signedIn, startBrowser, tabTo } from '../support/browser/browser.ts';
 import { faultsOf } from '../support/console/axe.ts';
 import { gate, gated, moveState, SERIAL } from '../support/fixtures/approvals.ts';
 import { needs } from '../support/tools.ts';
@@ -138,6 +140,31 @@ describe('The script of the console', { skip: needs('chromium') }, () => {
     for (const key of ['a', 'x', 'y', 'Enter']) await page.keyboard.press(key);
     assert.equal(page.url(), `${url}/approvals/${approval.id}`);
     await page.locator('.head').getByText('pending').waitFor();
+    assert.deepEqual(faults, []);
+    await context.close();
+  });
+
+  test('the strip of a check is one stop of the keyboard, in which arrows name each half hour', async () => {
+    const { program, url } = place;
+    await fetch(`${url}/api/v1/checks`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${program.tokens.operator}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'web', kind: 'tcp', interval: '1h', targets: ['one=192.0.2.1:9'] }),
+    });
+    const now = Date.now();
+    const gathered: Gathered[] = [];
+    gather(gathered, { at: now, reading: 'down', isSnoozed: false, durationMs: 3 });
+    await program.store.write((tx) => addHistory(tx, 'web', 'one', gathered));
+    const { context, page, faults } = await signedIn(browser, place, DESK, '/checks/web');
+    await tabTo(page, '.strip');
+    await page.keyboard.press('ArrowLeft');
+    assert.match(await page.locator('.slot').innerText(), /^\d\d:[03]0 to \d\d:[03]0 UTC: down at least once$/);
+    await page.keyboard.press('ArrowLeft');
+    assert.match(await page.locator('.slot').innerText(), /: no observation$/);
+    await page.keyboard.press('Home');
+    assert.equal(await page.locator('.strip').getAttribute('aria-activedescendant'), 's0-0');
+    assert.equal(await page.locator('[aria-selected=true]').count(), 1);
+    assert.deepEqual(await faultsOf(page), []);
     assert.deepEqual(faults, []);
     await context.close();
   });

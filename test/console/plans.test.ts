@@ -100,6 +100,16 @@ describe('In the console', () => {
     const since = new Date(now - 20 * DAY_MS).toISOString().slice(0, 10);
     assert.match(text, /24 h <b>100 %<\/b> · 7 d <b>100 %<\/b> · 30 d <b>50\.00 %<\/b> · 90 d <b>50\.00 %<\/b>/);
     assert.ok(text.includes(`observed since ${since}`));
-    assert.match(text, /aria-label="one: up 100 %, 0 of 48 half hours down/);
+    assert.match(text, /tabindex="0" aria-orientation="horizontal" aria-label="one: up 100 %, 0 of 48 half hours down/);
+    const names = [...text.matchAll(/<title>([^<]* to [^<]* UTC: [^<]*)<\/title>/g)].map(([, name]) => name ?? '');
+    assert.equal(new Set(names).size, 48, 'each slot has a name');
+    assert.match(names.at(-1) ?? '', /:[03]0 UTC: up$/);
+    const inTable = [...text.matchAll(/<td data-t="Time">([^<]*)<\/td>\s*<td data-t="State">([^<]*)</g)];
+    assert.deepEqual(
+      inTable.map(([, , state]) => state),
+      ['no observation', 'up'],
+    );
+    const starts = [inTable[0]?.[1], inTable[1]?.[1], names[0], names[47]].map((span) => span?.split(' to ')[0]);
+    assert.deepEqual(starts.slice(0, 2), starts.slice(2));
   });
 });

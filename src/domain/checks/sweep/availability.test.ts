@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { availability, type StoredDay } from './availability.ts';
+import { availability, stripStart, type StoredDay } from './availability.ts';
 import { addGathered, DAY_MS, dayOf, emptyDay, gather, type Gathered, SLOT_MS } from './day.ts';
 
 const NOW = Date.UTC(2026, 10, 23, 14, 10);
@@ -28,11 +28,11 @@ describe('The availability of a target', () => {
   });
 
   test('has the last 24 hours by half hours, over midnight', () => {
-    const { strip, stripFrom, uptime } = availability(
+    const { strip, uptime } = availability(
       history(3, (at) => ({ reading: at >= NOW - 75 * 60_000 && at < NOW - 45 * 60_000 ? 'down' : 'up' })),
       NOW,
     );
-    assert.equal(new Date(stripFrom).toISOString(), '2026-11-22T14:30:00.000Z');
+    assert.equal(new Date(stripStart(NOW)).toISOString(), '2026-11-22T14:30:00.000Z');
     assert.deepEqual([strip.length, strip.filter((slot) => slot === null).length], [48, 0]);
     assert.deepEqual(
       strip.slice(-4).map((slot) => [slot?.up, slot?.down]),

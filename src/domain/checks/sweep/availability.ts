@@ -33,8 +33,6 @@ export interface Uptime {
 export interface Availability {
   /** The last 24 hours in half hours, the oldest first; null for one without an observation. */
   readonly strip: readonly (DaySlot | null)[];
-  /** When the first half hour of the strip began, in milliseconds since the epoch. */
-  readonly stripFrom: number;
   readonly uptime: Uptime;
   /** Durations of the last day of those that were up, in milliseconds; null without one. */
   readonly durations: { readonly p50: number; readonly p90: number; readonly p99: number } | null;
@@ -59,12 +57,12 @@ export function availability(days: readonly StoredDay[], now: number): Availabil
     const found = byDay.get(dayOf(slot))?.slots[slot % STRIP_SLOTS];
     return found === undefined || found.up + found.down + found.missed === 0 ? null : found;
   });
-  return {
-    strip,
-    stripFrom: (lastSlot - STRIP_SLOTS + 1) * SLOT_MS,
-    uptime: uptimeOf(days, now),
-    durations: durationsOf(byDay, lastSlot),
-  };
+  return { strip, uptime: uptimeOf(days, now), durations: durationsOf(byDay, lastSlot) };
+}
+
+/** When the first half hour of a strip began, in milliseconds since the epoch. */
+export function stripStart(now: number): number {
+  return (Math.floor(now / SLOT_MS) - STRIP_SLOTS + 1) * SLOT_MS;
 }
 
 /** The shares of the days of one target, or of several together, in the windows of `availability`. */

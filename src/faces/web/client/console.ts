@@ -6,6 +6,7 @@ import { listenToKeys } from './keys.ts';
 import { LivePage } from './live-page.ts';
 import { Palette } from './palette.ts';
 import { offerPreferences } from './preferences.ts';
+import { listenToStrips } from './strips.ts';
 import { localise } from './times.ts';
 
 /** A form is sent once: a second press before the answer does nothing. */
@@ -27,3 +28,4 @@ page?.start();
 offerPreferences();
 localise(document);
 listenToKeys(page, new Palette());
+listenToStrips();

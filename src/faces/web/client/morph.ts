@@ -23,7 +23,9 @@ export function change(before: Element, after: Element): void {
     ignoreActiveValue: true,
     callbacks: {
       beforeAttributeUpdated: (name, node) => !(name === 'open' && node.tagName === 'DETAILS'),
-      beforeNodeMorphed: (node) => !(node instanceof HTMLFormElement && isTouched(node)),
+      beforeNodeMorphed: (node) =>
+        !(node instanceof HTMLFormElement && isTouched(node)) &&
+        !(node instanceof SVGElement && node === document.activeElement),
     },
   });
 }

@@ -1,8 +1,8 @@
-import type { HalfHour } from '../../../domain/checks/check.ts';
 import type { Projected } from '../../../operations/views/views.ts';
 import { html, type Html } from '../../html/html.ts';
 import { checkBlocks, percent } from '../../text/views/checks.ts';
 import { blocksHtml } from '../console/blocks.ts';
+import { stripHtml, stripTable } from '../console/strip.ts';
 import type { Page, PageRequest } from './page.ts';
 import { plainPage } from './plain.ts';
 
@@ -23,7 +23,7 @@ const CHECK: Page = {
   reads: ['check.get'],
   async show(request) {
     const check = await request.ask('check.get', 'check.get', request.params);
-    const content = html`${probe(check, request)}${strips(check)}\
+    const content = html`${probe(check, request)}${strips(check, request.display.nowMs)}\
 ${blocksHtml(checkBlocks(check, request.display), request)}`;
     return { title: `Check ${check.name}`, content };
   },
@@ -35,29 +35,22 @@ function probe({ name }: Check, { form }: PageRequest): Html {
 }
 
 /** The last day of each target, the worst of each half hour. */
-function strips({ targets }: Check): Html {
-  const rows = targets.flatMap(({ name, history }) =>
-    history === undefined ? [] : [html`<div><dt>${name}</dt><dd>${strip(name, history)}</dd></div>\n`],
+function strips({ targets }: Check, nowMs: number): Html {
+  const known = targets.flatMap(({ name, history }) => (history === undefined ? [] : [{ name, history }]));
+  if (known.length === 0) return html``;
+  const rows = known.map(
+    ({ name, history }, place) => html`<div><dt>${name}</dt><dd>\
+${stripHtml({ name, slots: history.half_hours }, place, labelOf(history), nowMs)}${windows(history)}</dd></div>\n`,
   );
-  if (rows.length === 0) return html``;
-  return html`<h2>The last 24 hours</h2>\n<dl>\n${rows}</dl>\n`;
+  const all = known.map(({ name, history }) => ({ name, slots: history.half_hours }));
+  return html`<h2>The last 24 hours</h2>\n<dl>\n${rows}</dl>\n${stripTable(all, nowMs)}`;
 }
 
-/** Heights that tell the states apart without colour. */
-const HEIGHTS: Readonly<Record<HalfHour, number>> = { up: 16, down: 7, missed: 2, none: 1 };
-
-function strip(name: string, history: History): Html {
-  const { half_hours: slots, uptime_24h: share } = history;
+function labelOf({ half_hours: slots, uptime_24h: share }: History): string {
   const counted = (['down', 'missed'] as const).map(
     (state) => `${slots.filter((slot) => slot === state).length} of ${slots.length} half hours ${state}`,
   );
-  const up = share === null ? 'no observation' : `up ${percent(share)}`;
-  const bars = slots.map(
-    (slot, at) =>
-      html`<rect class="${slot}" x="${at * 4}" y="${16 - HEIGHTS[slot]}" width="3" height="${HEIGHTS[slot]}"/>`,
-  );
-  return html`<svg class="strip" role="img" aria-label="${name}: ${up}, ${counted.join(', ')}" \
-viewBox="0 0 ${slots.length * 4} 16" preserveAspectRatio="none">${bars}</svg> ${windows(history)}`;
+  return `${share === null ? 'no observation' : `up ${percent(share)}`}, ${counted.join(', ')}`;
 }
 
 /** The shares up to 90 days; of a younger target since when it is observed. */
