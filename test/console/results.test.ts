@@ -38,6 +38,35 @@ describe('Results in the console', () => {
     assert.equal((await visitor.open(`/jobs/${await program.queue()}/hosts`)).status, 409);
   });
 
+  it('a job that runs shows what it does and how long it took before, after three successes', async (t) => {
+    const program = await startProgram(t);
+    const visitor = await visit(program, program.tokens.readonly);
+    const run = async (minutes: number): Promise<string> => {
+      const id = await program.queue();
+      await program.claim();
+      const started = Date.now() - minutes * 60_000;
+      const progress = JSON.stringify({ play: EVIL, task: 'Install' });
+      const values = { started_at: started, progress };
+      await program.store.write(({ db }) => db.updateTable('jobs').set(values).where('id', '=', id).execute());
+      return id;
+    };
+    const shown = async (id: string): Promise<string> =>
+      /<p class="progress">.*?<\/p>/s.exec((await visitor.open(`/jobs/${id}`)).text)?.[0] ?? '';
+    for (const minutes of [2, 30, 4]) {
+      const id = await run(minutes);
+      const text = await shown(id);
+      assert.match(text, /play <b>&quot;&gt;.*<\/b> · task <b>Install<\/b> · \d+ min \d+ s<\/p>/, 'too few to compare');
+      await program.finish(id, { state: 'succeeded', exitCode: 0 });
+      assert.equal(await shown(id), '', 'it does not run any more');
+    }
+    const again = await run(1);
+    assert.match(await shown(again), /1 min \d+ s, usually 4 min \d+ s <progress [^>]*max="2\d{5}" value="\d{5}">/);
+    await program.finish(again, { state: 'failed', exitCode: 1 });
+    const long = await shown(await run(9));
+    assert.match(long, /9 min \d+ s, longer than the usual 4 min \d+ s <progress [^>]*max="(2\d{5})" value="\1">/);
+    assert.doesNotMatch(long, /%/);
+  });
+
   it('of many tasks those have a column in which something changed or failed', () => {
     const quiet = 'o'.repeat(60);
     const all = columnsOf(matrixHtml(run(40, [quiet])).text);

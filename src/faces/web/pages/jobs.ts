@@ -12,6 +12,7 @@ import { mark } from '../console/marks.ts';
 import { hostsOf, HOSTS_PAGE } from './hosts.ts';
 import type { Page, PageRequest } from './page.ts';
 import { plainPage } from './plain.ts';
+import { progressHtml } from './progress.ts';
 
 /** Events of the log that are shown first: the newest ones. */
 const LOG_EVENTS = 400;
@@ -29,16 +30,17 @@ const JOB: Page = {
   path: '/jobs/:id',
   section: 'Jobs',
   title: 'Job',
-  reads: ['job.get', 'job.events', 'job.result', 'playbook.hosts'],
+  reads: ['job.get', 'job.events', 'job.result', 'playbook.hosts', 'job.list'],
   async show(request) {
     const { params, ask, display } = request;
     const job = await ask('job.get', 'job.get', params);
-    const [log, result, hosts] = await Promise.all([
+    const [progress, log, result, hosts] = await Promise.all([
+      progressHtml(job, request),
       logOf(job, request),
       resultOf(job, request),
       hostsOf(job, request),
     ]);
-    const content = html`${approvalOf(job, request)}${act(job, request)}\
+    const content = html`${progress}${approvalOf(job, request)}${act(job, request)}\
 ${blocksHtml(textOf('job.get', job, display), request)}
 ${result}${hosts}`;
     return { title: job.runbook, state: mark(job.state, JOB_PAINTS[job.state]), content, log };
