@@ -10,6 +10,9 @@ const RANGE = /\[([^[\]]*)\]/;
 const BRACKETED = /^\[(?<address>.+)\]:(?<port>\d{1,5})$/;
 const WITH_PORT = /^(?<address>(?:[^:[\]]|\[[^\]]*\])*):(?<port>\d{1,5})$/;
 
+/** With its ranges: each of them is a call of the reader. */
+const PATTERN_CHARACTERS_MAX = 1_000;
+
 /** Letters, digits, `_` and `-` in labels between dots, as DNS and Ansible have them. */
 export function isHostName(text: string): boolean {
   return HOST_NAME.test(text);
@@ -23,6 +26,8 @@ interface NamedHosts {
 
 /** Throws invalid_argument that names the line. */
 export function hostNames(pattern: string, line: number): NamedHosts {
+  if (pattern.length > PATTERN_CHARACTERS_MAX)
+    throw refusedAt(line, `expected at most ${PATTERN_CHARACTERS_MAX} characters in a name of hosts`);
   const plain = isIP(pattern) === 6 ? null : (BRACKETED.exec(pattern) ?? WITH_PORT.exec(pattern));
   const { address = pattern, port = null } = plain?.groups ?? {};
   const names = expand(address, line);

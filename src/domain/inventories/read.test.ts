@@ -181,6 +181,7 @@ describe('An inventory', () => {
     await refused('a[1:6000]\nb[1:6000]', /^file, line 2: expected at most 10000 hosts/);
     for (const range of ['[1]', '[1:2:3:4]', '[a:9]', '[b:a]', '[2:1]', '[01:100]', '[1:9:0]', '[1:]', '[A:zz]'])
       await refused(`x\ny${range}`, /^file, line 2: the range \[/);
+    await refused(`a${'[1:1]'.repeat(13_000)}`, /^file, line 1: expected at most 1000 characters in a name of hosts/);
     const groups = Array.from({ length: INVENTORY_LIMITS.groups }, (_each, at) => `[g${at}]`).join('\n');
     await refused(`a\n${groups}`, /^file, line 1000: expected at most 1000 groups/);
     await refused(`a[1:9999] x=${'y'.repeat(1_000)}`, /the variables of all hosts have more than 4194304 bytes/);
