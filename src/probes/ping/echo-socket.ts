@@ -59,16 +59,26 @@ export async function openEchoSocket(address: string, onReply: (token: Buffer) =
   };
 }
 
-/** Null where the C library has no such function, or the kernel grants none. */
-function openDescriptor({ domain, protocol }: Family): number | null {
+type SocketCall = (domain: number, type: number, protocol: number) => number;
+
+/** Looked up once: where the kernel grants no socket, each probe tries again. */
+let socketCall: SocketCall | null | undefined;
+
+/** Null where the C library has no such function. */
+function findSocketCall(): SocketCall | null {
   if (process.platform !== 'linux') return null;
   try {
-    const { functions } = ffi.dlopen(null, { socket: { arguments: ['i32', 'i32', 'i32'], return: 'i32' } });
-    const fd = functions.socket(domain, SOCK_DGRAM | SOCK_NONBLOCK_CLOEXEC, protocol);
-    return fd < 0 ? null : fd;
+    return ffi.dlopen(null, { socket: { arguments: ['i32', 'i32', 'i32'], return: 'i32' } }).functions.socket;
   } catch {
     return null;
   }
+}
+
+/** Null where the kernel grants none. */
+function openDescriptor({ domain, protocol }: Family): number | null {
+  if (socketCall === undefined) socketCall = findSocketCall();
+  const fd = socketCall?.(domain, SOCK_DGRAM | SOCK_NONBLOCK_CLOEXEC, protocol) ?? -1;
+  return fd < 0 ? null : fd;
 }
 
 function bound(socket: Socket, fd: number): Promise<void> {
