@@ -39,7 +39,7 @@ export class InventoryBuilder {
     if (!GROUP_NAME.test(name))
       throw refusedAt(
         line,
-        `${quoted(name)} is no name of a group; expected at most 128 letters, digits and _ - ., the first a letter ` +
+        `${quoted(name)} is not a group name; expected at most 128 letters, digits and _ - ., the first a letter ` +
           'or a digit',
       );
     if (this.#groups.size >= INVENTORY_LIMITS.groups)

@@ -35,7 +35,7 @@ export function hostNames(pattern: string, line: number): NamedHosts {
     if (!isHostName(name) && (isIP(name) !== 6 || name.includes('%')))
       throw refusedAt(
         line,
-        `${quoted(pattern)} is no name of a host; expected letters, digits and _ - . as in web1.example.org, or an ` +
+        `${quoted(pattern)} is not a host name; expected letters, digits and _ - . as in web1.example.org, or an ` +
           'address',
       );
   return { names, port };
@@ -62,7 +62,7 @@ function rangeOf(text: string, line: number): string[] {
   if (more.length > 0 || to === '' || !text.includes(':')) throw refuse('must be begin:end or begin:end:step');
   const first = from === '' ? '0' : from;
   const step = /^[1-9]\d{0,8}$/.test(by) ? Number(by) : null;
-  if (step === null) throw refuse('has a step that is no whole number from 1');
+  if (step === null) throw refuse('has a wrong step; expected a whole number from 1');
   if (/^[A-Za-z]$/.test(first) && /^[A-Za-z]$/.test(to))
     return counted(LETTERS.indexOf(first), LETTERS.indexOf(to), step, refuse, line).map((at) => LETTERS[at] ?? '');
   if (!/^\d{1,15}$/.test(first) || !/^\d{1,15}$/.test(to)) throw refuse('must have numbers or single letters');

@@ -40,8 +40,8 @@ describe('A limit', () => {
     refused('db9', /^Failure: limit: host "db9" is not in inventory "prod"; expected one of its hosts or groups\.$/);
     refused('web1,', /expected a host or a group before and after each ","/);
     refused('', /expected a host or a group/);
-    refused('web,!prod', /"web,!prod" leaves no host of inventory "prod"/);
-    refused('!all', /leaves no host/);
+    refused('web,!prod', /"web,!prod" selects no host of inventory "prod"/);
+    refused('!all', /selects no host/);
     for (const limit of ['web*', 'web?', '~web.*', 'web:&db', '@/etc/passwd', 'web[0]', 'web1/x'])
       refused(limit, /pattern/);
     for (const limit of ['-v', '--limit', 'WEB1', 'localhost']) refused(limit, /is not in inventory/);

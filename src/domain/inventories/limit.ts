@@ -8,7 +8,7 @@ const PATTERN = /[*?~&@[\]/\\]/;
 /**
  * The hosts that a limit leaves of the inventory, in the order of the inventory: names of hosts and groups with `,`
  * between them, and `!` before one to leave it out; null is all of them. Throws invalid_argument, which names `field`,
- * for a limit that names something else, or that leaves no host.
+ * for a limit that names something else, or that selects no host.
  */
 export function limitHosts(
   name: string,
@@ -31,7 +31,7 @@ export function limitHosts(
   if (hosts.length === 0)
     throw new Failure(
       'invalid_argument',
-      `${field}: ${JSON.stringify(limit)} leaves no host of inventory ${quoted(name)}.`,
+      `${field}: ${JSON.stringify(limit)} selects no host of inventory ${quoted(name)}.`,
     );
   return hosts;
 }

@@ -136,7 +136,7 @@ describe('An inventory', () => {
       await refused(`a\n[all:vars]\nx=${value}`, /^file, line 3: variable x holds a template/);
       await refused(`all:\n  hosts: {a: }\n  vars:\n    x:\n      - {y: '${value}'}`, /line \d: variable x holds/);
     }
-    await refused('all:\n  hosts:\n    "{{ x }}":', /^file, line 3: "\{\{ x \}\}" is no name of a host/);
+    await refused('all:\n  hosts:\n    "{{ x }}":', /^file, line 3: "\{\{ x \}\}" is not a host name/);
     await refused('all:\n  hosts: {a: }\n  vars:\n    x: !vault |\n      1', /^file, line 4: .*[Tt]ag/);
     await refused('all:\n  hosts: {a: }\n  vars: {x: !unsafe y}', /^file, line 3: .*[Tt]ag/);
     await refused('plugin: aws_ec2\nregions: [x]', /^file, line 1: this is the configuration of a plugin/);
@@ -147,10 +147,10 @@ describe('An inventory', () => {
 
   test('T24: has names of hosts and groups that are no path, option or pattern', async () => {
     for (const name of ['../x', '/etc/x', '-x', 'a b', 'a*', '~a', '@x', 'a,b', 'a&b', 'wéb', 'a_', 'x'.repeat(254)]) {
-      await refused(`all:\n  hosts:\n    ${JSON.stringify(name)}:`, /^file, line 3: ".+" is no name of a host/);
-      await refused(`all:\n  children:\n    ${JSON.stringify(name === 'a_' ? '_a' : name)}:`, /is no name of a group/);
+      await refused(`all:\n  hosts:\n    ${JSON.stringify(name)}:`, /^file, line 3: ".+" is not a host name/);
+      await refused(`all:\n  children:\n    ${JSON.stringify(name === 'a_' ? '_a' : name)}:`, /is not a group name/);
     }
-    await refused('[web 1]\na', /^file, line 1: "\[web 1\]" is no section/);
+    await refused('[web 1]\na', /^file, line 1: "\[web 1\]" is not a section/);
     await refused('[web]\nweb', /^file, line 1: "web" is a host and a group/);
   });
 

@@ -1,7 +1,7 @@
 /** What Ansible takes as the name of a variable, and which names and keys are not for data. */
 
 export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
-export const NAME_EXPECTED = 'a name has letters, digits and _, and begins with no digit';
+export const NAME_EXPECTED = 'expected a name of letters, digits and _ that does not begin with a digit';
 /** Variables that begin so decide what Ansible starts on this machine and whom it trusts. */
 export const CONNECTION_PREFIX = 'ansible_';
 /** A key that begins so makes Ansible read a map as something else. */

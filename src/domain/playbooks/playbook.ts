@@ -46,5 +46,5 @@ export function tagsFault(tags: readonly string[]): string | null {
   const bad = tags.find((tag) => !TAG.test(tag) || tag.startsWith('-'));
   return bad === undefined
     ? null
-    : 'expected tags of 1 to 64 characters without blanks and commas, the first no hyphen';
+    : 'expected tags of 1 to 64 characters without blanks and commas, not beginning with a hyphen';
 }

@@ -16,7 +16,7 @@ interface Targets {
 
 /**
  * The hosts, in the order of the inventory. Throws not_found for an unknown inventory, and invalid_argument for a limit
- * that leaves no host or names something else.
+ * that selects no host or names something else.
  */
 export async function targetHosts(db: Db, { inventory: name, limit, isOfEvent }: Targets): Promise<readonly string[]> {
   const inventory = await getInventory(db, name);

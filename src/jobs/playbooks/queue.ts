@@ -19,7 +19,7 @@ interface PlaybookRequest {
 
 /**
  * Throws not_found for a source, an inventory or a secret that does not exist, and invalid_argument for a limit that
- * leaves no host and for a project that cannot be used.
+ * selects no host and for a project that cannot be used.
  */
 export async function queuePlaybook(
   tx: Tx,

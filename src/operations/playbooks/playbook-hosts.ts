@@ -34,7 +34,7 @@ const hosts = readOperation({
       throw new Failure(
         'conflict',
         isTerminal(job.state)
-          ? `Job ${id} has no results by host: it is no playbook, or it ended before its first task.`
+          ? `Job ${id} has no results by host: it is not a playbook, or it ended before its first task.`
           : `Job ${id} is ${job.state}: it has no results yet.`,
       );
     const shown = await firstHosts(db, id, limit);

@@ -47,7 +47,7 @@ const REFUSED: readonly (readonly [what: string, raw: object, message: RegExp])[
     /^extra_vars: "ansible_ssh_common_args": variables that begin with ansible_/,
   ],
   ['a variable that Ansible sets', { extra_vars: { hostvars: {} } }, /^extra_vars: "hostvars": Ansible sets it/],
-  ['a variable that is no name', { extra_vars: { 'a b': 1 } }, /^extra_vars: "a b": a name has/],
+  ['a variable that is no name', { extra_vars: { 'a b': 1 } }, /^extra_vars: "a b": expected a name of/],
   ['T16: a value that Ansible would decode', { extra_vars: { a: [{ __ansible_vault: 'x' }] } }, /^extra_vars: "a": /],
   ['more variables than are accepted', { extra_vars: { a: 'x'.repeat(65_536) } }, /^extra_vars: expected at most/],
   ['T35: port 0', { egress_ports: [0] }, /^egress_ports\.0: expected 1 to 65535/],

@@ -131,7 +131,7 @@ class Literal {
       this.#blanks();
       if (!this.#takes(':')) throw /[,}]/.test(this.#text[this.#at] ?? '') ? new NoData('a set') : new NoLiteral();
       const value = this.#value(depth + 1);
-      if (typeof key !== 'string') throw new NoData('a map with keys that are no texts');
+      if (typeof key !== 'string') throw new NoData('a map with keys that are not texts');
       map.set(key, value);
       if (!this.#takes(',') && !/^\s*\}/.test(this.#text.slice(this.#at))) throw new NoLiteral();
     }

@@ -62,7 +62,7 @@ function readSection(reading: Reading, text: string, line: number): boolean {
   const section = SECTION.exec(text)?.groups;
   if (section === undefined) {
     if (!text.endsWith(']')) return false;
-    throw refusedAt(line, `${quoted(text)} is no section; expected [GROUP], [GROUP:children] or [GROUP:vars]`);
+    throw refusedAt(line, `${quoted(text)} is not a section; expected [GROUP], [GROUP:children] or [GROUP:vars]`);
   }
   const { group = '', kind = 'hosts' } = section;
   if (!KINDS.includes(kind)) throw refusedAt(line, `section ${quoted(text)}: expected one of ${KINDS.join(', ')}`);
