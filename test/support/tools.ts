@@ -40,6 +40,8 @@ const TEST_TOOLS = {
   'prometheus-alertmanager': onPath('prometheus-alertmanager'),
   nginx: { debianPackage: 'nginx', isThere: () => find('nginx', SERVERS) !== null },
   git: onPath('git'),
+  zsh: onPath('zsh'),
+  fish: onPath('fish'),
   groff: { ...onPath('groff'), debianPackage: 'groff-base' },
   ssh: { ...onPath('ssh'), debianPackage: 'openssh-client' },
   sshd: { debianPackage: 'openssh-server', isThere: () => existsSync(SSHD) },
