@@ -1,3 +1,4 @@
+/** The exports are written by hand after the documented form of each program; none was made by the program itself. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { AWX, CRONTAB, GATUS, SEMAPHORE, UPTIME_KUMA } from '../../../../test/support/configuration/exports.ts';
