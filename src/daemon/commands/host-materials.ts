@@ -6,7 +6,7 @@ import { knownHosts } from '../../domain/inventories/host-key.ts';
 import { noSshKey, targetHosts } from '../../jobs/inventories/targets.ts';
 import type { HostMaterials } from '../../runners/command/on-hosts.ts';
 import { hostKeysOf } from '../../store/inventories/host-keys.ts';
-import { getInventory, getInventoryRow } from '../../store/inventories/inventories.ts';
+import { getInventory, getSshKey } from '../../store/inventories/inventories.ts';
 import { sshKeyOf } from '../inventories/ssh-key.ts';
 import type { RunDeps } from '../jobs/run-support.ts';
 
@@ -21,7 +21,7 @@ export async function hostMaterials(deps: RunDeps, spec: CommandSpec): Promise<H
   const names = await targetHosts(db, spec);
   const hosts = connections(await getInventory(db, name), names);
   const keys = await hostKeysOf(db, name);
-  const { ssh_key: ref } = await getInventoryRow(db, name);
+  const ref = await getSshKey(db, name);
   const needsKey = hosts.some(({ kind }) => kind === 'ssh');
   if (needsKey && ref === null) throw noSshKey(name);
   return {

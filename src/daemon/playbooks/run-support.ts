@@ -2,7 +2,7 @@ import { Failure } from '../../domain/failure.ts';
 import { connections } from '../../domain/inventories/connection.ts';
 import { knownHosts } from '../../domain/inventories/host-key.ts';
 import { INVENTORY_FILE, renderInventory } from '../../domain/inventories/render.ts';
-import { LOCALHOST, SSH_AGENT } from '../../domain/inventories/inventory.ts';
+import { SSH_AGENT } from '../../domain/inventories/inventory.ts';
 import { playbookKind } from '../../domain/playbooks/kind.ts';
 import type { PlaybookSpec } from '../../domain/playbooks/playbook.ts';
 import { vaultFault, vaultVariable } from '../../domain/playbooks/vault.ts';
@@ -11,7 +11,7 @@ import type { Keyring } from '../../lib/seal.ts';
 import { ansibleRunner } from '../../runners/ansible/ansible.ts';
 import type { PlaybookMaterials, VaultSecret } from '../../runners/ansible/inputs.ts';
 import { hostKeysOf } from '../../store/inventories/host-keys.ts';
-import { getInventory, getInventoryRow } from '../../store/inventories/inventories.ts';
+import { getInventory, getSshKey } from '../../store/inventories/inventories.ts';
 import { encodeResults, insertResults } from '../../store/playbooks/results.ts';
 import type { Db } from '../../store/schema/schema.ts';
 import { listProjectSecrets, readSecrets } from '../../store/secrets/secrets.ts';
@@ -79,7 +79,7 @@ async function vaultOf(db: Db, ring: Keyring, project: string): Promise<VaultSec
 }
 
 async function inventoryKey(db: Db, ring: Keyring, inventory: string): Promise<Buffer | null> {
-  const { ssh_key: ref } = inventory === LOCALHOST ? { ssh_key: null } : await getInventoryRow(db, inventory);
+  const ref = await getSshKey(db, inventory);
   if (ref === SSH_AGENT)
     throw new Failure(
       'conflict',

@@ -1,7 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import { connections } from '../../domain/inventories/connection.ts';
 import { limitHosts, requireHost } from '../../domain/inventories/limit.ts';
-import { getInventory, getInventoryRow, holdInventory } from '../../store/inventories/inventories.ts';
+import { getInventory, getSshKey, holdInventory } from '../../store/inventories/inventories.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { Db } from '../../store/schema/schema.ts';
 
@@ -29,7 +29,7 @@ export async function requireReachable(db: Db, targets: Targets): Promise<void> 
   const { inventory: name } = targets;
   const hosts = await targetHosts(db, targets);
   if (connections(await getInventory(db, name), hosts).every(({ kind }) => kind === 'local')) return;
-  if ((await getInventoryRow(db, name)).ssh_key === null) throw noSshKey(name);
+  if ((await getSshKey(db, name)) === null) throw noSshKey(name);
 }
 
 export function noSshKey(inventory: string): Failure {

@@ -29,8 +29,9 @@ const READ_MAX = 4;
 
 const findRow = rowBy('inventories', 'name');
 
-const findDigest = prepared<{ name: string }, Pick<InventoryRow, 'digest'>>((db, value) =>
-  db.selectFrom('inventories').select('digest').where('name', '=', value('name')),
+/** Without the model, which has megabytes for thousands of hosts. */
+const findKeys = prepared<{ name: string }, Pick<InventoryRow, 'digest' | 'ssh_key'>>((db, value) =>
+  db.selectFrom('inventories').select(['digest', 'ssh_key']).where('name', '=', value('name')),
 );
 
 /** By name, without `localhost`. */
@@ -48,10 +49,15 @@ export async function getInventoryRow(db: Db, name: string): Promise<InventoryRo
 /** The hosts of a stored inventory, or of `localhost`, which always exists. Throws not_found. */
 export async function getInventory(db: Db, name: string): Promise<Inventory> {
   if (name === LOCALHOST) return LOCALHOST_INVENTORY;
-  const { digest } = found((await findDigest(db, { name })).rows[0], 'inventory', name);
+  const { digest } = found((await findKeys(db, { name })).rows[0], 'inventory', name);
   const read = READ.get(digest);
   if (read !== undefined) return read;
   return inventoryOf(await getInventoryRow(db, name));
+}
+
+/** The secret with the private key for its hosts, or SSH_AGENT; null without any. Throws not_found. */
+export async function getSshKey(db: Db, name: string): Promise<string | null> {
+  return name === LOCALHOST ? null : found((await findKeys(db, { name })).rows[0], 'inventory', name).ssh_key;
 }
 
 export function inventoryOf({ digest, model }: Pick<InventoryRow, 'digest' | 'model'>): Inventory {
