@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
 import { type Inventory, LOCALHOST, LOCALHOST_INVENTORY } from '../../domain/inventories/inventory.ts';
 import { readModel, writeModel } from '../../domain/inventories/model-json.ts';
+import { forgetManaged } from '../configuration/managed.ts';
 import { findActionUser } from '../engine/action-users.ts';
 import type { Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
@@ -132,6 +133,7 @@ export async function deleteInventory(tx: Tx, name: string): Promise<void> {
   if (user !== undefined) throw new Failure('conflict', `The ${user} uses inventory ${name}; remove it first.`);
   await tx.db.deleteFrom('host_keys').where('inventory', '=', name).execute();
   await tx.db.deleteFrom('inventories').where('name', '=', name).execute();
+  await forgetManaged(tx, 'inventory', name);
 }
 
 /** In a write that is about to refer to it: it is not removed before that write has ended. Throws not_found. */

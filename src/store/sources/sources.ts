@@ -1,4 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
+import { forgetManaged } from '../configuration/managed.ts';
 import { findActionUser } from '../engine/action-users.ts';
 import type { Tx } from '../engine/tx.ts';
 import { found, hasChanged, insertRow, rowBy } from '../engine/rows.ts';
@@ -68,6 +69,7 @@ export async function deleteSource(tx: Tx, name: string): Promise<void> {
   if (asker !== undefined) throw new Failure('conflict', `The ${asker} uses source ${name}; remove it first.`);
   const deleted = await tx.db.deleteFrom('sources').where('name', '=', name).returning('name').executeTakeFirst();
   found(deleted, 'source', name);
+  await forgetManaged(tx, 'source', name);
 }
 
 /** The folders of a source that its workspaces use as roots, each once; empty is the source itself. */

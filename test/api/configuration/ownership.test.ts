@@ -1,7 +1,9 @@
 /** Sets: what a configuration file manages, and who changed it since. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { deleteInventory } from '../../../src/store/inventories/inventories.ts';
 import { deleteNetgroup } from '../../../src/store/netgroups/netgroups.ts';
+import { deleteSource } from '../../../src/store/sources/sources.ts';
 import { apply, changesOf, diff, exported } from '../../support/configuration/config-files.ts';
 import { callLocally } from '../../support/fixtures/workspaces.ts';
 import { startProgram } from '../../support/program.ts';
@@ -37,9 +39,15 @@ describe('A set', () => {
 
   test('does not own an object that was removed and added again by hand', async (t) => {
     const program = await startProgram(t);
-    await apply(program, file('ops', group('a')));
-    await program.store.write((tx) => deleteNetgroup(tx, 'a'));
+    const others = 'inventories:\n  - {name: a, text: "web1\\n"}\nsources:\n  - {name: a, dir: /srv}\n';
+    const text = `${file('ops', group('a'))}${others}`;
+    await apply(program, text);
+    await program.store.write(async (tx) => {
+      for (const remove of [deleteNetgroup, deleteInventory, deleteSource]) await remove(tx, 'a');
+    });
     await callLocally(program, 'netgroup.add', { name: 'a', prefixes: '10.0.0.0/8' });
+    await callLocally(program, 'inventory.add', { name: 'a', text: 'web1\n' });
+    await callLocally(program, 'source.add', { name: 'a', dir: '/srv' });
     assert.deepEqual(changesOf(await apply(program, 'set: ops\n', { prune: true })), []);
   });
 
