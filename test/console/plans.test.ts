@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { addHistory } from '../../src/store/checks/history.ts';
 import { gather, type Gathered } from '../../src/domain/checks/sweep/day.ts';
 import { HandClock } from '../support/clock.ts';
+import { seeded } from '../chaos/seeded.ts';
 import { onMachine, tellStory } from '../support/console/story.ts';
 import { visit } from '../support/console/visitor.ts';
 import { startProgram } from '../support/program.ts';
@@ -82,6 +83,29 @@ describe('In the console', () => {
     await program.store.write(({ db }) => db.updateTable('artifacts').set({ consumed_by: 'job_1' }).execute());
     const [plan] = await onMachine<{ use: string; used_by: string }[]>(program, 'workspace.plans', { name: 'net' });
     assert.deepEqual([plan?.use, plan?.used_by], ['used', 'job_1']);
+  });
+
+  it('an address is shown with its netgroup, as the sweep has it, and the prefix that decides', async (t) => {
+    const program = await startProgram(t);
+    await onMachine(program, 'netgroup.add', { name: 'dc', prefixes: '10.0.0.0/8,!10.0.9.0/24' });
+    await onMachine(program, 'netgroup.add', { name: 'lab', prefixes: '10.1.0.0/16,2001:db8::/32' });
+    const visitor = await visit(program, program.tokens.readonly);
+    const index = await program.services.netgroups.current();
+    const { whole } = seeded(35);
+    const addresses = Array.from({ length: 40 }, () => `10.${whole(0, 1)}.${whole(8, 10)}.${whole(0, 255)}`);
+    const seen = new Set<string>();
+    for (const address of [...addresses, '2001:db8::1', '192.0.2.1']) {
+      const { text } = await visitor.open(`/netgroups?address=${encodeURIComponent(address)}`);
+      const [, panel = ''] = /<div class="panel">(.*?)<\/div>\n<table>/s.exec(text) ?? [];
+      const netgroup = index.classify(address);
+      assert.match(panel, new RegExp(` is (?:in )?${netgroup}\\b`), `${address}: ${panel}`);
+      seen.add(netgroup);
+    }
+    assert.deepEqual([...seen].toSorted(), ['away', 'dc', 'lab']);
+    assert.match((await visitor.open('/netgroups?address=10.0.9.1')).text, /!?10\.0\.9\.0\/24/);
+    const refused = await visitor.open(`/netgroups?address=${encodeURIComponent('<b>')}`);
+    assert.match(refused.text, /role="alert">address: expected an IPv4 or IPv6 address/);
+    assert.match(refused.text, /value="&lt;b&gt;"/);
   });
 
   it('a check shows its shares of 24 h to 90 d, and since when a younger target is observed', async (t) => {

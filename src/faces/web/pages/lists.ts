@@ -12,12 +12,6 @@ export const LIST_PAGES = [
     ],
   }),
   plainPage({
-    path: '/netgroups',
-    section: 'Checks',
-    title: 'Netgroups',
-    parts: [{ operation: 'netgroup.list', kind: 'netgroup.list' }],
-  }),
-  plainPage({
     path: '/quiet',
     section: 'Quiet',
     title: 'Quiet',

@@ -6,6 +6,7 @@ import { EVENT_PAGES } from './events.ts';
 import { JOB_PAGES } from './jobs.ts';
 import { LIST_PAGES } from './lists.ts';
 import { MAINTENANCE_PAGES } from './maintenance.ts';
+import { NETGROUPS_PAGE } from './netgroups.ts';
 import { OVERVIEW } from './overview.ts';
 import type { Page } from './page.ts';
 import { RULE_PAGES } from './rules.ts';
@@ -20,6 +21,7 @@ export const PAGES: readonly Page[] = [
   ...EVENT_PAGES,
   ...RULE_PAGES,
   ...CHECK_PAGES,
+  NETGROUPS_PAGE,
   ...WORKSPACE_PAGES,
   ...WORKFLOW_PAGES,
   ...LIST_PAGES,

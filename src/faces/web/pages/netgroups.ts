@@ -1,0 +1,35 @@
+import { Failure } from '../../../domain/failure.ts';
+import { html, type Html } from '../../html/html.ts';
+import { textOf } from '../../text/render.ts';
+import { blocksHtml } from '../console/blocks.ts';
+import type { Page, PageRequest } from './page.ts';
+
+export const NETGROUPS_PAGE: Page = {
+  path: '/netgroups',
+  section: 'Checks',
+  title: 'Netgroups',
+  reads: ['netgroup.list', 'netgroup.classify'],
+  async show(request) {
+    const { ask, display, query } = request;
+    const list = await ask('netgroup.list', 'netgroup.list');
+    const address = query.get('address')?.trim() ?? '';
+    const content = html`<form class="filter" role="search">
+<label>address<input name="address" value="${address}" required></label>
+<button>Show its netgroup</button>
+</form>
+${address === '' ? html`` : await classified(address, request)}\
+${blocksHtml(textOf('netgroup.list', list, display), request)}`;
+    return { title: 'Netgroups', content };
+  },
+};
+
+/** As the sweep of the checks and the peers of the audit ledger are classified. */
+async function classified(address: string, request: PageRequest): Promise<Html> {
+  try {
+    const found = await request.ask('netgroup.classify', 'netgroup.classify', { address });
+    return html`<div class="panel">${blocksHtml(textOf('netgroup.classify', found, request.display), request)}</div>\n`;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return html`<p role="alert">${error.message}</p>\n`;
+  }
+}
