@@ -60,7 +60,7 @@ it('"This page elsewhere" works as it is written, and the command answers what t
     const { exitCode, stdout, stderr } = await svc(words, { clock: systemClock, ...where });
     assert.ok(exitCode === 0 || path === '/health', `${path}: ${command}: ${stdout}${stderr}`);
     assert.match(stdout, /^\{"schema_version":1,"kind":"(?!error)/, path);
-    // Health and readiness are measured anew each time.
+    // Health and readiness are measured again each time.
     if (body !== null && path !== '/health') assert.equal(stdout, body, `${path}: ${command}`);
     if (body !== null) both += 1;
   }

@@ -1,4 +1,4 @@
-/** Marks of states are told apart by shape, by word and, for each kind of colour vision, by colour. */
+/** Marks of states differ by shape, by word and, for each kind of colour vision, by colour. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
