@@ -5,8 +5,10 @@ import { PAGES } from '../../src/faces/web/pages/table.ts';
 import { ACTIONS } from '../../src/faces/web/pages/actions.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
 import { getJob } from '../../src/store/jobs/jobs.ts';
+import { restartOf } from '../../src/store/maintenance/restarts.ts';
 import { gate } from '../support/fixtures/approvals.ts';
 import { startProgram } from '../support/program.ts';
+import { daemonRow } from '../support/restart/daemon-row.ts';
 import { formsOf, visit } from '../support/console/visitor.ts';
 
 describe('In the console', () => {
@@ -106,6 +108,22 @@ describe('In the console', () => {
     assert.match((await visitor.open('/maintenance')).text, /<h1>It is safe to reboot<\/h1>/);
     assert.equal((await visitor.submit('/maintenance', '/maintenance/uncordon')).status, 303);
     assert.doesNotMatch((await visitor.open('/')).text, /is cordoned/);
+  });
+
+  it('a daemon restarts in place only after its name was typed, and the page says how far that is', async (t) => {
+    const program = await startProgram(t);
+    await daemonRow(program, 'older-digest');
+    const visitor = await visit(program, program.tokens.operator);
+    const path = '/maintenance/nodes/web1/restart';
+    const refused = await visitor.submit('/maintenance', path, { confirm: 'web' });
+    assert.equal(refused.status, 400);
+    assert.match(refused.text, /confirm: type web1 to confirm\./);
+    assert.equal((await restartOf(program.store.db, 'web1'))?.state, 'idle');
+    assert.equal((await visitor.submit('/maintenance', path, { confirm: 'web1' })).status, 303);
+    assert.match((await visitor.open('/maintenance')).text, /<dt>State<\/dt><dd>requested/);
+    const reader = await visit(program, program.tokens.readonly);
+    const { text } = await reader.open('/maintenance');
+    assert.deepEqual([/Restart web1/.test(text), /requested/.test(text)], [false, true]);
   });
 
   it('after signing in one gets the page that was asked for, and never another server', async (t) => {

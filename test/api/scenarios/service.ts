@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { newId } from '../../../src/lib/id.ts';
-import { insertDaemon } from '../../../src/store/maintenance/daemons.ts';
-import { recordDigest, restartOf, settleRestart } from '../../../src/store/maintenance/restarts.ts';
-import type { Program } from '../../support/program.ts';
+import { daemonRow } from '../../support/restart/daemon-row.ts';
+import { restartOf } from '../../../src/store/maintenance/restarts.ts';
 import { type Scenario, send } from '../../support/scenario.ts';
 
 /** A surface without a job queue serves none of these. */
@@ -14,28 +12,6 @@ const OF_THE_QUEUE = [
   { operation: 'maintenance.restart', method: 'POST', path: '/api/v1/maintenance/restart' },
   { operation: 'maintenance.restart-status', method: 'GET', path: '/api/v1/maintenance/restart' },
 ] as const;
-
-/** A daemon of this machine that lives, with the digest of what it runs. */
-async function daemonRow({ store }: Program, digest: string | null, node = 'web1'): Promise<Record<string, string>> {
-  await store.write(async (tx) => {
-    const id = newId('dmn', tx.now);
-    await insertDaemon(tx, {
-      id,
-      host: 'test-host',
-      boot_id: 'test-boot',
-      pid: 1,
-      version: '0.0.0-test',
-      started_at: tx.now,
-      lease_until: null,
-      stopped_at: null,
-      node,
-    });
-    const program = { root: '/nowhere', main: '/nowhere/main.js', executable: '/nowhere/node', uid: 0 };
-    await settleRestart(tx, { node, daemonId: id, program, follows: false });
-    if (digest !== null) await recordDigest(tx, id, digest);
-  });
-  return {};
-}
 
 export const SERVICE_SCENARIOS: readonly Scenario[] = [
   ...OF_THE_QUEUE.map(({ operation, ...message }): Scenario => ({

@@ -126,8 +126,9 @@ export class Console {
       return text === null || text === '' ? [] : [[name, text.replaceAll('\r\n', '\n')] as const];
     });
     const fields = Object.fromEntries(given);
-    if (action.confirms?.(fields) === true && form.get('confirm')?.trim() !== params['name'])
-      throw new Failure('invalid_argument', `confirm: type ${params['name'] ?? ''} to confirm.`);
+    const [name = ''] = Object.values(params);
+    if (action.confirms?.(fields) === true && form.get('confirm')?.trim() !== name)
+      throw new Failure('invalid_argument', `confirm: type ${name} to confirm.`);
     const operation = operationOf(action.operation);
     const answer = await waits.call(exchange, runtime, operation, {
       caller,

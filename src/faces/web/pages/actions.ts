@@ -13,7 +13,7 @@ export interface Action {
   readonly page: `/${string}`;
   /** The path that the browser opens after it. */
   readonly goesTo?: (params: Readonly<Record<string, string>>, data: Data, kind: ViewName) => string;
-  /** Whether the name of the thing must be typed in the field `confirm`, for these fields of the form. */
+  /** Whether the name in the path must be typed in the field `confirm`, for these fields of the form. */
   readonly confirms?: (fields: Data) => boolean;
 }
 
@@ -70,5 +70,13 @@ export const ACTIONS: readonly Action[] = [
     fields: [],
     page: '/maintenance',
     goesTo: toMaintenance,
+  },
+  {
+    path: '/maintenance/nodes/:node/restart',
+    operation: 'maintenance.restart',
+    fields: [],
+    page: '/maintenance',
+    goesTo: toMaintenance,
+    confirms: () => true,
   },
 ];

@@ -3,23 +3,29 @@ import type { Projected } from '../../../operations/views/views.ts';
 import { html, type Html } from '../../html/html.ts';
 import { textOf } from '../../text/render.ts';
 import { blocksHtml } from '../console/blocks.ts';
-import type { Page, PageRequest } from './page.ts';
+import { type Page, type PageRequest, typed } from './page.ts';
 
 type Readiness = Projected<'maintenance.readiness'>;
+type Nodes = Projected<'node.list'>;
+
+/** A daemon that was seen in this time, in milliseconds, has a form to restart it; the first 20 do. */
+const SEEN_MS = 60_000;
+const RESTARTS_MAX = 20;
 
 const MAINTENANCE: Page = {
   path: '/maintenance',
   section: 'System',
   title: 'Maintenance',
-  reads: ['maintenance.readiness', 'node.list', 'maintenance.interrupted'],
+  reads: ['maintenance.readiness', 'node.list', 'maintenance.restart-status', 'maintenance.interrupted'],
   async show(request) {
     const { ask, display } = request;
     const [readiness, nodes] = await Promise.all([readinessOf(request), ask('node.list', 'node.list')]);
-    const interrupted = readiness === null ? html`` : await interruptedHtml(request);
+    const ofDaemon =
+      readiness === null ? html`` : html`${await restartsHtml(nodes, request)}${await interruptedHtml(request)}`;
     const content = html`<p>While the service is cordoned, running jobs continue, no job starts and no rule fires.</p>
 ${readinessHtml(readiness, request)}<h2>Daemons</h2>
 ${blocksHtml(textOf('node.list', nodes, display), request)}
-${interrupted}`;
+${ofDaemon}`;
     return { title: titleOf(readiness), content };
   },
 };
@@ -56,6 +62,38 @@ store; ask one of them: <code>svc maintenance readiness</code></p>\n`;
     : request.form({ path: '/maintenance/cordon', operation: 'maintenance.cordon', label: 'Cordon the service' });
   return html`<div class="acts">${button}</div>
 ${blocksHtml(textOf('maintenance.readiness', readiness, request.display), request)}`;
+}
+
+/** How each daemon becomes the new program on disk, and what became of that. */
+async function restartsHtml(nodes: Nodes, request: PageRequest): Promise<Html> {
+  const since = request.display.nowMs - SEEN_MS;
+  const alive = nodes.filter(({ last_seen_at: at }) => at !== null && Date.parse(at) >= since);
+  const parts = await Promise.all(alive.slice(0, RESTARTS_MAX).map(({ name }) => restartHtml(name, request)));
+  return html`<h2>Restart in place</h2>
+<p>Install the new program first. The daemon tries it, waits for its jobs, and becomes it in the same process.</p>
+${parts}`;
+}
+
+async function restartHtml(node: string, request: PageRequest): Promise<Html> {
+  const form = request.form({
+    path: `/maintenance/nodes/${encodeURIComponent(node)}/restart`,
+    operation: 'maintenance.restart',
+    label: `Restart ${node}`,
+    look: 'danger',
+    fields: typed(`Type ${node} to restart it`),
+  });
+  const last = await request.ask('maintenance.restart-status', 'maintenance.restart', { node }).catch(nullIfGone);
+  const known =
+    last === null || last.requested_at === null
+      ? html``
+      : blocksHtml(textOf('maintenance.restart', last, request.display), request);
+  return html`<div class="acts">${form}</div>\n${known}\n`;
+}
+
+/** A daemon that has stopped since it was listed. */
+function nullIfGone(error: unknown): null {
+  if (error instanceof Failure && error.code === 'unavailable') return null;
+  throw error;
 }
 
 async function interruptedHtml(request: PageRequest): Promise<Html> {

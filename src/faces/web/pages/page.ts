@@ -1,5 +1,5 @@
 import type { Projected, ViewName } from '../../../operations/views/views.ts';
-import type { Html } from '../../html/html.ts';
+import { html, type Html } from '../../html/html.ts';
 import type { Display } from '../../text/display.ts';
 
 /** The entries of the navigation, in its order. The first page of a section without parameters is its entry. */
@@ -81,6 +81,11 @@ export interface Visitor {
 }
 
 /** One button, with the fields of its form. */
+/** The field in which one types the name of what one means, for an action with `confirms`. */
+export function typed(label: string): Html {
+  return html`<label>${label}<input name="confirm" required autocomplete="off"></label> `;
+}
+
 export interface Button {
   /** The path of a row of ACTIONS, with the values of its parameters. */
   readonly path: string;

@@ -6,7 +6,7 @@ import { relative } from '../../text/time.ts';
 import { DRIFT_PAINT, NO_STATES } from '../../text/views/workspaces.ts';
 import { blocksHtml } from '../console/blocks.ts';
 import { mark } from '../console/marks.ts';
-import type { Page, PageRequest } from './page.ts';
+import { type Page, type PageRequest, typed } from './page.ts';
 import { plainPage } from './plain.ts';
 
 type Workspace = Projected<'workspace.get'>;
@@ -73,11 +73,6 @@ function plansFrom(serial: number, plans: Projected<'workspace.plans'>): string 
   const counts = (['open', 'used', 'stale'] as const).map((use) => [uses.filter((each) => each === use).length, use]);
   const shown = counts.filter(([count]) => count !== 0).map(([count, use]) => `${count} ${use}`);
   return shown.join(', ') || '-';
-}
-
-/** The field that shows that somebody means this workspace. */
-function typed(label: string): Html {
-  return html`<label>${label}<input name="confirm" required autocomplete="off"></label> `;
 }
 
 function actions({ name, policy }: Workspace, { form }: PageRequest): Html {
