@@ -2,7 +2,7 @@
  * Shows the main path in one command, with a real daemon on a temporary directory. First a command is queued through
  * the HTTP API and followed to its end. Then an alert arrives, a rule holds its job until a person approves it, a phone
  * gets the notification and approves by its link, and the job runs. `--keep` leaves the daemon running; an interrupt
- * then ends it and removes its directory.
+ * then ends it and removes its directory. With `--keep --story` see demo-story.ts.
  */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,6 +10,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openPhone } from './demo-phone.ts';
+import { showStory } from './demo-story.ts';
 import {
   ANSWER_LIMIT_MS,
   api,
@@ -174,10 +175,14 @@ function letGo(child: ChildProcess): void {
   child.unref();
 }
 
-async function main(keep: boolean): Promise<number> {
+async function main(keep: boolean, story: boolean): Promise<number> {
   const { promise: interrupted, resolve: interrupt } = Promise.withResolvers<null>();
   // From the first signal on they do nothing more, so that it ends in good order.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupt(null));
+  if (keep && story) {
+    await showStory(interrupted);
+    return 0;
+  }
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-demo-'));
   const held: Held = { folder, dataDir: join(folder, 'data'), runsDir: ownRunsDir(), running: new Set() };
   mkdirSync(held.dataDir, { mode: 0o700 });
@@ -195,4 +200,4 @@ async function main(keep: boolean): Promise<number> {
   process.exit(EXIT_INTERRUPTED);
 }
 
-process.exitCode = await main(process.argv.includes('--keep'));
+process.exitCode = await main(process.argv.includes('--keep'), process.argv.includes('--story'));
