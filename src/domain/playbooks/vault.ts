@@ -1,3 +1,5 @@
+import { CONNECTION_PREFIX, SET_BY_ANSIBLE } from '../inventories/variable-name.ts';
+
 /** The secrets of a project in a playbook run: each is the password of a vault id, and the value of a variable. */
 
 /** Ansible tries the passwords one after another; each takes about 20 ms. */
@@ -20,8 +22,10 @@ export function vaultFault(project: string, names: readonly string[]): string | 
     const variable = vaultVariable(name);
     const other = variables.get(variable);
     if (other !== undefined) return `secrets ${other} and ${name} would both be the variable ${variable}`;
-    if (variable.startsWith('ansible_') && !PASSWORDS.has(variable))
-      return `secret ${name} would be the variable ${variable}, which changes how Ansible connects`;
+    const what = `secret ${name} would be the variable ${variable}, which`;
+    if (variable.startsWith(CONNECTION_PREFIX) && !PASSWORDS.has(variable))
+      return `${what} changes how Ansible connects`;
+    if (SET_BY_ANSIBLE.has(variable)) return `${what} Ansible sets`;
     variables.set(variable, name);
   }
   return null;
