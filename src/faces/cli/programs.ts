@@ -127,41 +127,6 @@ export const PAIR_FLAGS: Readonly<Record<string, Pick<Flag, 'placeholder' | 'hel
   extra_vars: { placeholder: 'NAME=VALUE', help: 'Variable of the playbook; repeatable' },
 };
 
-/**
- * What a flag takes, where the name of its field is no word for it; otherwise the name is shown. With FILE the command
- * line reads the file (`-` is standard input) and passes its text.
- */
-export const PLACEHOLDERS: Readonly<Record<string, string>> = {
-  apply: 'WORKSPACE',
-  approval_ttl: 'DURATION',
-  approve_when: 'EXPRESSION',
-  backup: 'NAME',
-  concurrency_key: 'KEY',
-  deny_when: 'EXPRESSION',
-  destroy: 'WORKSPACE',
-  drift: 'WORKSPACE',
-  every: 'DURATION',
-  expect_addr: 'IP',
-  expect_body: 'TEXT',
-  expires: 'DURATION',
-  expires_at: 'TIME',
-  extra_vars_file: 'FILE',
-  for: 'DURATION',
-  from: 'STEP',
-  git: 'URL',
-  interval: 'DURATION',
-  prefixes: 'CIDR,...',
-  ledger_head: 'FILE',
-  since: 'TIME',
-  skip_tags: 'TAG,...',
-  ssh_key: 'PROJECT/SECRET',
-  tags: 'TAG,...',
-  targets: 'NAME=TARGET',
-  timeout: 'DURATION',
-  vault_project: 'PROJECT',
-  when: 'EXPRESSION',
-};
-
 /** The help of `--wait`, and what the help of its `--timeout` adds; null without a `--timeout`. */
 const WAITS: Readonly<Record<WaitMode, { readonly help: string; readonly timeout: string | null }>> = {
   job: { help: 'Follow the output; exit with the exit code of the job', timeout: null },

@@ -65,7 +65,7 @@ export const createToken = writeOperation({
     name: unreserved.describe('Name of the token; for a host token, the name of its host'),
     scope: field.oneOf(SCOPES).describe('Permissions of the token'),
     owner: unreserved.optional().describe('Owner of the token; default its name'),
-    expires: z.string().optional().describe('Lifetime of the token, such as 24h'),
+    expires: field.duration.optional().describe('Lifetime of the token, such as 24h'),
   }),
   answers: ['token.created'],
   failures: ['duplicate'],

@@ -57,7 +57,7 @@ const create = writeOperation({
   },
   input: z.strictObject({
     name: field.name.default(BACKUP_NAME_DEFAULT).describe('Name of the backup; old ones of the name are removed'),
-    timeout: z.string().optional().describe('Maximum duration of the run, such as 10m'),
+    timeout: field.timeout,
     summary: field.summary,
   }),
   answers: ['job.enqueued'],

@@ -190,7 +190,7 @@ const snooze = writeOperation({
   input: z.strictObject({
     name: field.name,
     target: field.name.optional().describe('Name of one target; default all targets of the check'),
-    for: z.string().describe('How long, such as 2h; 0 ends a snooze'),
+    for: field.duration.describe('How long, such as 2h; 0 ends a snooze'),
   }),
   answers: ['check.get'],
   failures: ['not_found'],

@@ -14,15 +14,18 @@ const STATUS = 'expected a status from 100 to 599, or 0 for any of 2xx and 3xx';
 /** RFC 6901: nothing, or parts that begin with a slash; a tilde is written ~0 and a slash ~1. */
 const POINTER = /^(?:\/(?:[^~/]|~[01])*)*$/;
 
-export const targets = z
-  .array(z.string({ error: 'expected a text of the form NAME=TARGET' }), {
-    error: 'expected a list of texts of the form NAME=TARGET',
-  })
-  .min(1, { error: 'expected at least one target' })
-  .max(CHECK_LIMITS.targets, { error: `expected at most ${CHECK_LIMITS.targets} targets` })
-  .describe('Name of a target and what to probe, such as web1=10.0.0.5:443');
+export const targets = field.as(
+  'NAME=TARGET',
+  z
+    .array(z.string({ error: 'expected a text of the form NAME=TARGET' }), {
+      error: 'expected a list of texts of the form NAME=TARGET',
+    })
+    .min(1, { error: 'expected at least one target' })
+    .max(CHECK_LIMITS.targets, { error: `expected at most ${CHECK_LIMITS.targets} targets` })
+    .describe('Name of a target and what to probe, such as web1=10.0.0.5:443'),
+);
 
-export const interval = z.string().describe('Time between two probes of a target, such as 30s');
+export const interval = field.duration.describe('Time between two probes of a target, such as 30s');
 
 /** The own fields of each kind. */
 export const OWN_FIELDS = {
@@ -38,24 +41,30 @@ export const OWN_FIELDS = {
     .optional()
     .describe('Of http: the expected status; default any of 2xx and 3xx'),
   method: field.oneOf(HTTP_METHODS).optional().describe('Of http: the method; default GET'),
-  expect_body: z
-    .string()
-    .min(1, { error: 'expected a text' })
-    .refine((text) => Buffer.byteLength(text) <= expectBodyBytes, {
-      error: `expected at most ${expectBodyBytes} bytes`,
-    })
-    .optional()
-    .describe('Of http: a text that the body must contain'),
-  expect_addr: z
-    .string()
-    .transform((text, context) => {
-      const address = canonicalAddress(text);
-      if (address !== null) return address;
-      context.addIssue({ code: 'custom', message: 'expected an IP address' });
-      return z.NEVER;
-    })
-    .optional()
-    .describe('Of dns: an address that the name must have'),
+  expect_body: field.as(
+    'TEXT',
+    z
+      .string()
+      .min(1, { error: 'expected a text' })
+      .refine((text) => Buffer.byteLength(text) <= expectBodyBytes, {
+        error: `expected at most ${expectBodyBytes} bytes`,
+      })
+      .optional()
+      .describe('Of http: a text that the body must contain'),
+  ),
+  expect_addr: field.as(
+    'IP',
+    z
+      .string()
+      .transform((text, context) => {
+        const address = canonicalAddress(text);
+        if (address !== null) return address;
+        context.addIssue({ code: 'custom', message: 'expected an IP address' });
+        return z.NEVER;
+      })
+      .optional()
+      .describe('Of dns: an address that the name must have'),
+  ),
   op: field.oneOf(METRIC_OPS).optional().describe('Of metric, required: how the number compares'),
   value: z
     .number({ error: 'expected a number' })

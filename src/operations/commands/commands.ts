@@ -52,7 +52,7 @@ const run = writeOperation({
       .refine((words) => commandBytes(words) <= COMMAND_BYTES_MAX, {
         error: `expected at most ${COMMAND_BYTES_MAX} bytes in all`,
       }),
-    timeout: z.string().optional().describe('Maximum duration of the run, such as 10m'),
+    timeout: field.timeout,
     summary: field.summary,
     ...REACH_FIELDS,
   }),

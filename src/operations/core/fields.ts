@@ -3,8 +3,26 @@ import { summaryFault } from '../../domain/approvals/summary.ts';
 import { Failure } from '../../domain/failure.ts';
 import { NAME } from '../../domain/name.ts';
 import { isId } from '../../lib/id.ts';
+import { wrapped } from './parse.ts';
 
 /** The input fields that several operations share, each with the message that its refusal shows. */
+
+const VALUE_WORDS = z.registry<{ readonly word: string }>();
+
+/**
+ * A field whose flag is written `--timeout DURATION` in the help; without it the word is the name of the field. With
+ * FILE the command line reads the file (`-` is standard input) and passes its text.
+ */
+export function as<T extends z.ZodType>(word: string, schema: T): T {
+  VALUE_WORDS.add(schema, { word });
+  return schema;
+}
+
+/** The word for a value of a field, see `as`. */
+export function wordOf(schema: z.core.$ZodType): string | undefined {
+  const inner = wrapped(schema);
+  return VALUE_WORDS.get(schema as z.ZodType)?.word ?? (inner === undefined ? undefined : wordOf(inner));
+}
 
 /** An id of ours: `<prefix>_` and 26 characters. */
 export function id(prefix: string): z.ZodType<string> {
@@ -29,7 +47,16 @@ export function text(maxCharacters: number) {
 export const flag = z.boolean({ error: 'expected true or false' }).default(false);
 
 /** RFC 3339, with any offset. */
-export const time = z.iso.datetime({ offset: true, error: 'expected a time such as 2026-11-21T12:00:00Z' });
+export const time = as('TIME', z.iso.datetime({ offset: true, error: 'expected a time such as 2026-11-21T12:00:00Z' }));
+
+/** Such as 10m; the operation reads it. */
+export const duration = as('DURATION', z.string());
+
+/** Of the run of a job. */
+export const timeout = duration.optional().describe('Maximum duration of the run, such as 10m');
+
+/** An expression of CEL; the operation checks it. */
+export const expression = as('EXPRESSION', z.string());
 
 /** How many rows a list answers; 0 is all of them. */
 export function limit(standard: number) {

@@ -57,9 +57,14 @@ interface FieldType {
 
 /** Looks through optional, default, and pipes for what a field is made of. */
 export function innerType(schema: z.core.$ZodType): FieldType {
+  const inner = wrapped(schema);
+  return inner === undefined ? schema._zod.def : innerType(inner);
+}
+
+/** What an optional field, one with a default, or a pipe is made of; undefined for other fields. */
+export function wrapped(schema: z.core.$ZodType): z.core.$ZodType | undefined {
   const def = schema._zod.def as FieldType & { innerType?: z.core.$ZodType; in?: z.core.$ZodType };
-  const inner = def.innerType ?? (def.type === 'pipe' ? def.in : undefined);
-  return inner === undefined ? def : innerType(inner);
+  return def.innerType ?? (def.type === 'pipe' ? def.in : undefined);
 }
 
 /**

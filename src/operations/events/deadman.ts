@@ -51,9 +51,12 @@ const add = writeOperation({
   input: z.strictObject({
     name: field.name,
     webhook: field.name.describe('Webhook to watch'),
-    every: z
-      .string({ error: 'expected a duration such as 10m' })
-      .describe('Longest silence allowed, such as 10m; at least 10s; counted from now'),
+    every: field.as(
+      'DURATION',
+      z
+        .string({ error: 'expected a duration such as 10m' })
+        .describe('Longest silence allowed, such as 10m; at least 10s; counted from now'),
+    ),
   }),
   answers: ['deadman.get'],
   failures: ['not_found', 'duplicate'],

@@ -58,10 +58,13 @@ const list = readOperation({
   run: async ({ store }) => reply('inventory.list', (await listInventories(store.db)).map(inventoryView)),
 });
 
-export const sshKeyField = z
-  .string()
-  .refine((text) => isSecretRef(text) || text === SSH_AGENT, { error: `expected PROJECT/SECRET, or ${SSH_AGENT}` })
-  .describe('Secret with the private key for its hosts; agent for the SSH agent of the daemon');
+export const sshKeyField = field.as(
+  'PROJECT/SECRET',
+  z
+    .string()
+    .refine((text) => isSecretRef(text) || text === SSH_AGENT, { error: `expected PROJECT/SECRET, or ${SSH_AGENT}` })
+    .describe('Secret with the private key for its hosts; agent for the SSH agent of the daemon'),
+);
 
 /** Throws not_found. */
 async function requireKey({ db }: Tx, key: string): Promise<void> {

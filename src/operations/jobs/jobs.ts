@@ -28,7 +28,7 @@ const list = readOperation({
   input: z.strictObject({
     state: field.oneOf(JOB_STATES).optional().describe('Only jobs in this state'),
     runbook: z.string().max(1_000).optional().describe('Only jobs with exactly this runbook'),
-    concurrency_key: z.string().max(1_000).optional().describe('Only jobs with this concurrency key'),
+    concurrency_key: field.as('KEY', z.string().max(1_000)).optional().describe('Only jobs with this concurrency key'),
     limit: field.limit(50).describe('Maximum number of rows; 0 is all'),
   }),
   answers: ['job.list'],

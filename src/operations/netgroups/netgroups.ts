@@ -38,10 +38,13 @@ function forgetAfter(tx: Tx, { netgroups }: Services): void {
   tx.afterCommit(() => netgroups.forget());
 }
 
-const prefixes = z
-  .string({ error: 'expected prefixes with commas between them, such as 10.0.0.0/8,!10.1.0.0/16' })
-  .max(LIST_CHARACTERS_MAX, { error: `expected at most ${LIST_CHARACTERS_MAX} characters` })
-  .describe('CIDR prefixes with commas between them; "!" before one excludes it');
+const prefixes = field.as(
+  'CIDR,...',
+  z
+    .string({ error: 'expected prefixes with commas between them, such as 10.0.0.0/8,!10.1.0.0/16' })
+    .max(LIST_CHARACTERS_MAX, { error: `expected at most ${LIST_CHARACTERS_MAX} characters` })
+    .describe('CIDR prefixes with commas between them; "!" before one excludes it'),
+);
 
 const list = readOperation({
   id: 'netgroup.list',

@@ -20,20 +20,23 @@ export const playbookField = z.string({ error: 'expected the path of a playbook'
 const TAGS_CHARACTERS_MAX = 10_000;
 
 /** A list of tags, or one text with commas between them. */
-const tagsField = z
-  .union(
-    [
-      z.string().max(TAGS_CHARACTERS_MAX, { error: `expected at most ${TAGS_CHARACTERS_MAX} characters` }),
-      z.array(z.string()),
-    ],
-    { error: 'expected a list of tags, or a text with commas between them' },
-  )
-  .transform((given) => (typeof given === 'string' ? (given === '' ? [] : given.split(',')) : given))
-  .superRefine((tags, context) => {
-    const fault = tagsFault(tags);
-    if (fault !== null) reporting(context)(fault);
-  })
-  .default([]);
+const tagsField = field.as(
+  'TAG,...',
+  z
+    .union(
+      [
+        z.string().max(TAGS_CHARACTERS_MAX, { error: `expected at most ${TAGS_CHARACTERS_MAX} characters` }),
+        z.array(z.string()),
+      ],
+      { error: 'expected a list of tags, or a text with commas between them' },
+    )
+    .transform((given) => (typeof given === 'string' ? (given === '' ? [] : given.split(',')) : given))
+    .superRefine((tags, context) => {
+      const fault = tagsFault(tags);
+      if (fault !== null) reporting(context)(fault);
+    })
+    .default([]),
+);
 
 /** Data of JSON: a request was parsed from it. */
 const extraVarsField = z
@@ -53,6 +56,9 @@ export const RUN_FIELDS = {
   check: field.flag.describe('Report what would change, but change nothing'),
   diff: field.flag.describe('Show the differences of changed files'),
   extra_vars: extraVarsField,
-  vault_project: field.name.optional().describe('Project whose secrets become vault ids and variables'),
+  vault_project: field
+    .as('PROJECT', field.name.clone())
+    .optional()
+    .describe('Project whose secrets become vault ids and variables'),
   tolerate_unreachable: field.flag.describe('End as degraded, not failed, if only offline hosts are missing'),
 };

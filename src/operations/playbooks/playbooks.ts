@@ -35,14 +35,14 @@ const input = z.strictObject({
   check,
   diff,
   extra_vars,
-  extra_vars_file: z
-    .string()
+  extra_vars_file: field
+    .as('FILE', z.string())
     .optional()
     .describe('Variables of the playbook as YAML or JSON; --extra-var comes before them'),
   vault_project,
   run_secrets: runSecretsField,
   tolerate_unreachable,
-  timeout: z.string().optional().describe('Maximum duration of the run, such as 10m'),
+  timeout: field.timeout,
   parallel: field.flag.describe('Run beside other playbooks on the same inventory'),
   summary: field.summary,
   ...REACH_FIELDS,

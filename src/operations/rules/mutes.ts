@@ -63,7 +63,7 @@ const add = writeOperation({
     scope_kind: field.oneOf(MUTE_SCOPES).describe('What to mute'),
     scope_value: field.text(SCOPE_VALUE_MAX).optional().describe('Name of the alert or of the host'),
     reason: field.text(REASON_MAX).optional().describe('Reason, shown with the mute'),
-    for: z.string().optional().describe('Duration, such as 2h; required unless the end time is given'),
+    for: field.duration.optional().describe('Duration, such as 2h; required unless the end time is given'),
     expires_at: field.time
       .optional()
       .describe('End time in RFC 3339, such as 2026-11-21T12:00:00Z; required unless the duration is given'),

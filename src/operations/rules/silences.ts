@@ -55,12 +55,15 @@ const add = writeOperation({
   },
   input: z.strictObject({
     rule: field.name.optional().describe('Rule to silence; default all rules'),
-    when: z
-      .string()
-      .min(1, { error: 'expected an expression' })
-      .optional()
-      .describe('CEL; silence only events for which it is true'),
-    for: z.string().describe('Duration, such as 2h'),
+    when: field.as(
+      'EXPRESSION',
+      z
+        .string()
+        .min(1, { error: 'expected an expression' })
+        .optional()
+        .describe('CEL; silence only events for which it is true'),
+    ),
+    for: field.duration.describe('Duration, such as 2h'),
     reason: z
       .string()
       .trim()

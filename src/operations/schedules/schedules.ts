@@ -67,9 +67,9 @@ export const SCHEDULE_FIELDS = {
   cron: z.string().describe('Five fields: minute, hour, day of month, month, day of week'),
   timezone: z.string().default(TIMEZONE_DEFAULT).describe('Time zone of the cron fields, such as Europe/Berlin'),
   ...ACTION_FIELDS,
-  timeout: z.string().optional().describe('Maximum duration of each run, such as 10m'),
+  timeout: field.duration.optional().describe('Maximum duration of each run, such as 10m'),
   approval: field.oneOf(RULE_APPROVALS).default('none').describe('Whether each run needs an approval'),
-  approval_ttl: z.string().optional().describe('How long each run waits for its approval, such as 30m'),
+  approval_ttl: field.duration.optional().describe('How long each run waits for its approval, such as 30m'),
   summary: field.summary,
 };
 

@@ -38,7 +38,10 @@ const doctor = readOperation({
   cli: { verb: 'doctor', examples: ['svc doctor', 'svc doctor --ledger-head heads.txt'] },
   mcp: { tool: 'health_get' },
   input: z.strictObject({
-    ledger_head: field.text(HEADS_CHARS_MAX).optional().describe('Compare with the output of svc audit head'),
+    ledger_head: field
+      .as('FILE', field.text(HEADS_CHARS_MAX))
+      .optional()
+      .describe('Compare with the output of svc audit head'),
   }),
   answers: ['doctor'],
   async run({ store, services }, { ledger_head: text }) {

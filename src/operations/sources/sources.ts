@@ -64,7 +64,10 @@ export const SOURCE_FIELDS = {
     .refine((text) => !/\p{Cc}/u.test(text), { error: 'a control character is not allowed' })
     .optional()
     .describe('Directory on this machine; it is not copied'),
-  git: z.string().optional().describe('URL of a repository: https://host/path, ssh://user@host/path or user@host:path'),
+  git: field
+    .as('URL', z.string())
+    .optional()
+    .describe('URL of a repository: https://host/path, ssh://user@host/path or user@host:path'),
   ref: z.string().optional().describe('Branch, tag or commit; without it, the default branch'),
   plugins: field.flag.describe('Let Ansible load the plugins in it, which run on this machine'),
 };

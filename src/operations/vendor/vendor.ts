@@ -21,7 +21,7 @@ const vendor = writeOperation({
   },
   input: z.strictObject({
     source: field.name.describe('Registered source'),
-    timeout: z.string().optional().describe('Maximum duration of the run, such as 10m'),
+    timeout: field.timeout,
     summary: field.summary,
   }),
   answers: ['job.enqueued'],

@@ -46,11 +46,14 @@ const run = writeOperation({
   },
   input: z.strictObject({
     name: field.name,
-    from: z
-      .array(field.name)
-      .max(200, { error: 'expected at most 200 steps' })
-      .default([])
-      .describe('Run only this step and those after it; take the others from the last run; repeatable'),
+    from: field.as(
+      'STEP',
+      z
+        .array(field.name)
+        .max(200, { error: 'expected at most 200 steps' })
+        .default([])
+        .describe('Run only this step and those after it; take the others from the last run; repeatable'),
+    ),
   }),
   answers: ['workflow.status'],
   failures: ['not_found', 'conflict', 'forbidden', 'concurrency_held', 'stale_plan'],

@@ -4,12 +4,14 @@ import type { WorkspaceKind } from '../../domain/workspaces/workspace.ts';
 import type { ActionInput } from '../core/action-input.ts';
 import * as field from '../core/fields.ts';
 
+const workspace = field.as('WORKSPACE', field.name.clone());
+
 /** Each kind is named by a field that holds its workspace. */
 export const WORKSPACE_FIELDS = {
-  plan: field.name.optional().describe('Plan this workspace'),
-  drift: field.name.optional().describe('Check this workspace for drift'),
-  apply: field.name.optional().describe('Apply a new plan of this workspace'),
-  destroy: field.name.optional().describe('Destroy the resources of this workspace'),
+  plan: workspace.optional().describe('Plan this workspace'),
+  drift: workspace.optional().describe('Check this workspace for drift'),
+  apply: workspace.optional().describe('Apply a new plan of this workspace'),
+  destroy: workspace.optional().describe('Destroy the resources of this workspace'),
   drift_all: field.flag.describe('Check every workspace for drift'),
 } satisfies Record<WorkspaceKind | 'drift_all', z.ZodType>;
 

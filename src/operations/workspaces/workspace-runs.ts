@@ -13,11 +13,7 @@ import { runSecretsField } from '../secrets/run-secrets.ts';
 import { refuseChangedFiles } from './changed-files.ts';
 import { refuseHooks } from '../sources/refuse-hooks.ts';
 
-const RUN = {
-  name: field.name,
-  run_secrets: runSecretsField,
-  timeout: z.string().optional().describe('Maximum duration of the run, such as 10m'),
-};
+const RUN = { name: field.name, run_secrets: runSecretsField, timeout: field.timeout };
 
 interface RunInput {
   readonly name: string;

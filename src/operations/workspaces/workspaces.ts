@@ -94,11 +94,10 @@ const lastDrift = readOperation({
 });
 
 const POLICY = {
-  approve_when: z
-    .string()
+  approve_when: field.expression
     .optional()
     .describe('CEL; true requires approval. Default: plans that destroy or replace. Empty clears it'),
-  deny_when: z.string().optional().describe('CEL; true refuses the plan. Empty clears it'),
+  deny_when: field.expression.optional().describe('CEL; true refuses the plan. Empty clears it'),
 };
 
 /** The columns of the given expressions; an empty one clears. Throws invalid_argument for what is no policy. */

@@ -2,16 +2,9 @@ import { z } from 'zod';
 import { environmentTwin, SETTINGS } from '../../../config/settings/settings.ts';
 import type { CliAlias, CliFace } from '../../../operations/core/cli-face.ts';
 import { isNone } from '../../../operations/core/http-face.ts';
+import { wordOf } from '../../../operations/core/fields.ts';
 import { type Operation, takesKey } from '../../../operations/core/operation.ts';
-import {
-  behaviourFlags,
-  GLOBAL_FLAGS,
-  IDEMPOTENCY_FLAG,
-  NOUNS,
-  PAIR_FLAGS,
-  PLACEHOLDERS,
-  PROGRAM_VERBS,
-} from '../programs.ts';
+import { behaviourFlags, GLOBAL_FLAGS, IDEMPOTENCY_FLAG, NOUNS, PAIR_FLAGS, PROGRAM_VERBS } from '../programs.ts';
 import { type Flag, kebab, type Positional, type Tree, type ValueType, type Verb } from './tree.ts';
 
 /** Makes the command tree from the table, the settings and the programs. */
@@ -99,7 +92,7 @@ function operationVerb(row: Operation, face: CliFace | CliAlias): Verb {
     flags: [
       ...fields
         .filter(([field]) => !hidden.has(field))
-        .map(([field, each]) => fieldFlag(field, each, required.has(field))),
+        .map(([field, each]) => fieldFlag(field, each, required.has(field), wordIn(row, field))),
       ...behaviourFlags(behaviour),
       ...(takesKey(row) ? [IDEMPOTENCY_FLAG] : []),
     ],
@@ -118,7 +111,13 @@ function positional(field: string, schema: FieldSchema, required: boolean): Posi
   };
 }
 
-function fieldFlag(field: string, schema: FieldSchema, required: boolean): Flag {
+function wordIn({ input }: Operation, field: string): string | undefined {
+  const shape: Readonly<Record<string, z.core.$ZodType>> = input.shape;
+  const schema = shape[field];
+  return schema === undefined ? undefined : wordOf(schema);
+}
+
+function fieldFlag(field: string, schema: FieldSchema, required: boolean, word: string | undefined): Flag {
   if (schema.additionalProperties !== undefined) return pairsFlag(field, required);
   const { element, repeat } = elementOf(schema);
   const name = kebab(repeat ? singular(field) : field);
@@ -128,9 +127,7 @@ function fieldFlag(field: string, schema: FieldSchema, required: boolean): Flag 
     field,
     type,
     help: (schema.description ?? '') + defaultNote(schema.default),
-    ...(type === 'boolean'
-      ? {}
-      : { placeholder: type === 'number' ? 'N' : (PLACEHOLDERS[field] ?? name.toUpperCase()) }),
+    ...(type === 'boolean' ? {} : { placeholder: type === 'number' ? 'N' : (word ?? name.toUpperCase()) }),
     ...(repeat ? { repeat: true } : {}),
     ...(required ? { required: true } : {}),
     ...(element.enum === undefined ? {} : { values: element.enum }),
