@@ -33,8 +33,8 @@ export interface Gathered {
   missed: number;
   snoozed: number;
   sumMs: number;
-  /** The range of the duration of each that was up. */
-  readonly ranges: number[];
+  /** How many durations of those that were up were in which range. */
+  readonly ranges: Map<number, number>;
 }
 
 interface Observed {
@@ -49,14 +49,15 @@ export function gather(gathered: Gathered[], { at, reading, isSnoozed, durationM
   const slot = Math.floor(at / SLOT_MS);
   let last = gathered.at(-1);
   if (last?.slot !== slot) {
-    last = { slot, up: 0, down: 0, missed: 0, snoozed: 0, sumMs: 0, ranges: [] };
+    last = { slot, up: 0, down: 0, missed: 0, snoozed: 0, sumMs: 0, ranges: new Map() };
     gathered.push(last);
   }
   last[reading] += 1;
   if (isSnoozed) last.snoozed += 1;
   if (reading !== 'up') return;
   last.sumMs += durationMs;
-  last.ranges.push(rangeOf(durationMs));
+  const range = rangeOf(durationMs);
+  last.ranges.set(range, (last.ranges.get(range) ?? 0) + 1);
 }
 
 function rangeOf(durationMs: number): number {
@@ -104,7 +105,7 @@ export function addGathered(day: Day, gathered: readonly Gathered[]): Day {
       sumMs: before.sumMs + Math.round(each.sumMs),
     };
     const counts = durations[Math.floor(at / SLOTS_PER_RANGE_SET)] ?? [];
-    for (const range of each.ranges) counts[range] = (counts[range] ?? 0) + 1;
+    for (const [range, count] of each.ranges) counts[range] = (counts[range] ?? 0) + count;
   }
   return { slots, durations };
 }
