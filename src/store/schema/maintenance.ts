@@ -23,3 +23,48 @@ export interface RestartRow {
   /** JSON: a `ReloadAnswer` to that request; null until it is there. */
   reload_answer: string | null;
 }
+
+export interface DaemonRow {
+  id: string;
+  host: string;
+  boot_id: string;
+  pid: number;
+  version: string;
+  started_at: number;
+  /** Database time; null where an operating-system lock tells whether the daemon lives. */
+  lease_until: number | null;
+  stopped_at: number | null;
+  /** Of its ingress listener, on the loopback address of its host; null for one that has none. */
+  ingress_url: string | null;
+  /** JSON: name and key of each target of `--notify`; null for a build that did not record them. */
+  notify_targets: string | null;
+  /** The key that it writes the ledger with; null for daemons of earlier builds, which write it without one. */
+  ledger_key_id: string | null;
+  /** The name by which people know it; null for daemons of earlier builds. */
+  node: string | null;
+}
+
+/** A daemon that was cordoned alone; the others go on. */
+export interface NodeCordonRow {
+  node: string;
+  cordoned_at: number;
+  cordoned_by: string;
+}
+
+/** Of the whole service. */
+export interface CordonRow {
+  id: 1;
+  cordoned_at: number | null;
+  cordoned_by: string | null;
+}
+
+/** What was deleted of a table by its age, and whose turn it is. */
+export interface RetentionRow {
+  name: 'jobs' | 'events' | 'notifications';
+  /** The daemon that deletes, until this time of the store's clock. */
+  daemon_id: string;
+  turn_until: number;
+  shortened_at: number | null;
+  /** Rows, in total. */
+  deleted: number;
+}

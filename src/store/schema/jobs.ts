@@ -1,0 +1,72 @@
+import type { EventStatus } from '../../domain/events/event.ts';
+import type { InitialState, JobKind, JobState, JobTrigger } from '../../domain/jobs/job.ts';
+
+// Jobs and their output. See schema.ts for the conventions.
+
+export interface JobRow {
+  id: string;
+  kind: JobKind;
+  state: JobState;
+  /** The state that the job was born in: its first event is not stored, it is read off this and `created_at`. */
+  initial_state: InitialState;
+  runbook: string;
+  source: string | null;
+  trigger: JobTrigger;
+  workspace: string | null;
+  concurrency_key: string | null;
+  /** 1 while an older job of the same key is queued or running: such a job is not claimable. */
+  blocked: 0 | 1;
+  privileged: 0 | 1;
+  created_at: number;
+  started_at: number | null;
+  finished_at: number | null;
+  expires_at: number | null;
+  exit_code: number | null;
+  /** The name of the principal that asked. */
+  requested_by: string;
+  /** JSON: the owners in the asking chain, the root first. */
+  owners: string;
+  redrive_of: string | null;
+  plan_artifact_id: string | null;
+  /** JSON: what the runner needs. Never shown. */
+  spec: string;
+  timeout_ms: number;
+  progress: string | null;
+  daemon_id: string | null;
+  /** Counts the claims of this row: a late write of a daemon that lost its lease names an old one. */
+  lease_generation: number;
+  /** The first process of the run and its start time in clock ticks, against reused process ids. */
+  leader_pid: number | null;
+  leader_start: number | null;
+  cancel_requested_at: number | null;
+  /** The event of its end; null until it is made, and empty for jobs that ended before there were such events. */
+  outcome_event_id: string | null;
+  /** Of a drift run with a change to report: the status of its event. */
+  drift_status: EventStatus | null;
+  /** Of a privileged order: its tag (`order-tags.ts`) and the id of the tag's key. */
+  order_tag: string | null;
+  order_key_id: string | null;
+  /** The author's description; null without one. */
+  summary: string | null;
+  /**
+   * Why it failed or was interrupted, or who asked for its cancellation; null until then, and for jobs of earlier
+   * builds.
+   */
+  reason: string | null;
+  /** The ended job whose order this one repeats, at the request of a person. */
+  rerun_of: string | null;
+}
+
+export interface ChunkRow {
+  job_id: string;
+  first_seq: number;
+  last_seq: number;
+  at: number;
+  raw_bytes: number;
+  data: Uint8Array;
+}
+
+/** A job whose redrive was deleted. */
+export interface RedrivenJobRow {
+  job_id: string;
+}
