@@ -1,10 +1,8 @@
 import { APPROVAL_TTL_DEFAULT_MS, APPROVAL_TTL_MAX_MS } from '../../domain/approvals/approval.ts';
 import { requireDuration } from '../../domain/duration.ts';
 import { hasDatabasePassword, hasTargetCredential } from './flag-credential.ts';
-import { isLoopback, readAddress } from './listen-address.ts';
-import { refuseSetting } from './refuse-setting.ts';
+import { LISTENER_SETTINGS } from './listener-settings.ts';
 import {
-  basePath,
   canary,
   databaseUrl,
   isOn,
@@ -14,13 +12,10 @@ import {
   durationSetting,
   optional,
   optionalPath,
-  publicUrl,
   pushDetail,
   type Setting,
   setting,
   socketPath,
-  statusChecks,
-  trustedProxies,
   wholeNumber,
 } from './setting-values.ts';
 
@@ -108,67 +103,7 @@ export const SETTINGS = {
       'the variable is read by all commands',
     read: (text) => isOn('allow-unfiltered-egress', text),
   }),
-  webAddr: setting({
-    flag: 'web-addr',
-    placeholder: 'ADDR',
-    only: ['serve'],
-    help: 'Address of the API and web pages; default 127.0.0.1:8420; port 0 selects a free one',
-    read: (text) => readAddress('web-addr', text ?? '127.0.0.1:8420'),
-  }),
-  addr: setting({
-    flag: 'addr',
-    placeholder: 'ADDR',
-    only: ['web'],
-    help: 'Address of the API and web pages; default 127.0.0.1:8420; port 0 selects a free one',
-    read: (text) => readAddress('addr', text ?? '127.0.0.1:8420'),
-  }),
-  ingressAddr: setting({
-    flag: 'ingress-addr',
-    placeholder: 'ADDR',
-    only: ['serve'],
-    help: 'Loopback address of webhooks and decision links; default 127.0.0.1:8421',
-    read(text) {
-      const at = readAddress('ingress-addr', text ?? '127.0.0.1:8421');
-      return isLoopback(at.host) ? at : refuseSetting('ingress-addr', 'expected a loopback address');
-    },
-  }),
-  statusAddr: setting({
-    flag: 'status-addr',
-    placeholder: 'ADDR',
-    only: ['serve'],
-    help: 'Address of a public page with the state of the checks of --status-check; off by default',
-    read: (text) => (text === undefined ? null : readAddress('status-addr', text)),
-  }),
-  statusChecks: setting({
-    flag: 'status-check',
-    placeholder: 'NAME[=LABEL]',
-    only: ['serve'],
-    repeat: true,
-    help: 'Show this check on the status page, under this label; repeatable, in the variable with ; in between',
-    read: statusChecks,
-  }),
-  basePath: setting({
-    flag: 'base-path',
-    placeholder: 'PREFIX',
-    only: ['serve', 'web'],
-    help: 'Path prefix of API and pages; /hook and /approval have none',
-    read: basePath,
-  }),
-  trustedProxy: setting({
-    flag: 'trusted-proxy',
-    placeholder: 'CIDR',
-    only: ['serve', 'web'],
-    repeat: true,
-    help: 'Trust X-Forwarded-For and -Proto of proxies in this CIDR; repeatable',
-    read: trustedProxies,
-  }),
-  publicUrl: setting({
-    flag: 'public-url',
-    placeholder: 'URL',
-    only: ['serve', 'web'],
-    help: 'Origin of webhook URLs, decision links and links to pages, without a path',
-    read: publicUrl,
-  }),
+  ...LISTENER_SETTINGS,
   checkCanary: setting({
     flag: 'check-canary',
     placeholder: 'IP:PORT',
