@@ -105,6 +105,7 @@ describe('The log of a job in a browser', { skip: needs('chromium') }, () => {
         Promise.resolve([]),
       );
     const numbers = async (): Promise<string> => (await shown()).map((text) => text.split('\n')[0]).join(' ');
+    assert.equal((await page.locator('#L2').boundingBox())?.height, 24, 'it is as high as any line');
     assert.equal(await numbers(), '2 3 5 6 7 9', 'refreshes are folded');
     await page.getByLabel('Without refreshes').uncheck();
     assert.equal(await numbers(), '2 3 4 5 6 7 8 9');

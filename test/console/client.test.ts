@@ -73,7 +73,7 @@ test('Lines that begin a play, a task or a phase are headings, and lines of a to
     '\u001b[1mPlan:\u001b[0m 1 to add, 0 to change, 0 to destroy.',
     '\u001b[32mApply complete! Resources: 1 added.',
   ])
-    assert.equal(dressOf(text), 'head', text);
+    assert.equal(dressOf(text), 'group', text);
   for (const text of [
     '\u001b[1mhcloud_server.a: Refreshing state... [id=1]',
     'data.http.x: Reading...',

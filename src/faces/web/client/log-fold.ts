@@ -27,7 +27,7 @@ export class LogFold {
   /** The next line in the order of the log. */
   add(line: Element): void {
     const { classList, lastElementChild: text } = line;
-    if (classList.contains('head')) {
+    if (classList.contains('group')) {
       this.#isFolded = text?.ariaExpanded === 'false' || (text?.ariaExpanded === null && this.#groups.checked);
       if (text instanceof HTMLElement)
         Object.assign(text, { role: 'button', tabIndex: 0, ariaExpanded: String(!this.#isFolded) });
@@ -54,7 +54,7 @@ export class LogFold {
   }
 
   #toggle(target: EventTarget | null): boolean {
-    const text = target instanceof Element ? target.closest('.head [role=button]') : null;
+    const text = target instanceof Element ? target.closest('.group [role=button]') : null;
     if (text === null) return false;
     text.ariaExpanded = String(text.ariaExpanded === 'false');
     this.#all();

@@ -17,7 +17,7 @@ const NOISE = /: (?:Refreshing state|Reading|Still [a-z]+)\.\.\.|: Read complete
 interface LogLine {
   readonly seq: number;
   /** The class of the line; empty for other standard output. */
-  readonly dress: '' | 'err' | 'state' | 'head' | 'noise';
+  readonly dress: '' | 'err' | 'state' | 'group' | 'noise';
   /** With what is invisible or reorders letters as escapes. */
   readonly spans: readonly Span[];
 }
@@ -30,7 +30,7 @@ export function logLine(event: JobEvent): LogLine {
 }
 
 function dressOf(text: string): LogLine['dress'] {
-  if (HEAD.test(text)) return 'head';
+  if (HEAD.test(text)) return 'group';
   return NOISE.test(text) ? 'noise' : '';
 }
 
