@@ -93,7 +93,7 @@ describe('The console in a browser', { skip: needs('chromium') }, () => {
       await page.keyboard.press('Enter');
       await page.waitForURL(`**/jobs/${jobId}`);
       await page.locator('.head').getByText('queued').waitFor();
-      await tabTo(page, 'footer button');
+      await tabTo(page, 'footer form button');
       await page.keyboard.press('Enter');
       await page.locator('input[name=token]').waitFor();
       assert.deepEqual(faults, []);

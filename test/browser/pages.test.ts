@@ -51,7 +51,7 @@ describe('Pages in a browser', { skip: needs('chromium') }, () => {
         .then((all) => all.map(({ name, httpOnly, sameSite, path }) => ({ name, httpOnly, sameSite, path }))),
       [{ name: 'svc_session', httpOnly: true, sameSite: 'Lax', path: '/ops' }],
     );
-    await page.locator('footer button').click();
+    await page.locator('footer form button').click();
     await page.locator('input[name=token]').waitFor();
     assert.deepEqual(await page.context().cookies(), []);
     assert.deepEqual(faults, []);

@@ -123,7 +123,11 @@ describe('The script of the console', { skip: needs('chromium') }, () => {
     const row = await page.evaluate<string>('document.activeElement.closest("tr").innerText');
     assert.match(row, /^pending\s+apr_/);
 
-    await page.locator('footer button').focus();
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.locator('footer .copy').first().click();
+    await page.locator('footer').getByText('Copied').waitFor();
+    assert.equal(await page.evaluate('navigator.clipboard.readText()'), 'svc approval list');
+    await page.locator('footer form button').focus();
     await page.keyboard.press('Control+k');
     await page.locator('#palette').waitFor();
     assert.deepEqual(await faultsOf(page), []);

@@ -7,6 +7,7 @@ import { OPERATIONS } from '../../src/operations/table.ts';
 import { getJob } from '../../src/store/jobs/jobs.ts';
 import { restartOf } from '../../src/store/maintenance/restarts.ts';
 import { gate } from '../support/fixtures/approvals.ts';
+import { onMachine } from '../support/console/story.ts';
 import { startProgram } from '../support/program.ts';
 import { daemonRow } from '../support/restart/daemon-row.ts';
 import { formsOf, visit } from '../support/console/visitor.ts';
@@ -22,6 +23,23 @@ describe('In the console', () => {
       assert.ok(row !== undefined && row.bearerOnly !== true, path);
       for (const field of fields) assert.ok(field in row.input.shape, `${path}: ${field}`);
     }
+  });
+
+  it('a mute that ended is made again by the command beside it', async (t) => {
+    const program = await startProgram(t);
+    const reason = "it's <new>";
+    const given = { scope_kind: 'host', scope_value: 'db 1', reason };
+    await onMachine(program, 'mute.add', { ...given, for: '1h' });
+    const visitor = await visit(program, program.tokens.readonly);
+    assert.doesNotMatch((await visitor.open('/quiet')).text, /Ended in the last 7 days/, 'it holds');
+    const ended = { expires_at: Date.now() - 60_000 };
+    await program.store.write(({ db }) => db.updateTable('mutes').set(ended).execute());
+    const { text } = await visitor.open('/quiet');
+    const [, command = ''] = /<h3>Ended in the last 7 days.*?<code>(.*?)<\/code> <button/s.exec(text) ?? [];
+    const again = String.raw`--for 2h --reason &#39;it&#39;\&#39;&#39;s &lt;new&gt;&#39;`;
+    assert.equal(command, `svc mute add host &#39;db 1&#39; ${again}`);
+    await program.store.write(({ db }) => db.updateTable('mutes').set({ expires_at: 1 }).execute());
+    assert.doesNotMatch((await visitor.open('/quiet')).text, /Ended in the last 7 days/, 'too long ago');
   });
 
   for (const scope of ['operator', 'approve'] as const)

@@ -2,6 +2,7 @@
  * The script of the console. Pages work without it; with it they show what is true now, and have keys. It is served as
  * one file, its modules joined and without their types, behind idiomorph.
  */
+import { offerCopies } from './copy.ts';
 import { listenToKeys } from './keys.ts';
 import { LivePage } from './live-page.ts';
 import { Palette } from './palette.ts';
@@ -26,6 +27,7 @@ const button = document.querySelector<HTMLButtonElement>('#pause');
 const page = line === null || button === null ? null : new LivePage(line, button);
 page?.start();
 offerPreferences();
+offerCopies();
 localise(document);
 listenToKeys(page, new Palette());
 listenToStrips();

@@ -1,6 +1,6 @@
 /** The page as it is now, looked at again and again while somebody can see it. */
 import { ApprovalNews } from './approvals.ts';
-import { LogTail } from './log-tail.ts';
+import { LogTail } from './log/log-tail.ts';
 import { change } from './morph.ts';
 import { NewRows } from './new-rows.ts';
 import { isFault, SIGNED_OUT } from './stream.ts';

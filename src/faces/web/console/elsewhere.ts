@@ -14,25 +14,34 @@ export function placesOf(id: string, basePath: string, given: Readonly<Record<st
     Object.entries(given).filter(([name, value]) => name in input.shape && value !== false),
   );
   return [
-    ...(isNone(cli) ? [] : [`svc ${commandWords(cli.verb, cli.positionals ?? [], fields)}`]),
+    ...(isNone(cli) ? [] : [commandOf(id, fields)]),
     ...(isNone(http) ? [] : [`${http.method} ${basePath}/api/v1${route(http.path, pathFields(http), fields)}`]),
     ...toolsOf(mcp).map(({ tool }) => `MCP ${tool}`),
   ];
 }
 
 export function elsewhere(places: readonly string[]): Html {
-  const shown = places.map((each, at) => html`${at === 0 ? '' : ' · '}<code>${each}</code>`);
+  const shown = places.map((each, at) => html`${at === 0 ? '' : ' · '}${copyable(each)}`);
   return html`<p class="elsewhere">This page elsewhere: ${shown}</p>`;
 }
 
-function commandWords(verb: string, positionals: readonly string[], fields: Readonly<Record<string, unknown>>): string {
+/** With a button that its script carries out, and without it is not shown. */
+export function copyable(text: string): Html {
+  return html`<code>${text}</code> <button type="button" class="copy">Copy</button>`;
+}
+
+/** As a shell takes it, with these fields. Throws for an operation without a command. */
+export function commandOf(id: string, fields: Readonly<Record<string, unknown>>): string {
+  const { cli } = operationOf(id);
+  if (isNone(cli)) throw new Error(`${id} has no command`);
+  const { verb, positionals = [] } = cli;
   const given = positionals.flatMap((name) => (name in fields ? [quoted(fields[name])] : []));
   const flags = Object.entries(fields).flatMap(([name, value]) => {
     const flag = `--${name.replaceAll('_', '-')}`;
     if (positionals.includes(name)) return [];
     return value === true ? [flag] : [`${flag} ${quoted(value)}`];
   });
-  return [verb, ...given, ...flags].join(' ');
+  return ['svc', verb, ...given, ...flags].join(' ');
 }
 
 /** Fields of a page are words, numbers and flags. */

@@ -5,6 +5,7 @@ import { html, type Html } from '../../html/html.ts';
 import { textOf } from '../../text/render.ts';
 import { operationOf, ROWS, ROWS_MAX } from '../console/asker.ts';
 import { blocksHtml } from '../console/blocks.ts';
+import { copyable } from '../console/elsewhere.ts';
 import { filters } from '../console/filters.ts';
 import type { Page, PageRequest } from './page.ts';
 
@@ -92,5 +93,5 @@ function more(data: unknown, { query }: PageRequest): Html {
 export function commandNote(sentence: string, operation: string): () => Html {
   const { cli } = operationOf(operation);
   const command = isNone(cli) ? '' : (cli.examples[0] ?? '');
-  return () => html`<p class="soft">${sentence} <code>${command}</code></p>\n`;
+  return () => html`<p class="soft">${sentence} ${copyable(command)}</p>\n`;
 }

@@ -19,7 +19,7 @@ interface LogParts {
 /** From this length on the links to other parts are below the log too. */
 const LOG_WAYS = 40;
 
-/** With scripts on, `client/log-tail.ts` appends what follows. */
+/** With scripts on, `client/log/log-tail.ts` appends what follows. */
 export function logHtml({ events, after, stream, ways }: LogParts): Html {
   const blocks = Array.from({ length: Math.ceil(events.length / BLOCK_LINES) }, (_, at) =>
     events.slice(at * BLOCK_LINES, (at + 1) * BLOCK_LINES),

@@ -1,7 +1,7 @@
 /** Finds lines of a log, one after another, by their text or as errors. */
 import { ERROR } from './log-marks.ts';
-import { isSingle } from './single-key.ts';
-import { make } from './trusted.ts';
+import { isSingle } from '../single-key.ts';
+import { make } from '../trusted.ts';
 
 export class LogFind {
   readonly #box: HTMLElement;

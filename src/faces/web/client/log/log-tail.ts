@@ -2,10 +2,10 @@
  * The log of a job as it grows. Lines come by the stream of the job and by each look at the page; they have numbers
  * without gaps, and only the next one is appended, so that none is lost or doubled, whatever the connection does.
  */
-import type { JobEvent } from '../../../domain/jobs/job.ts';
-import type { ServerEvent } from './event-stream.ts';
+import type { JobEvent } from '../../../../domain/jobs/job.ts';
+import type { ServerEvent } from '../event-stream.ts';
 import { LogView } from './log-view.ts';
-import { pause, readStream, SIGNED_OUT } from './stream.ts';
+import { pause, readStream, SIGNED_OUT } from '../stream.ts';
 
 /** After a lost connection, doubled with each up to the last. */
 const RETRY_MS = 1_000;

@@ -1,5 +1,5 @@
 /** Folds lines of a log: groups below their headings, and what a tool repeats while it works. */
-import { make } from './trusted.ts';
+import { make } from '../trusted.ts';
 
 export class LogFold {
   readonly #box: HTMLElement;

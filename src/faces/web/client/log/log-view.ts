@@ -1,10 +1,10 @@
 /** The lines of a log on the page: appended in order, bounded, and followed until somebody reads further up. */
-import type { JobEvent } from '../../../domain/jobs/job.ts';
-import { BLOCK_LINES, logLine } from '../console/log/log-line.ts';
+import type { JobEvent } from '../../../../domain/jobs/job.ts';
+import { BLOCK_LINES, logLine } from '../../console/log/log-line.ts';
 import { LogFind } from './log-find.ts';
 import { LogFold } from './log-fold.ts';
 import { markLines, toFirstError } from './log-marks.ts';
-import { make } from './trusted.ts';
+import { make } from '../trusted.ts';
 
 /** What is above is left out at the top, in whole blocks. */
 const LINES_MAX = 50_000;
