@@ -35,6 +35,7 @@ import { TOKEN_OPERATIONS } from './access/tokens.ts';
 import { WEBHOOK_OPERATIONS } from './events/webhooks.ts';
 import { WORKFLOW_OPERATIONS } from './workflows/workflows.ts';
 import { WORKSPACE_EXPORT_OPERATIONS } from './workspaces/workspace-export.ts';
+import { WORKSPACE_RESTORE_OPERATIONS } from './workspaces/workspace-restore.ts';
 import { WORKSPACE_PLAN_OPERATIONS } from './workspaces/workspace-plans.ts';
 import { WORKSPACE_RUN_OPERATIONS } from './workspaces/workspace-runs.ts';
 import { WORKSPACE_OPERATIONS } from './workspaces/workspaces.ts';
@@ -53,6 +54,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...APPROVAL_LINK_OPERATIONS,
   ...WORKSPACE_OPERATIONS,
   ...WORKSPACE_EXPORT_OPERATIONS,
+  ...WORKSPACE_RESTORE_OPERATIONS,
   ...WORKSPACE_PLAN_OPERATIONS,
   ...WORKSPACE_RUN_OPERATIONS,
   ...SOURCE_OPERATIONS,

@@ -7,7 +7,7 @@ import { ChunkCorrupt, decodeChunk, encodeChunk } from '../../src/lib/chunks/chu
 import { CHUNK_STREAMS } from '../../src/lib/chunks/chunk-event.ts';
 import { CallList, LIST_BYTES, TextRefused } from '../../src/runners/launch/records.ts';
 import { readPlanFile } from '../../src/runners/terraform/plan-file.ts';
-import { parseState } from '../../src/runners/terraform/state-file.ts';
+import { parseState } from '../../src/domain/workspaces/state.ts';
 import { planFile as planFileOf, resource as planned } from '../support/attacks/plan-bytes.ts';
 import { type FuzzTarget, fuzzTarget, unlessRefused } from './target.ts';
 import { anyText, jsonOf, jsonTexts, texts } from './texts.ts';

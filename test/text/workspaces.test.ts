@@ -34,7 +34,9 @@ test('the policy of a workspace is shown in words, the default too', () => {
     require_saved_plan: true,
     protect_destroy: false,
   };
-  const text = render('workspace.get', { ...NET, policy }, PAGE);
+  const inputs = { vars: ['zone'], var_files: ['net.tfvars'], run_secrets: ['token'] };
+  const text = render('workspace.get', { ...NET, policy, inputs }, PAGE);
+  assert.match(text, /^Variables +zone, net\.tfvars\nSecrets +token$/m);
   assert.match(text, /^Needs approval +a saved plan that destroys or replaces anything \(the default\)$/m);
   assert.match(text, /^Needs none +plan, drift, every other saved plan, a destroy of everything$/m);
   assert.match(

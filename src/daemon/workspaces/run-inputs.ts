@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
 import { hasMoved } from '../../domain/workspaces/plan.ts';
 import type { SavedPlan, WorkspaceMaterials, WorkspaceSpec } from '../../domain/workspaces/workspace.ts';
+import { readInputs } from '../../domain/workspaces/inputs.ts';
 import { newId } from '../../lib/id.ts';
 import type { Keyring } from '../../lib/seal.ts';
 import { findApprovalOfJob } from '../../store/approvals/approvals.ts';
@@ -40,7 +41,10 @@ export async function gatherInputs(
   const { db } = deps.store;
   const [ring, workspace] = await Promise.all([deps.keyring(), getWorkspace(db, job.workspace ?? '')]);
   const artifact = spec.plan === null ? null : await readUnaltered(deps.store, job.id, spec.plan);
-  const given = { ...spec.runSecrets, ...(artifact === null ? {} : await plannedSecrets(db, artifact)) };
+  const inputs = readInputs(workspace.inputs);
+  // A plan has the values of the workspace already; the secrets that it was made with are listed with it.
+  const remembered = artifact === null ? inputs.runSecrets : await plannedSecrets(db, artifact);
+  const given = artifact === null ? { ...remembered, ...spec.runSecrets } : { ...spec.runSecrets, ...remembered };
   const secrets = await readSecrets(db, ring, given);
   const hidden = await hiddenValues(deps.store, ring, workspace, Object.values(given));
   const tree = await treeOf(deps, workspace, signal);
@@ -54,6 +58,7 @@ export async function gatherInputs(
     state,
     ownBackend: workspace.own_backend === null ? null : workspace.own_backend === 1,
     aside: await findAside(db, workspace.name, workspace.moved_at ?? 0),
+    inputs,
     policy: { approveWhen: workspace.approve_when, denyWhen: workspace.deny_when },
     plan,
   };

@@ -1,4 +1,5 @@
 import type { ReadPlan, Verdict } from './plan.ts';
+import type { WorkspaceInputs } from './inputs.ts';
 import type { Policy } from './policy.ts';
 
 /** Words of workspaces. */
@@ -52,6 +53,7 @@ export interface WorkspaceMaterials {
   /** The version of a state that was set aside since the last change of the state; null without one. */
   readonly aside: number | null;
   readonly policy: Policy;
+  readonly inputs: Pick<WorkspaceInputs, 'vars' | 'varFiles'>;
   readonly plan: SavedPlan | null;
 }
 

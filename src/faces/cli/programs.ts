@@ -125,6 +125,7 @@ export const PAIR_FLAGS: Readonly<Record<string, Pick<Flag, 'placeholder' | 'hel
   run_secrets: { placeholder: 'VAR=PROJECT/SECRET', help: 'Secret for the run, as its input variable VAR; repeatable' },
   keys: { placeholder: 'NAME=VALUE', help: 'Keys of a Web Push subscription (p256dh and auth), to encrypt for it' },
   extra_vars: { placeholder: 'NAME=VALUE', help: 'Variable of the playbook; repeatable' },
+  vars: { placeholder: 'NAME=VALUE', help: 'Variable of every run, not secret; repeatable' },
 };
 
 /** The help of `--wait`, and what the help of its `--timeout` adds; null without a `--timeout`. */

@@ -32,7 +32,12 @@ export const workspaceAction = z.object({
 
 export const WORKSPACE_VIEWS = {
   'workspace.list': z.array(z.object(workspace)),
-  'workspace.get': z.object({ ...workspace, policy: workspacePolicy }),
+  'workspace.get': z.object({
+    ...workspace,
+    policy: workspacePolicy,
+    /** What each run gets, by name alone. */
+    inputs: z.object({ vars: z.array(z.string()), var_files: z.array(z.string()), run_secrets: z.array(z.string()) }),
+  }),
   /** The versions of the state that the service keeps, newest first. */
   'workspace.state': z.array(
     z.object({ version: z.int(), serial: count, resources: count, job_id: z.string().nullable(), created_at: time }),

@@ -4,13 +4,12 @@ import { Failure } from '../../domain/failure.ts';
 import { lintPolicy } from '../../domain/workspaces/policy.ts';
 import { workspaceKey } from '../../domain/workspaces/workspace.ts';
 import { rfc3339 } from '../../lib/clock.ts';
-import type { Db, WorkspaceRow } from '../../store/schema/schema.ts';
+import type { Db } from '../../store/schema/schema.ts';
 import { holdSource } from '../../store/sources/sources.ts';
 import { listStates } from '../../store/workspaces/states.ts';
 import {
   deleteWorkspace,
   findLock,
-  findOpenJob,
   getWorkspace,
   insertWorkspace,
   listWorkspaces,
@@ -19,32 +18,11 @@ import {
   updateWorkspace,
 } from '../../store/workspaces/workspaces.ts';
 import * as field from '../core/fields.ts';
-import { localOnly, readOperation, writeOperation } from '../core/operation.ts';
-import { type Reply, reply, written } from '../core/reply.ts';
-import type { ViewItem } from '../views/views.ts';
+import { readOperation, writeOperation } from '../core/operation.ts';
+import { reply, written } from '../core/reply.ts';
+import { givenInputs, INPUTS, inputsColumn } from './workspace-inputs.ts';
 import { newPlace, PLACE, placeOf } from './workspace-place.ts';
-
-const LOCAL_ONLY = localOnly(
-  'A workspace and its policy decide what runs, so they are changed on the machine only, like code that runs there.',
-);
-
-function workspaceView(row: WorkspaceRow, lock: string | null): ViewItem<'workspace.list'> {
-  return {
-    ...row,
-    drift_checked_at: row.drift_checked_at === null ? null : rfc3339(row.drift_checked_at),
-    locked_by: lock,
-  };
-}
-
-async function replyGet(db: Db, row: WorkspaceRow): Promise<Reply> {
-  const policy = {
-    approve_when: row.approve_when,
-    deny_when: row.deny_when,
-    require_saved_plan: row.require_saved_plan === 1,
-    protect_destroy: row.protect_destroy === 1,
-  };
-  return reply('workspace.get', { ...workspaceView(row, await findLock(db, row.name)), policy });
-}
+import { LOCAL_ONLY, refuseOpenJob, replyGet, workspaceView } from './workspace-view.ts';
 
 const list = readOperation({
   id: 'workspace.list',
@@ -134,11 +112,16 @@ const add = writeOperation({
     ...POLICY,
     require_saved_plan: z.boolean().default(false).describe('Refuse an apply without a saved plan'),
     protect_destroy: z.boolean().default(false).describe('Refuse destroy runs'),
+    ...INPUTS,
   }),
   answers: ['workspace.get'],
   failures: ['duplicate', 'not_found'],
-  prepare: async (context, input) => ({ place: await placeOf(context, input), policy: await policyOf(input) }),
-  async run({ tx }, input, { place, policy }) {
+  prepare: async (context, input) => ({
+    place: await placeOf(context, input),
+    policy: await policyOf(input),
+    inputs: await givenInputs(input),
+  }),
+  async run({ tx }, input, { place, policy, inputs }) {
     if (place.source !== null) await holdSource(tx, place.source);
     const row = await insertWorkspace(tx, {
       name: input.name,
@@ -148,6 +131,7 @@ const add = writeOperation({
       ...policy,
       require_saved_plan: input.require_saved_plan ? 1 : 0,
       protect_destroy: input.protect_destroy ? 1 : 0,
+      inputs: await inputsColumn(tx, '{}', inputs),
     });
     const { source = null, require_saved_plan, protect_destroy } = input;
     return written(await replyGet(tx.db, row), row.name, { source, require_saved_plan, protect_destroy });
@@ -162,6 +146,8 @@ const updateInput = z.strictObject({
   no_require_saved_plan: z.boolean().optional().describe('Allow an apply without a saved plan'),
   protect_destroy: z.boolean().optional().describe('Refuse destroy runs'),
   no_protect_destroy: z.boolean().optional().describe('Allow destroy runs'),
+  ...INPUTS,
+  no_inputs: z.boolean().optional().describe('Forget the variables, files and secrets of every run'),
 });
 
 type Update = z.output<typeof updateInput>;
@@ -184,27 +170,21 @@ const update = writeOperation({
   failures: ['not_found', 'conflict'],
   async prepare(context, input) {
     const now = await getWorkspace(context.store.db, input.name);
-    return { ...(await newPlace(context, input, now)), ...(await policyOf(input)), ...switches(input) };
+    const changes = { ...(await newPlace(context, input, now)), ...(await policyOf(input)), ...switches(input) };
+    return { changes, inputs: await givenInputs(input) };
   },
-  async run({ tx }, { name, ...given }, changes) {
+  async run({ tx }, { name, ...given }, { changes, inputs }) {
     // A run queued at the same time uses either the old switches or the new ones, never a mix.
     await tx.dialect.lockKey(tx.db, workspaceKey(name));
     if (typeof changes.source === 'string') await holdSource(tx, changes.source);
     // The files of a run are searched in the folder that the workspace names.
     if (changes.path !== undefined || changes.source !== undefined) await refuseOpenJob(tx.db, name);
-    const row = await updateWorkspace(tx, name, changes);
+    const { inputs: stored } = await getWorkspace(tx.db, name);
+    const kept = await inputsColumn(tx, given.no_inputs === true ? '{}' : stored, inputs);
+    const row = await updateWorkspace(tx, name, { ...changes, ...(kept === stored ? {} : { inputs: kept }) });
     return written(await replyGet(tx.db, row), name, { changed: Object.keys(given) });
   },
 });
-
-async function refuseOpenJob(db: Db, name: string): Promise<void> {
-  const open = await findOpenJob(db, name);
-  if (open !== undefined)
-    throw new Failure(
-      'conflict',
-      `The ${open.kind} job ${open.id} of the workspace ${name} is ${open.state}: wait for it, or cancel it.`,
-    );
-}
 
 function switches(input: Update): Partial<Pick<NewWorkspace, 'require_saved_plan' | 'protect_destroy'>> {
   const columns: Partial<Record<'require_saved_plan' | 'protect_destroy', 0 | 1>> = {};

@@ -7,7 +7,8 @@ import type { State } from '../../domain/workspaces/workspace.ts';
 import { startAttacker } from '../../../test/support/attacks/exchange-attacker.ts';
 import { holdProcess, systemClock } from '../../lib/clock.ts';
 import { backendOf } from './root.ts';
-import { ERRORED_STATE_FILE, parseState, readState, STATE_FILE, watchState } from './state-file.ts';
+import { parseState } from '../../domain/workspaces/state.ts';
+import { ERRORED_STATE_FILE, readState, STATE_FILE, watchState } from './state-file.ts';
 
 const stateText = (serial: number, resources = 0): string =>
   JSON.stringify({

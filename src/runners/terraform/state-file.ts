@@ -1,3 +1,4 @@
+import { parseState } from '../../domain/workspaces/state.ts';
 import type { State } from '../../domain/workspaces/workspace.ts';
 import { pause, type Clock } from '../../lib/clock.ts';
 import { readRunFile, versionOfRunFile } from '../run-files/run-files.ts';
@@ -12,30 +13,6 @@ export const STATE_MAX_BYTES = 128 * 1024 * 1024;
 const LOOK_EVERY_MS = 250;
 /** Storing a large state takes time: the next check follows after this multiple of it. */
 const REST_FACTOR = 10;
-
-/** Reads a state. Null for what is no whole state: terraform may be writing it at this moment. */
-export function parseState(bytes: Buffer): State | null {
-  let json: unknown;
-  try {
-    json = JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return null;
-  }
-  if (typeof json !== 'object' || json === null) return null;
-  const { serial, lineage, resources } = json as { serial?: unknown; lineage?: unknown; resources?: unknown };
-  if (typeof serial !== 'number' || !Number.isSafeInteger(serial) || serial < 0 || typeof lineage !== 'string')
-    return null;
-  return { bytes, serial, lineage, resources: countInstances(resources) };
-}
-
-/** A resource with `count` or `for_each` is listed once, with its instances. */
-function countInstances(resources: unknown): number {
-  if (!Array.isArray(resources)) return 0;
-  return resources.reduce<number>(
-    (sum, each: { instances?: unknown } | null) => sum + (Array.isArray(each?.instances) ? each.instances.length : 0),
-    0,
-  );
-}
 
 /** The folder of a root, below a run directory and without links. */
 export interface StatePlace {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { hasMoved, type ReadPlan, type Verdict } from '../../domain/workspaces/plan.ts';
+import { parseState } from '../../domain/workspaces/state.ts';
 import { judge } from '../../domain/workspaces/policy.ts';
 import type {
   SavedPlan,
@@ -16,7 +17,7 @@ import { sizeOfPlan } from './plan-file.ts';
 import { PLAN_JSON_MAX_BYTES, readPlan } from './plan-reader.ts';
 import { PrintedState } from './printed-state.ts';
 import { backendOf, wasInitialised } from './root.ts';
-import { ERRORED_STATE_FILE, parseState, readState, STATE_MAX_BYTES, watchState } from './state-file.ts';
+import { ERRORED_STATE_FILE, readState, STATE_MAX_BYTES, watchState } from './state-file.ts';
 import { begin, exec, must, type Run } from './terraform-run.ts';
 
 /** A saved plan in clear, for the one tool that carries it out. */
@@ -125,7 +126,7 @@ async function plan(run: Run, kind: 'plan' | 'drift'): Promise<Outcome> {
  */
 async function makePlan(run: Run): Promise<{ file: Buffer; read: ReadPlan }> {
   const { job, tools, tool, materials } = run;
-  await must(run, ['plan', ...COMMON, `-out=${join(tools.runDir, PLAN_FILE)}`]);
+  await must(run, ['plan', ...COMMON, ...(await inputWords(run)), `-out=${join(tools.runDir, PLAN_FILE)}`]);
   const file = await readRunFile(tools.runDir, PLAN_FILE, PLAN_FILE_MAX_BYTES).catch(() => null);
   if (file === null) throw new Error(`The tool left no plan file of at most ${PLAN_FILE_MAX_BYTES} bytes.`);
   // Nothing reads it any more; at the latest it is removed with the directory of the run.
@@ -150,7 +151,16 @@ function policyLine(verdict: Verdict, reason: string): string {
 async function applyFresh(run: Run): Promise<Outcome> {
   const ownBackend = await initialise(run);
   const destroy = run.job.kind === 'destroy' ? ['-destroy'] : [];
-  return change(run, ownBackend, ['apply', ...COMMON, '-auto-approve', ...destroy]);
+  return change(run, ownBackend, ['apply', ...COMMON, '-auto-approve', ...(await inputWords(run)), ...destroy]);
+}
+
+/** The variables of the workspace, the files first; a saved plan has those that it was made with. */
+async function inputWords({ materials, tools }: Run): Promise<string[]> {
+  const { varFiles, vars } = materials.inputs;
+  const words: string[] = [];
+  for (const [at, { name, text }] of varFiles.entries())
+    words.push(`-var-file=${await tools.placeInput(`${at}-${name}`, Buffer.from(text))}`);
+  return [...words, ...Object.entries(vars).map(([name, value]) => `-var=${name}=${value}`)];
 }
 
 async function applySaved(run: Run, saved: SavedPlan): Promise<Outcome> {

@@ -46,6 +46,8 @@ export interface WorkspaceRow {
    * output.
    */
   secret_refs: string;
+  /** JSON: what each run gets, see `WorkspaceInputs`. */
+  inputs: string;
   drift_checked_at: number | null;
   last_plan_job_id: string | null;
   last_apply_job_id: string | null;

@@ -31,11 +31,13 @@ export async function listWorkspaceNames(db: Db, after: string | null, limit: nu
 export type NewWorkspace = Pick<
   WorkspaceRow,
   'name' | 'source' | 'path' | 'approve_when' | 'deny_when' | 'require_saved_plan' | 'protect_destroy'
->;
+> &
+  Partial<Pick<WorkspaceRow, 'inputs'>>;
 
 /** Throws duplicate for a name that is taken. */
 export async function insertWorkspace(tx: Tx, workspace: NewWorkspace): Promise<WorkspaceRow> {
   const row: WorkspaceRow = {
+    inputs: '{}',
     ...workspace,
     serial: null,
     lineage: null,

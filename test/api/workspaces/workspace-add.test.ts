@@ -27,6 +27,7 @@ describe('Adding a workspace', () => {
       last_apply_job_id: null,
       locked_by: null,
       policy: { approve_when: null, deny_when: null, require_saved_plan: false, protect_destroy: true },
+      inputs: { vars: [], var_files: [], run_secrets: [] },
     });
     assert.deepEqual(await call(program, 'get', { name: 'net' }), added);
     assert.deepEqual(await audited(program), {

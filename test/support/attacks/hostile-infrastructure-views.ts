@@ -26,7 +26,7 @@ export function hostileInfrastructure(text: string) {
     ...hostileWorkflows(text),
     ...hostileHosts(text),
     'workspace.list': [workspace],
-    'workspace.get': { ...workspace, policy },
+    'workspace.get': { ...workspace, policy, inputs: { vars: [text], var_files: [text], run_secrets: [text] } },
     'workspace.state': [{ version: -1, serial: 1, resources: 2, job_id: text, created_at: text }],
     'workspace.plans': [
       {

@@ -18,7 +18,7 @@ import { newId } from '../../../src/lib/id.ts';
 import type { Keyring } from '../../../src/lib/seal.ts';
 import { invoke } from '../../../src/operations/core/invoke.ts';
 import { OPERATIONS } from '../../../src/operations/table.ts';
-import { parseState } from '../../../src/runners/terraform/state-file.ts';
+import { parseState } from '../../../src/domain/workspaces/state.ts';
 import { consume, insertArtifact } from '../../../src/store/workspaces/artifacts.ts';
 import { appendOutput } from '../../../src/store/jobs/chunks.ts';
 import { type Fence, fenceOf, recordArtifact } from '../../../src/store/jobs/claims.ts';

@@ -25,7 +25,7 @@ export function workspaces(data: Projected<'workspace.list'>, display: Display):
 }
 
 export function workspace(data: Projected<'workspace.get'>, display: Display): Sheet {
-  const { policy } = data;
+  const { policy, inputs } = data;
   return sheet([
     ['Workspace', data.name],
     ['Files', files(data)],
@@ -40,6 +40,8 @@ export function workspace(data: Projected<'workspace.get'>, display: Display): S
     ],
     ['Needs none', ungated(policy).join(', ')],
     ['Refused', refusals(policy).join(', ') || 'nothing'],
+    ['Variables', [...inputs.vars, ...inputs.var_files].join(', ') || null],
+    ['Secrets', inputs.run_secrets.join(', ') || null],
   ]);
 }
 

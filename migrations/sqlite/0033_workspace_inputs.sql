@@ -1,0 +1,2 @@
+-- What every run of a workspace gets: variables, files of variables and secrets.
+alter table workspaces add column inputs text not null default '{}';

@@ -1,0 +1,31 @@
+/** What a workspace gives to each of its runs: without it a drift check would compare with the defaults. */
+export interface WorkspaceInputs {
+  /** Variable to value, as `-var` takes it. */
+  readonly vars: Readonly<Record<string, string>>;
+  readonly varFiles: readonly VarFile[];
+  /** Variable to `<project>/<secret>`. */
+  readonly runSecrets: Readonly<Record<string, string>>;
+}
+
+/** A file of variables, as it was when it was given: the run must not depend on a path. */
+export interface VarFile {
+  /** Its base name; terraform reads one that ends in `.json` as JSON. */
+  readonly name: string;
+  readonly text: string;
+}
+
+const NO_INPUTS: WorkspaceInputs = { vars: {}, varFiles: [], runSecrets: {} };
+
+/** Reads the column of a workspace. */
+export function readInputs(json: string): WorkspaceInputs {
+  return { ...NO_INPUTS, ...(JSON.parse(json) as Partial<WorkspaceInputs>) };
+}
+
+/** The names alone: a value may be anything. */
+export function inputNames({ vars, varFiles, runSecrets }: WorkspaceInputs) {
+  return {
+    vars: Object.keys(vars).toSorted(),
+    var_files: varFiles.map(({ name }) => name),
+    run_secrets: Object.keys(runSecrets).toSorted(),
+  };
+}
