@@ -20,6 +20,7 @@ import type { Signals } from './core/signals.ts';
 import { RUN_SUPPORT } from './jobs/kinds.ts';
 import type { RunDeps } from './jobs/run-support.ts';
 import { Work } from './jobs/work.ts';
+import { ClockWatch } from './maintenance/clock-watch.ts';
 import { type Restarting, RunningDigest } from './maintenance/restart.ts';
 import type { KeptFor } from './maintenance/retention.ts';
 import { Notifier, type NotifierOptions } from './notify/send.ts';
@@ -105,6 +106,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   loops = new Loops({
     ...parts,
     running: new RunningDigest(),
+    clockWatch: new ClockWatch(clock),
     work,
     notifier,
     sweep,

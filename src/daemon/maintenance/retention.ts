@@ -3,6 +3,7 @@ import { DAY_MS } from '../../domain/checks/sweep/day.ts';
 import { pause } from '../../lib/clock.ts';
 import { deleteDays, dropSlots, goneTargets, removeHistory } from '../../store/checks/history.ts';
 import { AGED } from '../../store/maintenance/old-rows.ts';
+import type { ClockWatch } from './clock-watch.ts';
 import { graceUntil, noteShortened, takeTurn } from '../../store/maintenance/retention-turn.ts';
 import {
   deleteFires,
@@ -17,6 +18,7 @@ import { forgetOld, type ForgetDeps, giveBack, PAUSE_MS } from './forget.ts';
 export interface RetentionDeps extends ForgetDeps {
   /** How long rows are kept, in milliseconds. */
   readonly keep: KeptFor;
+  readonly clockWatch: ClockWatch;
 }
 
 /** In milliseconds; 0 for ever. */
@@ -45,10 +47,10 @@ const BATCH = 500;
 const NOTIFICATIONS_BATCH = 100;
 
 /** Deletes old, finished rows in small writes. After a crash the next pass continues; concurrent passes are safe. */
-export async function retainOnce(deps: RetentionDeps, signal?: AbortSignal): Promise<Pass> {
+export async function retainOnce(deps: Omit<RetentionDeps, 'clockWatch'>, signal?: AbortSignal): Promise<Pass> {
   const { store, clock, keep } = deps;
   const did = { notifications: 0, jobs: 0, events: 0 };
-  if (clock.now() >= (await graceUntil(store.db))) {
+  if (clock.now() >= (await graceUntil(store.db, clock.now()))) {
     did.notifications = await forgetNotifications(deps, keep.notificationsMs, signal);
     // First the jobs: the event of a job is deleted after the job.
     did.jobs = await forgetOld(deps, AGED.jobs, keep.jobsMs, signal);
@@ -60,11 +62,7 @@ export async function retainOnce(deps: RetentionDeps, signal?: AbortSignal): Pro
   return { did: { ...did, rule_fires: fires, check_days: days } };
 }
 
-async function forgetNotifications(
-  deps: RetentionDeps,
-  keptMs: number,
-  signal: AbortSignal | undefined,
-): Promise<number> {
+async function forgetNotifications(deps: ForgetDeps, keptMs: number, signal: AbortSignal | undefined): Promise<number> {
   const { store, clock, self } = deps;
   if (keptMs === 0) return 0;
   const before = clock.now() - keptMs;
@@ -89,7 +87,7 @@ async function forgetNotifications(
   return count;
 }
 
-async function forgetFires({ store, clock }: RetentionDeps, signal: AbortSignal | undefined): Promise<number> {
+async function forgetFires({ store, clock }: ForgetDeps, signal: AbortSignal | undefined): Promise<number> {
   const before = clock.now() - FIRES_KEPT_MS;
   const ended = (): boolean => signal?.aborted === true;
   let count = 0;
@@ -104,7 +102,7 @@ async function forgetFires({ store, clock }: RetentionDeps, signal: AbortSignal 
 }
 
 /** The history of checks: half hours, then days, and that of targets which are gone. */
-async function forgetDays({ store, clock }: RetentionDeps, signal: AbortSignal | undefined): Promise<number> {
+async function forgetDays({ store, clock }: ForgetDeps, signal: AbortSignal | undefined): Promise<number> {
   const today = Math.floor(clock.now() / DAY_MS);
   const ended = (): boolean => signal?.aborted === true;
   while (!ended() && (await store.write((tx) => dropSlots(tx, today - CHECK_SLOTS_DAYS, BATCH))));
@@ -126,5 +124,6 @@ export const retentionLoop: LoopRow<RetentionDeps> = {
   name: 'retention',
   everyMs: RETENTION_EVERY_MS,
   wakeOn: [],
-  once: retainOnce,
+  once: async (deps, signal) =>
+    deps.clockWatch.isSuspicious() ? { did: { clock_set_ahead: 1 } } : retainOnce(deps, signal),
 };

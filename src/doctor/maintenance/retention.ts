@@ -22,7 +22,7 @@ export function examineRetention({ openedStore, clock, settings }: Facts): Promi
       `${sizes.join(', ')}; ${formatSize(file.bytes)} in all, ${formatSize(file.freeBytes)} of it free.`,
       await shortened(store),
     ];
-    const until = await graceUntil(store.db);
+    const until = await graceUntil(store.db, clock.now());
     parts.push(...(await toDelete(store, settings, clock.now(), until)));
     if (file.cannotShrink && file.freeBytes >= FREE_MIN_BYTES)
       return warn(

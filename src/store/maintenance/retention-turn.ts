@@ -50,12 +50,16 @@ export function listShortened(db: Db): Promise<RetentionRow[]> {
   return db.selectFrom('retention').selectAll().orderBy('name').execute();
 }
 
-/** Until when nothing is deleted, in milliseconds since the epoch. A new store has nothing that old before. */
-export async function graceUntil(db: Db): Promise<number> {
+/**
+ * Until when nothing is deleted after the upgrade that brought retention, in milliseconds since the epoch. A new store
+ * has nothing that old before. An upgrade far in the future was one by a clock that has been set back since.
+ */
+export async function graceUntil(db: Db, now: number): Promise<number> {
   const row = await db
     .selectFrom('schema_migrations')
     .select('applied_at')
     .where('number', '=', RETENTION_SCHEMA)
     .executeTakeFirst();
-  return (row?.applied_at ?? 0) + GRACE_MS;
+  const appliedAt = row?.applied_at ?? 0;
+  return appliedAt > now + GRACE_MS ? 0 : appliedAt + GRACE_MS;
 }
