@@ -25,6 +25,7 @@ import { classify } from './parts/checks/classify.ts';
 import { probes } from './parts/checks/probes.ts';
 import { status } from './parts/checks/status.ts';
 import { claims } from './parts/claims.ts';
+import { config } from './parts/command-line/configuration.ts';
 import { enqueue } from './parts/enqueue.ts';
 import { flood } from './parts/bounds/flood.ts';
 import { idle } from './parts/idle.ts';
@@ -40,7 +41,7 @@ import { restart } from './parts/restart.ts';
 import { sandbox } from './parts/sandbox.ts';
 import { ssh } from './parts/ssh.ts';
 import { start } from './parts/start.ts';
-import { startup } from './parts/startup.ts';
+import { startup } from './parts/command-line/startup.ts';
 import { stream } from './parts/stream.ts';
 import { throughput } from './parts/throughput.ts';
 import { workflows } from './parts/workflows/steps.ts';
@@ -57,6 +58,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   mcp,
   backup,
   startup,
+  config,
   restart,
   output,
   stream,
