@@ -1,4 +1,6 @@
-/** Why messages of a webhook are refused, in words of the doctor. Only an event reports a refused message. */
+/**
+ * Why messages of a webhook are refused, or not complete, in words of the doctor. Only an event reports such a message.
+ */
 export const MESSAGE_REFUSALS = {
   too_large: 'too large',
   too_many_alerts: 'too many alerts',
@@ -7,6 +9,18 @@ export const MESSAGE_REFUSALS = {
   too_slow: 'took too long to read',
   unsigned: 'signature missing or wrong',
   repeated: 'sent twice with one signature',
+  truncated: 'taken without alerts that the sender left out (max_alerts)',
 } as const;
 
 export type MessageRefusal = keyof typeof MESSAGE_REFUSALS;
+
+const LEFT_OUT = 'The sender left ';
+
+/** The problem of a message that its sender cut short. */
+export function leftOut(alerts: number): string {
+  return `${LEFT_OUT}${alerts} alerts out of this message (max_alerts).`;
+}
+
+export function saysLeftOut(problem: string): boolean {
+  return problem.startsWith(LEFT_OUT);
+}

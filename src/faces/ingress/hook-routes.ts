@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { saysLeftOut } from '../../domain/events/message-refusal.ts';
 import { Failure } from '../../domain/failure.ts';
 import { encode } from '../../operations/core/envelope.ts';
 import {
@@ -164,6 +165,7 @@ export class HookRoutes {
       async (_resize, correct) => {
         const normalised = await readMessage(this.#runtime, this.#reader, hook, message);
         correct(normalised.events.length + normalised.problems.length);
+        if (normalised.problems.some(saysLeftOut)) this.#refused.note(row.name, 'truncated');
         return this.#take(hook, normalised, peer);
       },
     );

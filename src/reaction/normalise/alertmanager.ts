@@ -1,3 +1,4 @@
+import { leftOut } from '../../domain/events/message-refusal.ts';
 import type { EventStatus, NormalEvent, WebhookSource } from '../../domain/events/event.ts';
 import { genericOf } from './generic.ts';
 import { makeEvent, said } from './make-event.ts';
@@ -33,7 +34,7 @@ export function alertGroup(body: unknown, source: WebhookSource, more: (alert: F
   const { events, problems } = normaliseEach(body['alerts'], (alert) => alertEvent(alert, source, more(alert)));
   const missing = body['truncatedAlerts'];
   if (typeof missing !== 'number' || missing <= 0) return { events, problems };
-  return { events, problems: [...problems, `The sender left ${missing} alerts out of this message (max_alerts).`] };
+  return { events, problems: [...problems, leftOut(missing)] };
 }
 
 function alertEvent(alert: Fields, source: WebhookSource, more: Fields): NormalEvent {
