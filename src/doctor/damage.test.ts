@@ -85,7 +85,7 @@ describe('damage of the store', () => {
     ['insert.sql', /^chain main: row 7 does not follow the row before it\.$/],
   ];
   for (const [script, finding] of DAMAGES) {
-    test(`a ledger after ${script} fails and names the row`, async () => {
+    test(`T59: a ledger after ${script} fails and names the row`, async () => {
       const file = await copy(sound);
       const database = new DatabaseSync(file);
       database.exec(await readFile(join(import.meta.dirname, 'damage', script), 'utf8'));

@@ -269,7 +269,7 @@ describe('Packages', () => {
     assert.deepEqual(repository.versionMismatch(manifest({ version: '0.1.0' }), "export const VERSION = '0.1.0';"), []);
   });
 
-  test('dependencies are exact, few, and each has its reason', () => {
+  test('T60: dependencies are exact, few, and each has its reason', () => {
     const decisionLines = TEXTS.filter(({ path }) => path.startsWith('docs/decisions/')).flatMap(({ text }) =>
       text.split('\n'),
     );

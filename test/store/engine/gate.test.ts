@@ -76,7 +76,7 @@ for (const engine of ENGINES) {
     after(() => database.remove());
     beforeEach(() => wipe(store));
 
-    test('A member of a group that fails undoes its own writes only: job, ledger row and notification', async () => {
+    test('T59: A member of a group that fails undoes only its writes: job, ledger row, notification', async () => {
       const answer: string[] = [];
       const results = await Promise.allSettled([
         record(store, 'job_1', undefined, answer),

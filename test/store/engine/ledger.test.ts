@@ -72,7 +72,7 @@ for (const engine of ENGINES) {
     });
 
     for (const [column, value] of Object.entries(ALTERATIONS)) {
-      test(`A row whose ${column} was altered is named`, async () => {
+      test(`T59: A row whose ${column} was altered is named`, async () => {
         await append(store, 5);
         await store.write(async ({ db }) => {
           await db

@@ -39,7 +39,7 @@ async function counts(fixture: Fixture): Promise<{ jobs: number; events: number;
 
 for (const postgres of [false, true]) {
   describe(`On ${postgres ? 'PostgreSQL' : 'SQLite'}`, () => {
-    test(`rules that answer a job with a job stop after ${CHAIN_MAX} more of them, and say loop`, async (t) => {
+    test(`T52: rules that answer a job with a job stop after ${CHAIN_MAX} more of them, and say loop`, async (t) => {
       const fixture = await openFixture(t, { postgres });
       await fixture.call('rule.add', { name: 'again', text: AGAIN });
       const daemon = await fixture.start();
