@@ -51,3 +51,8 @@ export async function pollVerb(
     restore();
   }
 }
+
+/** `1 job runs`, `2 jobs run`. */
+export function jobsRun(count: number): string {
+  return `${count} ${count === 1 ? 'job runs' : 'jobs run'}`;
+}

@@ -2,7 +2,7 @@ import { Failure } from '../../../domain/failure.ts';
 import type { Projected } from '../../../operations/views/views.ts';
 import type { Answer } from '../connection/client.ts';
 import type { Session } from '../connection/session.ts';
-import { pollVerb } from './poll-verb.ts';
+import { jobsRun, pollVerb } from './poll-verb.ts';
 
 type Restart = Projected<'maintenance.restart'>;
 
@@ -20,8 +20,7 @@ export function waitForRestart(session: Session, answered: Answer, deadline: num
       if (state === 'aborted') throw new Failure('conflict', `The restart was aborted: ${reason ?? 'unknown'}.`);
       if (late) throw new Failure('unavailable', `The restart of ${node} is not over; it continues.`);
       if (state === 'requested') return { over: false, words: 'The new program is tried.' };
-      const jobs = `${running} ${running === 1 ? 'job runs' : 'jobs run'}`;
-      return { over: false, words: running === 0 ? 'The new program starts.' : `Waiting: ${jobs}.` };
+      return { over: false, words: running === 0 ? 'The new program starts.' : `Waiting: ${jobsRun(running)}.` };
     },
   });
 }

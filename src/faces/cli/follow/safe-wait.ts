@@ -2,7 +2,7 @@ import { Failure } from '../../../domain/failure.ts';
 import type { Projected } from '../../../operations/views/views.ts';
 import type { Answer } from '../connection/client.ts';
 import type { Session } from '../connection/session.ts';
-import { pollVerb } from './poll-verb.ts';
+import { jobsRun, pollVerb } from './poll-verb.ts';
 
 type Readiness = Projected<'maintenance.readiness'>;
 
@@ -20,9 +20,8 @@ export function waitUntilSafe(session: Session, answered: Answer, deadline: numb
       if (isSafe) return { over: true };
       if (!cordoned)
         throw new Failure('conflict', 'Not cordoned, so new jobs start; run svc maintenance cordon first.');
-      const jobs = `${running} ${running === 1 ? 'job runs' : 'jobs run'}`;
-      if (late) throw new Failure('unavailable', `Not safe to reboot: ${jobs}.`);
-      return { over: false, words: `Waiting: ${jobs}.` };
+      if (late) throw new Failure('unavailable', `Not safe to reboot: ${jobsRun(running)}.`);
+      return { over: false, words: `Waiting: ${jobsRun(running)}.` };
     },
   });
 }
