@@ -153,8 +153,10 @@ async function perform(held: Held, keep: boolean): Promise<number> {
   const ends = [await runCommand(demo), await reactToAlert(demo)];
   if (keep)
     say(
-      `\nStill running: ${ready.web_url}\nToken: ${token}\nStop it: kill ${ready.pid}   (its data: ${folder}; ` +
-        'the phone was this demo, and is gone)',
+      `\nStill running: ${ready.web_url} (sign in with the token)\n` +
+        `For svc and curl, in another terminal:\n  export SVC_REMOTE=${ready.web_url}\n  export SVC_TOKEN=${token}\n` +
+        `Stop it and remove its data: kill ${ready.pid} && rm -r ${folder}\n` +
+        '(The phone was this demo, and is gone.)',
     );
   return ends.every(({ state }) => state === 'succeeded') ? 0 : 1;
 }

@@ -126,7 +126,7 @@ test('on a narrow terminal a list of events leaves out redundant columns, and fi
   assert.match(render('event.list', data, PAGE), /alertmanager .* firing/);
 });
 
-test('on a narrow terminal long cells are cut in the middle, ids never', () => {
+test('on a narrow terminal long cells are cut at their end, ids never', () => {
   const id = 'job_01m7yd4zyke00anp2z332d2j5p';
   const rows = table([{ id, what: `begin${'x'.repeat(100)}end` }], 'none', [
     { title: 'ID', cell: (row) => row.id },
@@ -134,7 +134,7 @@ test('on a narrow terminal long cells are cut in the middle, ids never', () => {
   ]);
   const row = terminalText(rows, { ...PAGE, width: 60 }).split('\n')[1] ?? '';
   assert.equal(row.length, 60);
-  assert.match(row, new RegExp(`^${id}  begin.*….*end$`));
+  assert.match(row, new RegExp(`^${id}  begin.*…$`));
 });
 
 test('a name of a field is one line too, because labels have any name', () => {

@@ -104,8 +104,8 @@ function fit(columns: readonly Measured[], width: number | null): readonly Measu
 function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   const letters = Array.from(text);
-  const head = Math.ceil((width - 1) / 2);
-  return `${letters.slice(0, head).join('')}…${letters.slice(letters.length - (width - 1 - head)).join('')}`;
+  while (letters.length > 0 && widthOf(letters.join('')) > width - 1) letters.pop();
+  return `${letters.join('').trimEnd()}…`;
 }
 
 function padded(text: string, width: number, dress: (text: string) => string): string {

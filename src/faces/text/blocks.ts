@@ -8,7 +8,7 @@ interface Cell {
 
 interface Heading {
   readonly title: string;
-  /** May be cut in the middle where there is too little room. Never set for ids. */
+  /** May be cut at its end where there is too little room. Never set for ids. */
   readonly mayCut?: true;
   /** Dropped, the last one first, if there is too little room even for the cut columns. */
   readonly mayDrop?: true;

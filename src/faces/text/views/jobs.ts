@@ -24,10 +24,10 @@ export function jobs(data: Projected<'job.list'>, display: Display): Table {
     { title: 'STATE', cell: (job) => marked(display, job.state), paint: (job) => JOB_PAINTS[job.state] },
     { title: 'ID', cell: (job) => job.id },
     { title: 'WHAT', cell: (job) => job.runbook + (job.privileged === true ? ' (privileged)' : ''), mayCut: true },
-    { title: 'BY', cell: (job) => job.requested_by, mayCut: true },
+    { title: 'BY', cell: (job) => job.requested_by, mayCut: true, mayDrop: true },
     { title: 'CREATED', cell: (job) => relative(job.created_at, display.nowMs) },
-    { title: 'TOOK', cell: (job) => took(job.started_at, job.finished_at, display.nowMs) },
-    { title: 'EXIT', cell: (job) => (job.exit_code === null ? '-' : String(job.exit_code)) },
+    { title: 'TOOK', cell: (job) => took(job.started_at, job.finished_at, display.nowMs), mayDrop: true },
+    { title: 'EXIT', cell: (job) => (job.exit_code === null ? '-' : String(job.exit_code)), mayDrop: true },
   ]);
 }
 

@@ -17,9 +17,9 @@ export function workspaces(data: Projected<'workspace.list'>, display: Display):
     { title: 'NAME', cell: (each) => each.name },
     { title: 'SERIAL', cell: (each) => serial(each) },
     { title: 'DRIFT', cell: (each) => drift(each, display), paint: (each) => DRIFT_PAINT[each.drift] },
-    { title: 'HELD BY', cell: (each) => each.locked_by ?? '-' },
-    { title: 'LAST PLAN', cell: (each) => each.last_plan_job_id ?? '-' },
-    { title: 'LAST APPLY', cell: (each) => each.last_apply_job_id ?? '-' },
+    { title: 'HELD BY', cell: (each) => each.locked_by ?? '-', mayDrop: true },
+    { title: 'LAST PLAN', cell: (each) => each.last_plan_job_id ?? '-', mayDrop: true },
+    { title: 'LAST APPLY', cell: (each) => each.last_apply_job_id ?? '-', mayDrop: true },
     { title: 'FILES', cell: files, mayCut: true },
   ]);
 }
@@ -106,8 +106,8 @@ export function plans(data: readonly Plan[], display: Display): Table {
     { title: 'SERIAL', cell: (each) => String(each.serial) },
     { title: 'CHANGES', cell: ({ summary }) => shortCounts(summary), mayCut: true },
     { title: 'POLICY', cell: ({ verdict }) => verdict ?? '-', mayDrop: true },
-    { title: 'MADE BY', cell: ({ job_id: id }) => id, mayCut: true },
-    { title: 'USED BY', cell: ({ used_by: id }) => id ?? '-', mayCut: true },
+    { title: 'MADE BY', cell: ({ job_id: id }) => id, mayDrop: true },
+    { title: 'USED BY', cell: ({ used_by: id }) => id ?? '-', mayDrop: true },
     { title: 'MADE', cell: ({ created_at: at }) => relative(at, display.nowMs) },
   ]);
 }
