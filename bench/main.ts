@@ -37,7 +37,8 @@ import { pages } from './parts/notifications.ts';
 import { playbook } from './parts/playbooks/runs.ts';
 import { postgres } from './parts/postgres.ts';
 import { reaction } from './parts/reaction.ts';
-import { restart } from './parts/restart.ts';
+import { restart } from './parts/maintenance/restart.ts';
+import { retention } from './parts/maintenance/retention.ts';
 import { sandbox } from './parts/sandbox.ts';
 import { ssh } from './parts/ssh.ts';
 import { start } from './parts/start.ts';
@@ -60,6 +61,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   startup,
   config,
   restart,
+  retention,
   output,
   stream,
   flood,

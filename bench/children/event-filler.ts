@@ -56,7 +56,7 @@ function row(index: number, at: number): SQLInputValue[] {
   ];
 }
 
-for await (const { file, count } of orders<FillOrder>()) {
+for await (const { file, count, ageMs = 0 } of orders<FillOrder>()) {
   await (
     await openStore({ location: { file }, clock: systemClock, daemonId: 'dmn_bench', keyring: testKeyring })
   ).close();
@@ -64,13 +64,14 @@ for await (const { file, count } of orders<FillOrder>()) {
   // A failure of the machine only means that it is made again, so nothing has to be flushed.
   db.exec('pragma synchronous = off; pragma cache_size = -262144; begin');
   const holes = `(${COLUMNS.map(() => '?').join(',')})`;
-  const startAt = Date.now() - count * MS_PER_EVENT;
+  const startAt = Date.now() - ageMs - count * MS_PER_EVENT;
   for (let done = 0; done < count; done += ROWS_PER_INSERT) {
     const rows = Math.min(ROWS_PER_INSERT, count - done);
     const insert = db.prepare(`insert into events (${COLUMNS.join(',')}) values ${Array(rows).fill(holes).join(',')}`);
     insert.run(...Array.from({ length: rows }, (_, i) => row(done + i, startAt + (done + i) * MS_PER_EVENT)).flat());
   }
   db.prepare("insert into event_counts (chain, outcome, count) values ('0', 'ignored', ?)").run(count);
+  db.prepare('update schema_migrations set applied_at = ?').run(startAt);
   db.exec('commit; pragma wal_checkpoint(truncate)');
   db.close();
   say({ filled: count });

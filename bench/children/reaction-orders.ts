@@ -122,6 +122,8 @@ export interface Evaluated {
 }
 
 export interface FillOrder {
+  /** The age of the newest event, in milliseconds; the store is as old. */
+  readonly ageMs?: number;
   readonly file: string;
   readonly count: number;
 }

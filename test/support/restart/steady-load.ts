@@ -6,6 +6,15 @@ export interface LoadResult {
   readonly failures: readonly string[];
   /** The longest time, in milliseconds, in which no answer arrived. */
   readonly longestPauseMs: number;
+  /** 99 of 100 answers came within this time, in milliseconds. */
+  readonly p99Ms: number;
+}
+
+/** The request that is sent; without it a GET, which is answered with 200. */
+interface Sent {
+  readonly method: string;
+  readonly body: string;
+  readonly status: number;
 }
 
 interface SteadyLoad {
@@ -17,10 +26,19 @@ const TICK_MS = 20;
 /** A daemon that starts again on a busy machine takes seconds; its clients wait in the queue of the kernel. */
 const ANSWER_LIMIT_MS = 60_000;
 
-/** Sends `perSecond` requests for `url`; each must be answered with 200. */
-export function startLoad(url: string, token: string, perSecond: number): SteadyLoad {
+const GET: Sent = { method: 'GET', body: '', status: 200 };
+
+/** Sends `perSecond` requests for `url`. */
+export function startLoad(
+  url: string,
+  token: string,
+  perSecond: number,
+  { method, body, status }: Sent = GET,
+): SteadyLoad {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const failures: string[] = [];
+  const durations: number[] = [];
   const open = new Set<Promise<void>>();
   const began = performance.now();
   let [sent, lastAnswer, longestPauseMs] = [0, began, 0];
@@ -30,22 +48,24 @@ export function startLoad(url: string, token: string, perSecond: number): Steady
   };
   const send = (): Promise<void> =>
     new Promise((resolve) => {
+      const sentAt = performance.now();
       const fail = (why: string): void => {
         failures.push(why);
         resolve();
       };
-      const asked = request(url, { agent, headers: { authorization: `Bearer ${token}` } }, (response) => {
+      const asked = request(url, { agent, method, headers }, (response) => {
         response.resume();
         response.once('error', (error) => fail(error.message));
         response.once('end', () => {
           answered();
-          if (response.statusCode === 200) resolve();
+          durations.push(performance.now() - sentAt);
+          if (response.statusCode === status) resolve();
           else fail(`status ${response.statusCode}`);
         });
       });
       asked.setTimeout(ANSWER_LIMIT_MS, () => asked.destroy(new Error('no answer')));
       asked.once('error', (error: Error & { code?: string }) => fail(error.code ?? error.message));
-      asked.end();
+      asked.end(body);
     });
   const timer = setInterval(() => {
     const due = Math.floor(((performance.now() - began) / 1_000) * perSecond);
@@ -60,7 +80,8 @@ export function startLoad(url: string, token: string, perSecond: number): Steady
       clearInterval(timer);
       await Promise.all(open);
       agent.destroy();
-      return { sent, failures, longestPauseMs };
+      const sorted = durations.toSorted((a, b) => a - b);
+      return { sent, failures, longestPauseMs, p99Ms: sorted[Math.floor(sorted.length * 0.99)] ?? 0 };
     },
   };
 }

@@ -1,11 +1,11 @@
 import { dirname, join } from 'node:path';
-import { BUNDLE } from '../../scripts/bundle.ts';
-import { copyProgram } from '../../test/support/restart/program-copy.ts';
-import { type LoadResult, startLoad } from '../../test/support/restart/steady-load.ts';
-import type { Bench } from '../kit/bench.ts';
-import { type Daemon, getData, startDaemon } from '../kit/daemon.ts';
-import { removeDir, tempDir } from '../kit/scratch.ts';
-import { sleep } from '../kit/time.ts';
+import { BUNDLE } from '../../../scripts/bundle.ts';
+import { copyProgram } from '../../../test/support/restart/program-copy.ts';
+import { type LoadResult, startLoad } from '../../../test/support/restart/steady-load.ts';
+import type { Bench } from '../../kit/bench.ts';
+import { type Daemon, getData, startDaemon } from '../../kit/daemon.ts';
+import { removeDir, tempDir } from '../../kit/scratch.ts';
+import { sleep } from '../../kit/time.ts';
 
 const PER_SECOND = 200;
 const LOOK_MS = 100;
