@@ -29,6 +29,8 @@ function job(id: string, state: string): object {
 
 const APPROVAL = {
   id: 'apr_1',
+  plan_artifact_id: null,
+  summary: 'Apply net',
   state: 'pending',
   runbook: 'apply net',
   requested_by: 'ana',
