@@ -43,6 +43,8 @@ export type Said =
   | { readonly over: true };
 
 const LINEAGE = '6d1f0c5e-0000-4000-8000-000000000001';
+/** The files of every workspace: an apply is refused where they are not those of the plan. */
+const DIR = import.meta.dirname;
 /** As a plan of some hundred resources has; random, as what is sealed looks. */
 const PLAN_BYTES = 20_000;
 const OUTPUT_BYTES = 8_000;
@@ -129,7 +131,7 @@ async function plan(writer: Writer, name: string): Promise<string> {
     job_id: jobId,
     serial: 0,
     lineage: '',
-    tree_digest: 'tree',
+    tree_digest: await local.runtime.services.sources.digestOf(DIR),
     secrets: '{}',
     verdict: 'require_approval',
   } as const;
@@ -252,7 +254,7 @@ async function main(dir: string, rounds: number, mode: string): Promise<void> {
     for (let round = 0; round < rounds; round += 1) {
       const name = `net-${newId('job', Date.now()).slice(-12)}`;
       await attempt(async () => {
-        await call(opened, 'ci', 'workspace.add', { name, dir: import.meta.dirname });
+        await call(opened, 'ci', 'workspace.add', { name, dir: DIR });
         await apply(
           opened,
           name,
