@@ -56,7 +56,10 @@ function executionError(results: readonly number[], command: string): LaunchErro
   if (refusal === undefined) return new CommandNotFound(neverStarted(`the command ${command} ${missing}`));
   if (refusal === ENOEXEC)
     return new CommandNotExecutable(neverStarted(`${command} is no program for this machine and names no interpreter`));
-  if (refusal === EACCES) return new CommandNotExecutable(neverStarted(`the command ${command} may not be executed`));
+  // A folder of PATH that the job may not enter refuses as a file does that it may not execute.
+  const orMissing = command.includes('/') ? '' : ', or was not found, as a folder of PATH may not be entered';
+  if (refusal === EACCES)
+    return new CommandNotExecutable(neverStarted(`the command ${command} may not be executed${orMissing}`));
   return new CommandNotExecutable(neverStarted(`executing ${command} failed${nameOf(refusal)}`));
 }
 

@@ -149,6 +149,12 @@ describe('the launcher', { skip: NO_LINUX }, () => {
       assert.equal(exit?.exitCode, 126);
     }
     assert.match(String((await refused(order([join(dir, 'broken')]))).error), /names no interpreter/);
+    // The name of a file without the right, found in a folder of PATH: a closed folder would answer the same.
+    const { error } = await refused(order(['plain'], { env: { PATH: `${dir}:/usr/bin` } }));
+    assert.match(
+      String(error),
+      /the command plain may not be executed, or was not found, as a folder of PATH may not /,
+    );
     assert.ok((await refused(order(['no-such'], { policy: null }))).error instanceof CommandNotFound);
   });
 
