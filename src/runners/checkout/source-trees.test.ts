@@ -1,30 +1,24 @@
 import assert from 'node:assert/strict';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { Clock } from '../../lib/clock.ts';
 import { SourceTrees } from './source-trees.ts';
 
+let outer: string;
 let folder: string;
 let now: number;
 let trees: SourceTrees;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'gatehouse-trees-'));
+  outer = mkdtempSync(join(tmpdir(), 'gatehouse-trees-'));
+  folder = join(outer, 'trees');
+  mkdirSync(folder);
   now = Date.UTC(2026, 5, 1);
   const clock: Clock = { now: () => now, monotonic: () => now, after: () => () => undefined };
   trees = new SourceTrees(folder, clock);
 });
-afterEach(() => rmSync(folder, { recursive: true }));
+afterEach(() => rmSync(outer, { recursive: true }));
 
 const commit = (digit: string): string => digit.repeat(40);
 
@@ -99,6 +93,6 @@ describe('the trees of git sources', () => {
       await assert.rejects(place(name, commit('a')), /not the name of a source/);
     }
     await assert.rejects(place('ops', '../../x'), /is not a commit/);
-    assert.equal(existsSync(join(folder, '..', 'x')), false);
+    assert.deepEqual(readdirSync(outer), ['trees']);
   });
 });

@@ -49,7 +49,7 @@ test('on a terminal the long name of an event is cut, and its id is not', async 
   );
   const { stdout } = await svc(['event', 'list', '--no-color', '--remote', server.url], { env: TOKEN, columns: 100 });
   const [, row = ''] = stdout.split('\n');
-  assert.ok(row.length <= 100 && row.includes(EVENT) && /n…n/.test(row), row);
+  assert.ok(row.length <= 100 && row.includes(EVENT) && /n… /.test(row), row);
 });
 
 test('event get on a server says where the steps are shown, but not in JSON mode', async (t) => {
