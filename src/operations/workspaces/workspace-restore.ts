@@ -92,8 +92,11 @@ async function ofVersion({ store, services }: Context, name: string, version: nu
 async function ofFile(path: string): Promise<State> {
   try {
     await using handle = await open(resolve(path), 'r');
-    const { size } = await handle.stat();
-    if (size > STATE_BYTES_MAX) throw new Failure('invalid_argument', `file: ${path} is larger than a state may be.`);
+    const stats = await handle.stat();
+    // A device or a pipe has no size, and may have no end.
+    if (!stats.isFile()) throw new Failure('invalid_argument', `file: ${path} is not a regular file.`);
+    if (stats.size > STATE_BYTES_MAX)
+      throw new Failure('invalid_argument', `file: ${path} is larger than a state may be.`);
     return checked(await handle.readFile(), path);
   } catch (error) {
     if (error instanceof Failure) throw error;

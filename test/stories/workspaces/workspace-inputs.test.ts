@@ -64,7 +64,7 @@ test(
     writeFileSync(to, JSON.stringify({ ...state, lineage: 'another' }));
     await assert.rejects(fixture.call('workspace.restore', { name: 'net', file: to }), { code: 'conflict' });
     await fixture.call('workspace.restore', { name: 'net', file: to, force: true });
-    for (const bad of [{}, { version: 1, file: to }, { file: `${to}.none` }, { file }])
+    for (const bad of [{ file: '/dev/zero' }, {}, { version: 1, file: to }, { file: `${to}.none` }, { file }])
       await assert.rejects(fixture.call('workspace.restore', { name: 'net', ...bad }), { code: 'invalid_argument' });
     await assert.rejects(fixture.call('workspace.restore', { name: 'net', version: 99 }), { code: 'not_found' });
     await fixture.call('workspace.update', { name: 'net', no_inputs: true });
