@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, existsSync, lstatSync, readdirSync, readFileSync, realpathSync, type Stats } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, type Stats } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import type { ProgramFiles } from '../../domain/program.ts';
@@ -64,6 +65,8 @@ class Walk {
   readonly #lines: string[] = [];
   readonly #seen = new Set<string>();
   readonly #signal: AbortSignal | undefined;
+  /** One for all files: the garbage of a piece each would stay in the memory of an idle process. */
+  readonly #piece = Buffer.allocUnsafe(READ_BYTES);
 
   constructor(uid: number, signal: AbortSignal | undefined) {
     this.#owners = [ROOT_UID, uid];
@@ -109,8 +112,13 @@ class Walk {
 
   async #fileDigest(path: string): Promise<string> {
     const hash = createHash('sha256');
-    const options = { highWaterMark: READ_BYTES, signal: this.#signal };
-    for await (const piece of createReadStream(path, options)) hash.update(piece as Buffer);
+    await using file = await open(path, 'r');
+    for (;;) {
+      this.#signal?.throwIfAborted();
+      const { bytesRead } = await file.read(this.#piece, 0, READ_BYTES);
+      if (bytesRead === 0) break;
+      hash.update(this.#piece.subarray(0, bytesRead));
+    }
     return hash.digest('hex');
   }
 }
