@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { EventFacts } from '../../src/domain/events/event.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { testKeyring } from '../../test/support/seal.ts';
-import { CompiledRules } from '../../src/reaction/compiled-rules.ts';
+import { CompiledRules } from '../../src/reaction/rules/compiled-rules.ts';
 import { insertRule } from '../../src/store/rules/rules.ts';
 import { openStore } from '../../src/store/store.ts';
 import { orders, say } from '../kit/child.ts';
@@ -49,7 +49,7 @@ async function perSecond(book: CompiledRules, durationMs: number): Promise<numbe
   let count = 0;
   for (let i = 0; monotonicMs() - before < durationMs; i += 1) {
     const event = facts(i);
-    for (const rule of (await book.current()).rulesFor(event.source)) {
+    for (const rule of (await book.current()).rulesFor(event.source).rules) {
       const answer = rule.evaluate(event);
       if (!('value' in answer) || answer.value) throw new Error(`${rule.name}: ${JSON.stringify(answer)}`);
       count += 1;

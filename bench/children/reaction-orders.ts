@@ -25,7 +25,7 @@ export function benchRules(from: number, to: number, form: RuleForm): BenchRule[
     const at = from + i;
     const alert = at === 0 ? FIRING_ALERT : `Other${at}`;
     const asks =
-      form === 'equal' ? `event.labels.alertname == "${alert}"` : `event.labels.alertname.matches("^${alert}$")`;
+      form === 'equal' ? `event.labels.alertname == "${alert}"` : `event.labels.alertname.matches("^${alert}( |$)")`;
     return {
       name: `${form}-${String(at).padStart(2, '0')}`,
       when: `event.source == "alertmanager" && event.status == "firing" && ${asks}`,

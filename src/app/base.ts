@@ -23,7 +23,7 @@ import { TaskSlicer } from '../lib/flow/cooperative.ts';
 import type { HostKeyScanner, Services, SourceFetcher } from '../operations/core/services.ts';
 import { Prober } from '../operations/checks/prober.ts';
 import { hashToken } from '../operations/access/token-hash.ts';
-import { CompiledRules } from '../reaction/compiled-rules.ts';
+import { CompiledRules } from '../reaction/rules/compiled-rules.ts';
 import { currentNetgroups } from '../store/netgroups/netgroups.ts';
 import { readOpenJobs } from '../store/jobs/open-jobs.ts';
 import { createProbes, type Probes } from '../probes/process-probes.ts';

@@ -3,8 +3,9 @@ import { decodeTrace } from './trace.ts';
 import { eventOf } from '../store/events/events.ts';
 import type { EventRow } from '../store/schema/schema.ts';
 import { evaluateBy } from './evaluate-rules.ts';
+import { unindexed } from './rules/rule-set.ts';
 import type { EvaluatedEvent, Outcome, ReactionDeps, Sender } from './types.ts';
-import type { CompiledRule } from './compiled-rules.ts';
+import type { CompiledRule } from './rules/compiled-rules.ts';
 import { judge, decideAndRecord } from './decide-and-record.ts';
 
 /** What a rule would do for an event. */
@@ -40,9 +41,8 @@ const WOULD: Partial<Record<EventOutcome, string>> = {
  */
 export async function dryRun(deps: ReactionDeps, rule: CompiledRule, row: EventRow): Promise<DryRun> {
   const sender: Sender = { principal: 'rule test', owners: [], via: 'cli', trigger: 'rule', depth: row.depth };
-  const [evaluated] = await evaluateBy(deps, [eventOf(row)], sender, (await deps.rules.current()).silences, () => [
-    rule,
-  ]);
+  const { silences } = await deps.rules.current();
+  const [evaluated] = await evaluateBy(deps, [eventOf(row)], sender, silences, () => unindexed([rule]));
   if (evaluated === undefined) throw new Error('one event was to be evaluated');
   const { outcome, reason, trace } = rule.enabled ? await settled(deps, evaluated) : await judged(deps, evaluated);
   const would = WOULD[outcome];

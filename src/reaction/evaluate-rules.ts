@@ -4,7 +4,8 @@ import type { TriedRule } from '../domain/rules/reaction-facts.ts';
 import type { RuleAction } from '../domain/rules/actions.ts';
 import { newId } from '../lib/id.ts';
 import type { Attempt, EvaluatedEvent, ReactionDeps, Sender } from './types.ts';
-import type { CompiledRule, CompiledSilence } from './compiled-rules.ts';
+import type { CompiledRule, CompiledSilence } from './rules/compiled-rules.ts';
+import type { RuleSet } from './rules/rule-set.ts';
 
 /** Evaluates the rules on the events: all the slow work, before a transaction is open. */
 export async function evaluateRules(
@@ -22,7 +23,7 @@ export function evaluateBy(
   events: readonly NormalEvent[],
   sender: Sender,
   silences: readonly CompiledSilence[],
-  rulesOf: (event: NormalEvent) => readonly CompiledRule[],
+  rulesOf: (event: NormalEvent) => RuleSet<CompiledRule>,
 ): Promise<EvaluatedEvent[]> {
   // A message may have a thousand events, each for many rules: other tasks run in between.
   return turns.each(events, (event) => evaluateOne(clock.now(), clean(event), sender, rulesOf(event), silences));
@@ -32,16 +33,23 @@ function evaluateOne(
   now: number,
   event: NormalEvent,
   sender: Sender,
-  rules: readonly CompiledRule[],
+  set: RuleSet<CompiledRule>,
   silences: readonly CompiledSilence[],
 ): EvaluatedEvent {
   const facts: EventFacts = { ...event, netgroup: event.labels['netgroup'] ?? null, receivedAt: now };
+  const { rules } = set;
   const attempts: Attempt[] = [];
-  for (const rule of rules) {
+  let decided = false;
+  for (const at of set.candidates(facts)) {
+    for (const rule of rules.slice(attempts.length, at)) attempts.push(plain(rule));
+    const rule = rules[at];
+    if (rule === undefined) continue;
     const attempt = tryRule(rule, facts, silences);
     attempts.push(attempt);
-    if (attempt.tried.result === 'matched' && !attempt.tried.notifies) break;
+    decided = attempt.tried.result === 'matched' && !attempt.tried.notifies;
+    if (decided) break;
   }
+  if (!decided) for (const rule of rules.slice(attempts.length)) attempts.push(plain(rule));
   return {
     id: newId('evt', now),
     event,
@@ -60,10 +68,19 @@ function tryRule(rule: CompiledRule, facts: EventFacts, silences: readonly Compi
   try {
     const answer = rule.evaluate(facts);
     if ('error' in answer) return unmatched(rule, 'error', answer.error);
-    return answer.value ? matched(rule, facts, silences) : unmatched(rule, 'did not match', null);
+    return answer.value ? matched(rule, facts, silences) : plain(rule);
   } catch {
     return unmatched(rule, 'error', 'its evaluation failed');
   }
+}
+
+const plains = new WeakMap<CompiledRule, Attempt>();
+
+/** Of a rule that does not match: the same for each event, and most of an event's attempts. */
+function plain(rule: CompiledRule): Attempt {
+  const made = plains.get(rule) ?? unmatched(rule, 'did not match', null);
+  plains.set(rule, made);
+  return made;
 }
 
 function unmatched(rule: CompiledRule, result: TriedRule['result'], error: string | null): Attempt {

@@ -7,7 +7,7 @@ import type { TaskSlicer } from '../lib/flow/cooperative.ts';
 import type { Work } from '../store/engine/tx.ts';
 import type { EventRow } from '../store/schema/schema.ts';
 import type { Store } from '../store/store.ts';
-import type { CompiledRule, CompiledRules } from './compiled-rules.ts';
+import type { CompiledRule, CompiledRules } from './rules/compiled-rules.ts';
 
 /** The dependencies for receiving events. */
 export interface ReactionDeps {

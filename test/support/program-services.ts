@@ -7,7 +7,7 @@ import { TaskSlicer } from '../../src/lib/flow/cooperative.ts';
 import type { Authenticator } from '../../src/operations/access/authenticate.ts';
 import type { Services } from '../../src/operations/core/services.ts';
 import { Prober } from '../../src/operations/checks/prober.ts';
-import { CompiledRules } from '../../src/reaction/compiled-rules.ts';
+import { CompiledRules } from '../../src/reaction/rules/compiled-rules.ts';
 import { readOpenJobs } from '../../src/store/jobs/open-jobs.ts';
 import { currentNetgroups } from '../../src/store/netgroups/netgroups.ts';
 import { vapidKeyOf } from '../../src/push/vapid.ts';

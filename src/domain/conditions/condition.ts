@@ -6,18 +6,21 @@ import { EVENT_SOURCES, EVENT_STATUSES, type EventFacts } from '../events/event.
 import { checkRuleCel, eventContext } from './facts.ts';
 import { quickOf } from './quick.ts';
 import { isEvent, selection, textOf } from './reads.ts';
+import { type Requirement, requirementsOf } from './requirements.ts';
 
 /** An expression over `event` that yields true or false: the `when` of a rule or a silence. */
 export interface Condition {
   /** The sources that it can be true for; null where it does not say. */
   readonly sources: readonly string[] | null;
+  /** The texts that it requires, beside any more that it asks: it is false for each event without one of them. */
+  readonly requires: readonly Requirement[];
   readonly expr: Expr;
   /** Never throws; an error holds no value of the event. */
   evaluate(facts: EventFacts): CelAnswer;
 }
 
 /** Of a condition that is stored: what trying it on an event takes. */
-export type StoredCondition = Pick<Condition, 'sources' | 'evaluate'>;
+export type StoredCondition = Pick<Condition, 'sources' | 'requires' | 'evaluate'>;
 
 /**
  * Reads a condition that was accepted before, perhaps by an earlier version. If this version refuses it, it is an error
@@ -30,7 +33,11 @@ export async function storedCondition(expression: string): Promise<StoredConditi
   } catch (thrown) {
     const error = thrown instanceof Error ? thrown.message : 'it cannot be parsed';
     const sources = await sourcesIn(expression);
-    return { sources, evaluate: ({ source }) => (sources?.includes(source) === false ? { value: false } : { error }) };
+    return {
+      sources,
+      requires: [],
+      evaluate: ({ source }) => (sources?.includes(source) === false ? { value: false } : { error }),
+    };
   }
 }
 
@@ -63,6 +70,7 @@ export async function compileCondition(expression: string): Promise<Condition> {
   const quick = quickOf(checked.expr);
   return {
     sources,
+    requires: requirementsOf(checked.expr),
     expr: checked.expr,
     evaluate(facts) {
       const value = quick?.(facts);

@@ -19,6 +19,9 @@ const QUICK = [
   'event.annotations.x == "a" || has(event.annotations.y)',
   'event.labels.missing == "a"',
   'event.labels.missing.contains("a")',
+  'event.name.matches("^a$")',
+  'event.labels.x.matches("^(?:a|b|aé)$")',
+  'event.name.matches("^(|b)$")',
 ];
 /** Left to the library. */
 const SLOW = [

@@ -1,13 +1,13 @@
 import type { Expr } from '../cel/env.ts';
 import type { EventFacts } from '../events/event.ts';
 import { isEvent, isPairs, selection, textOf, textRead } from './reads.ts';
+import { requirementOf } from './requirements.ts';
 
 /** The value of an expression for an event; undefined if only the CEL library can compute it. */
 type Quick = (facts: EventFacts) => boolean | undefined;
 
 /** Of a text and a constant. A prefix or a part of one is the same in code units and in code points. */
 const COMPARISONS: Readonly<Record<string, (text: string, constant: string) => boolean>> = {
-  '_==_': (text, constant) => text === constant,
   '_!=_': (text, constant) => text !== constant,
   startsWith: (text, constant) => text.startsWith(constant),
   endsWith: (text, constant) => text.endsWith(constant),
@@ -30,7 +30,8 @@ export function quickOf(expr: Expr): Quick | null {
   if (first === undefined) return null;
   if (name === '!_') return negated(quickOf(first));
   if (second === undefined || operands.length > 2) return null;
-  if (name === '@in') return oneOf(first, second);
+  const required = requirementOf(expr);
+  if (required !== null) return (facts) => required.texts.includes(required.textIn(facts));
   const compare = COMPARISONS[name];
   if (compare === undefined) return null;
   return compared(first, second, compare) ?? (target === undefined ? compared(second, first, compare) : null);
@@ -64,14 +65,6 @@ function compared(field: Expr, other: Expr, compare: (text: string, constant: st
   const constant = textOf(other);
   if (read === null || constant === null) return null;
   return (facts) => compare(read.textIn(facts), constant);
-}
-
-function oneOf(field: Expr, list: Expr): Quick | null {
-  const read = textRead(field);
-  if (read === null || list.exprKind.case !== 'listExpr') return null;
-  const texts = list.exprKind.value.elements.map(textOf);
-  if (texts.includes(null)) return null;
-  return (facts) => texts.includes(read.textIn(facts));
 }
 
 /** `has(event.labels.x)`. */

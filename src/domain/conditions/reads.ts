@@ -5,7 +5,7 @@ import { eventText, isTextField, pairText } from './facts.ts';
 /** Which texts of the event an expression reads. */
 
 /** A place where the text of a field or label is read. */
-interface TextRead {
+export interface TextRead {
   /** As one writes it in an expression. */
   readonly path: string;
   readonly textIn: (facts: EventFacts) => string;

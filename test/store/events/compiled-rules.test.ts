@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EventFacts } from '../../../src/domain/events/event.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { CompiledRules } from '../../../src/reaction/compiled-rules.ts';
+import { CompiledRules } from '../../../src/reaction/rules/compiled-rules.ts';
 import { replaceRule, switchRule } from '../../../src/store/rules/rules.ts';
 import { insertSilence } from '../../../src/store/rules/silences.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -16,7 +16,7 @@ function facts(some: Partial<EventFacts> = {}): EventFacts {
 }
 
 async function names(compiled: CompiledRules, source = 'generic'): Promise<string[]> {
-  return (await compiled.current()).rulesFor(source).map(({ name }) => name);
+  return (await compiled.current()).rulesFor(source).rules.map(({ name }) => name);
 }
 
 /** The next commit of another process is known here. */
@@ -52,15 +52,15 @@ for (const engine of ENGINES) {
     test('are compiled once for each text: after a change only changed rules are compiled again', async () => {
       await add(its.store, 'disk');
       const compiled = new CompiledRules(its.store, systemClock);
-      const [first] = (await compiled.current()).rulesFor('generic');
+      const [first] = (await compiled.current()).rulesFor('generic').rules;
       compiled.forget();
-      const [second] = (await compiled.current()).rulesFor('generic');
+      const [second] = (await compiled.current()).rulesFor('generic').rules;
       assert.equal(first, second);
       await its.store.write((tx) =>
         replaceRule(tx, rule('disk', { when: 'event.name == "DiskFull" && int(event.labels.nope) == 1' })),
       );
       compiled.forget();
-      const [third] = (await compiled.current()).rulesFor('generic');
+      const [third] = (await compiled.current()).rulesFor('generic').rules;
       assert.deepEqual(first?.evaluate(facts()), { value: true });
       assert.deepEqual(third?.evaluate(facts()), {
         error: 'character 29: event.labels.nope cannot be converted to an integer',
@@ -87,9 +87,8 @@ for (const engine of ENGINES) {
       await add(its.store, 'b-unread', { when: '((' });
       await add(its.store, 'c-fine');
       await add(its.store, 'd-unfilled', { action: { kind: 'apply', workspace: '${event.nmae}', timeout: null } });
-      const [broken, unread, fine, unfilled] = (await new CompiledRules(its.store, systemClock).current()).rulesFor(
-        'generic',
-      );
+      const compiled = await new CompiledRules(its.store, systemClock).current();
+      const [broken, unread, fine, unfilled] = compiled.rulesFor('generic').rules;
       assert.deepEqual(broken?.evaluate(facts()), {
         error: 'character 6: event has no field "nmae"; perhaps "name" is meant',
       });
@@ -107,10 +106,10 @@ for (const engine of ENGINES) {
       await add(its.store, 'b-open', { when: 'true' });
       const compiled = await new CompiledRules(its.store, systemClock).current();
       assert.deepEqual(
-        compiled.rulesFor('generic').map(({ name }) => name),
+        compiled.rulesFor('generic').rules.map(({ name }) => name),
         ['b-open'],
       );
-      const [refused, open] = compiled.rulesFor('alertmanager');
+      const [refused, open] = compiled.rulesFor('alertmanager').rules;
       assert.ok('error' in (refused?.evaluate(facts({ source: 'alertmanager' })) ?? {}));
       assert.deepEqual(open?.evaluate(facts()), { value: true });
     });
@@ -172,7 +171,7 @@ for (const engine of ENGINES) {
       for (let index = 0; index < 20; index += 1) await add(its.store, `rule-${String(index).padStart(2, '0')}`);
       const compiled = new CompiledRules(its.store, systemClock);
       const asked = await Promise.all(
-        Array.from({ length: 50 }, async () => (await compiled.current()).rulesFor('generic')),
+        Array.from({ length: 50 }, async () => (await compiled.current()).rulesFor('generic').rules),
       );
       assert.equal(asked[0]?.length, 20);
       assert.equal(new Set(asked.map((rules) => rules[0])).size, 1);

@@ -7,7 +7,7 @@ import { newId } from '../../../src/lib/id.ts';
 import { TaskSlicer } from '../../../src/lib/flow/cooperative.ts';
 import { evaluateEnding, endMutes } from '../../../src/reaction/mute-endings.ts';
 import type { ReactionDeps } from '../../../src/reaction/types.ts';
-import { CompiledRules } from '../../../src/reaction/compiled-rules.ts';
+import { CompiledRules } from '../../../src/reaction/rules/compiled-rules.ts';
 import { insertEvent } from '../../../src/store/events/events.ts';
 import {
   activeMutes,

@@ -6,7 +6,7 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { receive, receiveUnreadable } from '../../../src/reaction/receive.ts';
 import { evaluateRules } from '../../../src/reaction/evaluate-rules.ts';
 import { decideAndRecord } from '../../../src/reaction/decide-and-record.ts';
-import { type OpenRules, CompiledRules } from '../../../src/reaction/compiled-rules.ts';
+import { type OpenRules, CompiledRules } from '../../../src/reaction/rules/compiled-rules.ts';
 import { decodeTrace } from '../../../src/reaction/trace.ts';
 import { getApproval } from '../../../src/store/approvals/approvals.ts';
 import { countEvents, getEvent } from '../../../src/store/events/events.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import type { NormalEvent } from '../../../src/domain/events/event.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { CompiledRules } from '../../../src/reaction/compiled-rules.ts';
+import { CompiledRules } from '../../../src/reaction/rules/compiled-rules.ts';
 import { endSilences } from '../../../src/reaction/silence-endings.ts';
 import { receive } from '../../../src/reaction/receive.ts';
 import type { EventRow, SilenceRow } from '../../../src/store/schema/schema.ts';

@@ -1,7 +1,7 @@
 /** A sweep with probes that the test answers, on a store and a clock of the test. */
 import { SHARDS } from '../../../src/domain/checks/sweep/slots.ts';
 import { TaskSlicer } from '../../../src/lib/flow/cooperative.ts';
-import { CompiledRules } from '../../../src/reaction/compiled-rules.ts';
+import { CompiledRules } from '../../../src/reaction/rules/compiled-rules.ts';
 import type { ReactionDeps } from '../../../src/reaction/types.ts';
 import type { Ownership } from '../../../src/daemon/checks/ownership.ts';
 import { Sweep, type SweepOptions } from '../../../src/daemon/checks/sweep.ts';

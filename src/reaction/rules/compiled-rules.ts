@@ -1,17 +1,18 @@
-import { compileAction, type CompiledAction } from '../domain/rules/fill.ts';
-import { type StoredCondition, storedCondition } from '../domain/conditions/condition.ts';
-import type { EventFacts } from '../domain/events/event.ts';
-import type { RuleAction } from '../domain/rules/actions.ts';
-import type { Rule } from '../domain/rules/rule.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Keyring } from '../lib/seal.ts';
-import { nextTurn } from '../lib/flow/cooperative.ts';
-import { checkRuleTag } from '../store/jobs/order-tags.ts';
-import { listRules, ruleOf, rulesMark } from '../store/rules/rules.ts';
-import { FollowedData } from '../store/engine/followed-data.ts';
-import type { RuleRow, SilenceRow } from '../store/schema/schema.ts';
-import { openSilences, silencesMark } from '../store/rules/silences.ts';
-import type { Store } from '../store/store.ts';
+import { compileAction, type CompiledAction } from '../../domain/rules/fill.ts';
+import { type StoredCondition, storedCondition } from '../../domain/conditions/condition.ts';
+import type { EventFacts } from '../../domain/events/event.ts';
+import type { RuleAction } from '../../domain/rules/actions.ts';
+import type { Rule } from '../../domain/rules/rule.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Keyring } from '../../lib/seal.ts';
+import { nextTurn } from '../../lib/flow/cooperative.ts';
+import { checkRuleTag } from '../../store/jobs/order-tags.ts';
+import { listRules, ruleOf, rulesMark } from '../../store/rules/rules.ts';
+import { FollowedData } from '../../store/engine/followed-data.ts';
+import type { RuleRow, SilenceRow } from '../../store/schema/schema.ts';
+import { openSilences, silencesMark } from '../../store/rules/silences.ts';
+import { indexed, type RuleSet } from './rule-set.ts';
+import type { Store } from '../../store/store.ts';
 
 /** A rule that is ready to be tried. */
 export interface CompiledRule extends Rule {
@@ -44,14 +45,16 @@ export interface OpenRules {
    * The enabled rules that may match an event of this source, in the order of their names. A rule that requires other
    * sources is left out.
    */
-  rulesFor(source: string): readonly CompiledRule[];
+  rulesFor(source: string): RuleSet<CompiledRule>;
 }
 
+type FiledRule = CompiledRule & Pick<StoredCondition, 'sources' | 'requires'>;
+
 interface Compiled {
-  readonly rules: readonly (CompiledRule & { readonly sources: readonly string[] | null })[];
+  readonly rules: readonly FiledRule[];
   readonly silences: readonly CompiledSilence[];
   /** Enabled rules by the source that they may match, made when it is first asked for. */
-  readonly bySource: Map<string, readonly CompiledRule[]>;
+  readonly bySource: Map<string, RuleSet<CompiledRule>>;
 }
 
 /** The rules and silences of a store, compiled once for each version of theirs. */
@@ -105,7 +108,7 @@ export class CompiledRules {
   async #read(): Promise<Compiled> {
     const { db } = this.#store;
     const [ruleRows, silenceRows] = await Promise.all([listRules(db), openSilences(db)]);
-    const rules: Compiled['rules'][number][] = [];
+    const rules: FiledRule[] = [];
     for (const row of ruleRows) rules.push(await yieldThen(() => this.#compileRule(row)));
     const silences: CompiledSilence[] = [];
     for (const row of silenceRows) silences.push(await yieldThen(() => this.#compileSilence(row)));
@@ -113,13 +116,14 @@ export class CompiledRules {
     return { rules, silences, bySource: new Map() };
   }
 
-  async #compileRule(row: RuleRow): Promise<Compiled['rules'][number]> {
+  async #compileRule(row: RuleRow): Promise<FiledRule> {
     const rule = ruleOf(row);
     const [condition, action] = await Promise.all([this.#condition(row.when_text), this.#action(row, rule)]);
     return {
       ...rule,
       version: row.version,
       sources: condition.sources,
+      requires: condition.requires,
       evaluate: condition.evaluate,
       fill: (facts) => (typeof action === 'string' ? { error: action } : action.fill(facts)),
       checkTag: (ring) => checkRuleTag(ring, row),
@@ -153,9 +157,9 @@ export class CompiledRules {
   }
 }
 
-function fitting({ rules, bySource }: Compiled, source: string): readonly CompiledRule[] {
+function fitting({ rules, bySource }: Compiled, source: string): RuleSet<CompiledRule> {
   return bySource.getOrInsertComputed(source, () =>
-    rules.filter((rule) => rule.enabled && (rule.sources === null || rule.sources.includes(source))),
+    indexed(rules.filter((rule) => rule.enabled && (rule.sources === null || rule.sources.includes(source)))),
   );
 }
 
