@@ -5,6 +5,7 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { runChild } from '../kit/child.ts';
 import { HttpConnection, requestBytes } from '../kit/http-client.ts';
+import { load } from '../kit/load.ts';
 import { end, removeDir, start, tempDir } from '../kit/scratch.ts';
 import { sleep, until, wallMs } from '../kit/time.ts';
 import type { BullOrder } from './bullmq.ts';
@@ -83,6 +84,24 @@ export async function webhookStarts(webhook: string, count: number): Promise<num
     } finally {
       connection.close();
     }
+  });
+}
+
+/** Alerts a second that Debian's Alertmanager takes into its memory, one a message, and sends nowhere. */
+export async function alertmanagerTakes(
+  alertmanager: string,
+  { body, clients, durationMs }: { readonly body: string; readonly clients: number; readonly durationMs: number },
+): Promise<number> {
+  const serve = (port: number, dir: string): ChildProcess => {
+    const config = join(dir, 'alertmanager.yml');
+    writeFileSync(config, 'route:\n  receiver: none\nreceivers:\n  - name: none\n');
+    const args = [`--config.file=${config}`, `--storage.path=${dir}`, `--web.listen-address=127.0.0.1:${port}`];
+    return start(alertmanager, [...args, '--cluster.listen-address='], { stdio: 'ignore' });
+  };
+  return withServer(serve, async (port) => {
+    const url = `http://127.0.0.1:${port}/api/v2/alerts`;
+    const request = { method: 'POST', url, body, headers: { 'content-type': 'application/json' } };
+    return (await load({ request, clients, durationMs, warmUpMs: 500 }, 200)).perSecond;
   });
 }
 
