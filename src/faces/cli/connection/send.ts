@@ -8,32 +8,40 @@ interface Sent {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** In milliseconds; an operating system may wait for minutes. */
-const CONNECT_MAX_MS = 10_000;
-/** In milliseconds, without a byte of the answer. */
-const SILENCE_MAX_MS = 300_000;
+/** In milliseconds. */
+interface Limits {
+  /** For TCP, and again for TLS; an operating system may wait for minutes. */
+  readonly connect: number;
+  /** Without a byte of the answer. */
+  readonly silence: number;
+}
+
+const LIMITS: Limits = { connect: 10_000, silence: 300_000 };
 
 /** The message of the error where no connection was established in time: the server has seen nothing. */
-export const NOT_CONNECTED = `no connection within ${CONNECT_MAX_MS / 1000} s`;
+export const NOT_CONNECTED = `no connection within ${LIMITS.connect / 1000} s`;
 
 /**
  * Sends a request, and resolves to the answer once its head has arrived; the caller reads or destroys it. Redirects are
  * not followed: one could send the token to another server. Rejects with the error of the connection.
  */
-export function send(url: string, { method, headers, body, signal }: Sent): Promise<IncomingMessage> {
+export function send(url: string, sending: Sent, limits = LIMITS): Promise<IncomingMessage> {
+  const { method, headers, body, signal } = sending;
+  const isTls = url.startsWith('https:');
   // `fetch`, and an import of these modules, load undici: 40 ms, more than an empty Node needs to start.
-  const { request } = process.getBuiltinModule(url.startsWith('https:') ? 'node:https' : 'node:http');
+  const { request } = process.getBuiltinModule(isTls ? 'node:https' : 'node:http');
   // Without it the body of a DELETE has no end.
   const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
   return new Promise((resolve, reject) => {
-    const sent = request(url, { method, headers: { ...headers, ...length }, signal, timeout: CONNECT_MAX_MS }, resolve);
+    const options = { method, headers: { ...headers, ...length }, signal, timeout: limits.connect };
+    const sent = request(url, options, resolve);
     let late = NOT_CONNECTED;
     const connected = (socket: Socket): void => {
-      late = `no answer within ${SILENCE_MAX_MS / 1000} s`;
-      socket.setTimeout(SILENCE_MAX_MS);
+      late = `no answer within ${limits.silence / 1000} s`;
+      socket.setTimeout(limits.silence);
     };
     sent.on('socket', (socket) => {
-      if (socket.connecting) socket.once('connect', () => connected(socket));
+      if (socket.connecting) socket.once(isTls ? 'secureConnect' : 'connect', () => connected(socket));
       else connected(socket);
     });
     sent.on('timeout', () => sent.destroy(new Error(late)));
