@@ -159,7 +159,7 @@ describe('a restart in place', () => {
     await on.step();
     await on.startAgain(false);
     assert.deepEqual(await states(on), ['aborted', false, 1]);
-    assert.match((await on.row()).reason ?? '', /before the new program had started/);
+    assert.match((await on.row()).reason ?? '', /new program did not start in the process/);
     assert.equal((await on.row()).digest, null);
   });
 

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { isLockHeld } from '../../store/engine/instance-lock.ts';
 import { readLiveness } from '../../store/maintenance/gone.ts';
+import { listExecuting, NOT_STARTED_YET } from '../../store/maintenance/restarts.ts';
 import { hasClaimable } from '../../store/jobs/jobs.ts';
 import { type Facts, type Finding, named, ok, warn } from '../entry.ts';
 import { withStore } from '../with-store.ts';
 
-/** Reports jobs whose daemon is gone, and jobs that wait while no daemon runs. */
+/** Reports lost jobs, restarts whose new program has not started, and jobs that wait while no daemon runs. */
 export function examineDaemons({ openedStore, paths }: Facts): Promise<Finding> {
   return withStore(openedStore, async (store) => {
     const { alive, lost } = await readLiveness(store, (id) => isLockHeld(join(paths.instances, `${id}.lock`)));
@@ -14,6 +15,8 @@ export function examineDaemons({ openedStore, paths }: Facts): Promise<Finding> 
       const next = alive > 0 ? 'A daemon marks them' : 'Start svc serve: it marks them';
       return warn(`Recorded as running, but their daemon is gone: ${jobs}. ${next} interrupted; then svc job redrive.`);
     }
+    const executing = await listExecuting(store.db);
+    if (executing.length > 0) return warn(`Restart in place of ${named(executing)}: ${NOT_STARTED_YET}.`);
     if (alive === 0 && (await hasClaimable(store.db))) return warn('No daemon runs, and jobs wait: start svc serve.');
     return ok(alive === 0 ? 'No daemon runs, and no job waits.' : `Daemons that run: ${alive}.`);
   });

@@ -4,7 +4,13 @@ import { Failure } from '../../domain/failure.ts';
 import type { ProgramFiles } from '../../domain/program.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { isNodeCordoned } from '../../store/maintenance/cordon.ts';
-import { listRestartable, OPEN_RESTARTS, requestRestart, type Restartable } from '../../store/maintenance/restarts.ts';
+import {
+  listRestartable,
+  NOT_STARTED_YET,
+  OPEN_RESTARTS,
+  requestRestart,
+  type Restartable,
+} from '../../store/maintenance/restarts.ts';
 import type { Db } from '../../store/schema/schema.ts';
 import * as field from '../core/fields.ts';
 import { readOperation, writeOperation, type Context } from '../core/operation.ts';
@@ -91,7 +97,7 @@ async function status(db: Db, row: Restartable): Promise<Reply> {
     in_flight: running.length,
     requested_at: timeOrNull(row.requested_at),
     drain_deadline: timeOrNull(row.drain_deadline),
-    reason: row.reason,
+    reason: row.state === 'executing' ? NOT_STARTED_YET : row.reason,
     node: row.node,
     forced: row.forced === 1,
     finished_at: timeOrNull(row.finished_at),

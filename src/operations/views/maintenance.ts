@@ -23,7 +23,7 @@ export const MAINTENANCE_VIEWS = {
     in_flight: count,
     requested_at: time.nullable(),
     drain_deadline: time.nullable(),
-    /** Why it was aborted. */
+    /** Why it was aborted, or has not ended. */
     reason: z.string().nullable(),
     node: z.string(),
     forced: z.boolean(),

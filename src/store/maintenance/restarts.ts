@@ -35,6 +35,17 @@ export function executingOf(db: Db, node: string) {
     .executeTakeFirst();
 }
 
+/** Where a new program has taken the place of the old one, and did not start so far. */
+export const NOT_STARTED_YET =
+  'the new program has not started yet; if it does not, its error is in the log of the service: correct it, or ' +
+  'install the old one, and start the daemon';
+
+/** The names of the daemons whose new program has not started yet. */
+export async function listExecuting(db: Db): Promise<string[]> {
+  const rows = db.selectFrom('restarts').select('node').where('state', '=', 'executing').orderBy('node');
+  return (await rows.execute()).map(({ node }) => node);
+}
+
 /** A restart of which nothing is known. */
 const NO_RESTART = { forced: 0, cordoned: 0, requested_at: null, drain_deadline: null, finished_at: null } as const;
 
@@ -50,7 +61,11 @@ const SETTLED = {
     state: 'aborted',
     reason: 'the daemon ended while its jobs ran; it is still cordoned, until svc maintenance uncordon',
   },
-  executing: { state: 'aborted', cordoned: 0, reason: 'the process ended before the new program had started in it' },
+  executing: {
+    state: 'aborted',
+    cordoned: 0,
+    reason: 'the new program did not start in the process of the daemon; its error is in the log of the service',
+  },
 } as const satisfies Record<RestartRow['state'], Partial<RestartRow>>;
 
 interface Start {
