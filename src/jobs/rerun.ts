@@ -51,6 +51,7 @@ export async function rerunJob(tx: Tx, deps: QueueDeps, id: string, by: Repeater
     privileged: old.privileged === 1,
     spec: old.spec,
     timeoutMs: old.timeout_ms,
+    node: old.node,
     rerunOf: old.id,
   };
   const approval = await findApprovalOfJob(tx.db, id);

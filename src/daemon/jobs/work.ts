@@ -78,7 +78,12 @@ export class Work {
   async claimOnce(): Promise<void> {
     const { store, claimer } = this.#deps;
     // Asking first keeps an idle daemon, and one among several, from taking the write lock for nothing.
-    if (this.#free <= 0 || !(await hasClaimable(store.db)) || (await isNodeCordoned(store.db, claimer().node))) return;
+    if (
+      this.#free <= 0 ||
+      !(await hasClaimable(store.db, claimer().id)) ||
+      (await isNodeCordoned(store.db, claimer().node))
+    )
+      return;
     await store.write((tx) => this.claimIn(tx), { prompt: true });
   }
 

@@ -2,14 +2,17 @@ import { join } from 'node:path';
 import { isLockHeld } from '../../store/engine/instance-lock.ts';
 import { readLiveness } from '../../store/maintenance/gone.ts';
 import { listExecuting, NOT_STARTED_YET } from '../../store/maintenance/restarts.ts';
-import { hasClaimable } from '../../store/jobs/jobs.ts';
+import { awaitedNodes, hasClaimable } from '../../store/jobs/jobs.ts';
 import { type Facts, type Finding, named, ok, warn } from '../entry.ts';
 import { withStore } from '../with-store.ts';
 
-/** Reports lost jobs, restarts whose new program has not started, and jobs that wait while no daemon runs. */
+/** Finds the jobs that any daemon may claim. */
+const NO_DAEMON = '';
+
+/** Reports lost jobs, restarts whose new program has not started, and jobs that wait for a daemon that does not run. */
 export function examineDaemons({ openedStore, paths }: Facts): Promise<Finding> {
   return withStore(openedStore, async (store) => {
-    const { alive, lost } = await readLiveness(store, (id) => isLockHeld(join(paths.instances, `${id}.lock`)));
+    const { alive, nodes, lost } = await readLiveness(store, (id) => isLockHeld(join(paths.instances, `${id}.lock`)));
     if (lost.length > 0) {
       const jobs = named(lost.map(({ id, node }) => `${id}${node === null ? '' : ` of ${node}`}`));
       const next = alive > 0 ? 'A daemon marks them' : 'Start svc serve: it marks them';
@@ -17,7 +20,14 @@ export function examineDaemons({ openedStore, paths }: Facts): Promise<Finding> 
     }
     const executing = await listExecuting(store.db);
     if (executing.length > 0) return warn(`Restart in place of ${named(executing)}: ${NOT_STARTED_YET}.`);
-    if (alive === 0 && (await hasClaimable(store.db))) return warn('No daemon runs, and jobs wait: start svc serve.');
+    const awaited = await awaitedNodes(store.db);
+    if (alive === 0 && (awaited.length > 0 || (await hasClaimable(store.db, NO_DAEMON))))
+      return warn('No daemon runs, and jobs wait: start svc serve.');
+    const away = awaited.filter(({ node }) => !nodes.has(node));
+    if (away.length > 0) {
+      const waiting = named(away.map(({ node, jobs }) => `${node} (${jobs === 1 ? '1 job' : `${jobs} jobs`})`));
+      return warn(`Jobs wait for a daemon that does not run: ${waiting}. Start it, or cancel them: svc job cancel.`);
+    }
     return ok(alive === 0 ? 'No daemon runs, and no job waits.' : `Daemons that run: ${alive}.`);
   });
 }

@@ -3,6 +3,7 @@ import { LOCALHOST } from '../../domain/inventories/inventory.ts';
 import { commandKind } from '../../domain/commands/kind.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { NewJob } from '../../store/jobs/jobs.ts';
+import { requireNode } from '../../store/maintenance/nodes.ts';
 import { requireReachable } from '../inventories/targets.ts';
 import { type Asker, type Gate, newJob, type QueueDeps, type Queued, queueOrAsk } from '../queue.ts';
 
@@ -10,9 +11,11 @@ import { type Asker, type Gate, newJob, type QueueDeps, type Queued, queueOrAsk 
 interface CommandRequest extends CommandSpec {
   readonly privileged: boolean;
   readonly timeoutMs: number;
+  /** The daemon that has to run it. */
+  readonly node?: string | undefined;
 }
 
-/** Throws not_found for an inventory and invalid_argument for a limit that name nothing. */
+/** Throws not_found for an inventory or a node, and invalid_argument for a limit that name nothing. */
 export async function queueCommand(
   tx: Tx,
   deps: QueueDeps,
@@ -20,7 +23,8 @@ export async function queueCommand(
   request: CommandRequest,
   gate: Gate | null,
 ): Promise<Queued> {
-  const { inventory, limit, isOfEvent, command, egressPorts, writable = [], privileged, timeoutMs } = request;
+  const { inventory, limit, isOfEvent, command, egressPorts, writable = [], privileged, timeoutMs, node } = request;
+  await requireNode(tx.db, node);
   await requireReachable(tx.db, request);
   const ofEvent = isOfEvent === true && inventory !== LOCALHOST ? { isOfEvent } : {};
   const outside = writable.length > 0 ? { writable } : {};
@@ -34,6 +38,7 @@ export async function queueCommand(
     privileged,
     spec: JSON.stringify(spec),
     timeoutMs,
+    node: node ?? null,
   };
   return queueOrAsk(tx, deps, job, gate);
 }

@@ -4,6 +4,7 @@ import { vaultFault } from '../../domain/playbooks/vault.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { NewJob } from '../../store/jobs/jobs.ts';
+import { requireNode } from '../../store/maintenance/nodes.ts';
 import { listProjectSecrets, requireSecrets } from '../../store/secrets/secrets.ts';
 import { holdSource } from '../../store/sources/sources.ts';
 import { targetHosts } from '../inventories/targets.ts';
@@ -15,20 +16,23 @@ interface PlaybookRequest {
   readonly parallel: boolean;
   readonly privileged: boolean;
   readonly timeoutMs: number;
+  /** The daemon that has to run it. */
+  readonly node?: string | undefined;
 }
 
 /**
- * Throws not_found for a source, an inventory or a secret that does not exist, and invalid_argument for a limit that
- * selects no host and for a project that cannot be used.
+ * Throws not_found for a source, an inventory, a secret or a node that does not exist, and invalid_argument for a limit
+ * that selects no host and for a project that cannot be used.
  */
 export async function queuePlaybook(
   tx: Tx,
   deps: QueueDeps,
   asker: Asker,
-  { spec, parallel, privileged, timeoutMs }: PlaybookRequest,
+  { spec, parallel, privileged, timeoutMs, node }: PlaybookRequest,
   gate: Gate | null,
 ): Promise<Queued> {
   const { source, inventory, limit, limitIsOfEvent: isOfEvent, runSecrets, vaultProject } = spec;
+  await requireNode(tx.db, node);
   if (source !== null) await holdSource(tx, source);
   await targetHosts(tx.db, { inventory, limit, isOfEvent });
   await requireSecrets(tx.db, runSecrets);
@@ -42,6 +46,7 @@ export async function queuePlaybook(
     privileged,
     spec: JSON.stringify(spec),
     timeoutMs,
+    node: node ?? null,
   };
   return queueOrAsk(tx, deps, job, gate);
 }

@@ -54,6 +54,7 @@ const run = writeOperation({
       }),
     timeout: field.timeout,
     summary: field.summary,
+    node: field.node,
     ...REACH_FIELDS,
   }),
   answers: ['job.enqueued'],
@@ -65,10 +66,10 @@ const run = writeOperation({
   },
   async run({ tx, caller, services }, input, reach) {
     const timeoutMs = jobTimeoutMs(input.timeout);
-    const { inventory, limit = null, command } = input;
-    const request = { inventory, limit, command, ...reach, timeoutMs };
+    const { inventory, limit = null, command, node } = input;
+    const request = { inventory, limit, command, ...reach, timeoutMs, node };
     const queued = await queueCommand(tx, services, askerOf(caller, input.summary), request, null);
-    return writtenJob(queued, { inventory, ...reachDetail(reach) });
+    return writtenJob(queued, { inventory, ...(node === undefined ? {} : { node }), ...reachDetail(reach) });
   },
 });
 

@@ -94,6 +94,9 @@ export const summary = z
   .optional()
   .describe('What the job does, in one line, for the approver');
 
+/** The daemon that has to run the job. */
+export const node = name.optional().describe('Only the daemon of this name runs it (svc node list); default any');
+
 export function notFound(what: string): Failure {
   return new Failure('not_found', `There is no ${what}.`);
 }

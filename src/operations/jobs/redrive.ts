@@ -127,6 +127,7 @@ async function again(tx: Tx, old: JobRow, caller: Caller): Promise<string> {
     redriveOf: old.id,
     spec: old.spec,
     timeoutMs: old.timeout_ms,
+    node: old.node,
     summary: old.summary,
   });
   // The ledger marks it as it marked the first one: neither a policy nor a person reviewed it.

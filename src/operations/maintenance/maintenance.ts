@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { Failure } from '../../domain/failure.ts';
 import { isCordoned, isNodeCordoned, setCordon, setNodeCordon } from '../../store/maintenance/cordon.ts';
-import { isNodeKnown } from '../../store/maintenance/nodes.ts';
+import { requireNode as requireKnown } from '../../store/maintenance/nodes.ts';
 import { uncordonRestarts } from '../../store/maintenance/restarts.ts';
 import { listSchedules } from '../../store/schedules/schedules.ts';
 import type { Db } from '../../store/schema/schema.ts';
@@ -34,8 +34,7 @@ async function readiness(db: Db, node: string | undefined): Promise<Reply> {
 export async function requireNode(services: Services, db: Db, node: string | undefined): Promise<void> {
   if (!services.hasQueue)
     throw new Failure('unavailable', 'This process runs no job queue; send the request to the daemon.');
-  if (node !== undefined && !(await isNodeKnown(db, node)))
-    throw new Failure('not_found', `node: there is no daemon "${node}".`);
+  await requireKnown(db, node);
 }
 
 const show = readOperation({

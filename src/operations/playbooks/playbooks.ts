@@ -45,6 +45,7 @@ const input = z.strictObject({
   timeout: field.timeout,
   parallel: field.flag.describe('Run beside other playbooks on the same inventory'),
   summary: field.summary,
+  node: field.node,
   ...REACH_FIELDS,
 });
 
@@ -103,7 +104,7 @@ const run = writeOperation({
     return { place: await placeOf(context, given), reach: reachOf(reach), extraVars };
   },
   async run({ tx, caller, services }, given, { place, reach, extraVars }) {
-    const { playbook, inventory, limit = null, check, diff, parallel } = given;
+    const { playbook, inventory, limit = null, check, diff, parallel, node } = given;
     const { egressPorts, privileged, writable } = reach;
     const spec: PlaybookSpec = {
       playbook,
@@ -121,10 +122,11 @@ const run = writeOperation({
       runSecrets: given.run_secrets,
       vaultProject: given.vault_project ?? null,
     };
-    const request = { spec, parallel, privileged, timeoutMs: jobTimeoutMs(given.timeout) };
+    const request = { spec, parallel, privileged, timeoutMs: jobTimeoutMs(given.timeout), node };
     const queued = await queuePlaybook(tx, services, askerOf(caller, given.summary), request, null);
     const { source } = place;
-    return writtenJob(queued, { playbook, source, inventory, check, ...reachDetail(reach) });
+    const onNode = node === undefined ? {} : { node };
+    return writtenJob(queued, { playbook, source, inventory, check, ...onNode, ...reachDetail(reach) });
   },
 });
 

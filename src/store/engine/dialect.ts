@@ -22,10 +22,11 @@ export interface Dialect {
   /** The ledger chain that this process appends to. One chain per daemon where commits run side by side. */
   ledgerChain(daemonId: string): string;
   /**
-   * The ids of the oldest jobs that may be claimed, read off the partial index that holds exactly these. With `claim`
-   * they are locked, and jobs that another daemon is claiming are skipped.
+   * The ids of the oldest jobs that this daemon may claim, read off the partial index that holds exactly these: jobs
+   * that any daemon may run, and jobs for the node of this one. With `claim` they are locked, and jobs that another
+   * daemon is claiming are skipped.
    */
-  readyJobs(limit: number, purpose: 'look' | 'claim'): RawBuilder<{ id: string }>;
+  readyJobs(daemonId: string, limit: number, purpose: 'look' | 'claim'): RawBuilder<{ id: string }>;
   /** Follows the name of a table in a query, and selects this index where the planner would choose another one. */
   indexedBy(index: string): RawBuilder<unknown>;
   /** Locks the rows that a query of a write reads until its transaction ends. */

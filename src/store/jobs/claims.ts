@@ -22,7 +22,7 @@ const claimReady = prepared<{ daemonId: string; now: number; limit: number }, Jo
     // Materialized, or PostgreSQL may run the locking query once for each row and claim more than the limit.
     .with(
       (cte) => cte('ready').materialized(),
-      () => sql<{ id: string }>`(${dialect.readyJobs(value('limit'), 'claim')})`,
+      () => sql<{ id: string }>`(${dialect.readyJobs(value('daemonId'), value('limit'), 'claim')})`,
     )
     .updateTable('jobs')
     .set((eb) => ({
@@ -37,8 +37,9 @@ const claimReady = prepared<{ daemonId: string; now: number; limit: number }, Jo
 );
 
 /**
- * Claims up to `limit` jobs in the order they were queued. A partial index holds exactly the claimable rows, so the
- * cost does not grow with the queue; a partial unique index guards that one job of a key runs at a time.
+ * Claims up to `limit` jobs, those of any daemon and of this one alone, in the order they were queued. A partial index
+ * holds exactly the claimable rows, so the cost does not grow with the queue; a partial unique index guards that one
+ * job of a key runs at a time.
  */
 export async function claimJobs(tx: Tx, daemonId: string, limit: number): Promise<JobRow[]> {
   const { rows } = await claimReady(tx.db, { daemonId, now: tx.now, limit });

@@ -32,6 +32,8 @@ export interface NewJob {
   readonly planArtifactId?: string;
   /** What it does, in the words of who wrote it. */
   readonly summary?: string | null;
+  /** The name of the daemon that has to run it; without one any may. */
+  readonly node?: string | null;
 }
 
 /**
@@ -63,6 +65,7 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
     expires_at: job.expiresAt ?? null,
     plan_artifact_id: job.planArtifactId ?? null,
     summary: job.summary ?? null,
+    node: job.node ?? null,
     lease_generation: 0,
   } as const;
   tx.later(insertRow(tx.db, 'jobs', { ...row, ...jobTag(tx.ring, row) }));
@@ -171,11 +174,25 @@ export function requestCancel(tx: Tx, id: string, reason: string | null = null):
   return hasChanged(update.where('state', '=', 'running').where('cancel_requested_at', 'is', null));
 }
 
-const firstReady = prepared<object, { id: string }>((db, _value, dialect) => ({
-  compile: () => dialect.readyJobs(1, 'look').compile(db),
+const firstReady = prepared<{ daemonId: string }, { id: string }>((db, value, dialect) => ({
+  compile: () => dialect.readyJobs(value('daemonId'), 1, 'look').compile(db),
 }));
 
-/** Whether a job could be claimed at the moment. */
-export async function hasClaimable(db: Db): Promise<boolean> {
-  return (await firstReady(db, {})).rows.length > 0;
+/** Whether this daemon could claim a job at the moment. An empty id stands for a daemon without a name. */
+export async function hasClaimable(db: Db, daemonId: string): Promise<boolean> {
+  return (await firstReady(db, { daemonId })).rows.length > 0;
+}
+
+/** The daemons that jobs wait for which no other daemon may claim, by name, each with the number of its jobs. */
+export async function awaitedNodes(db: Db): Promise<{ readonly node: string; readonly jobs: number }[]> {
+  const rows = await db
+    .selectFrom('jobs')
+    .select((eb) => ['node', eb.fn.countAll<number>().as('jobs')])
+    .where('state', '=', QUEUED)
+    .where('blocked', '=', NOT_BLOCKED)
+    .where('node', 'is not', null)
+    .groupBy('node')
+    .orderBy('node')
+    .execute();
+  return rows.map(({ node, jobs }) => ({ node: node ?? '', jobs }));
 }

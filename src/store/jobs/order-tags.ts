@@ -73,7 +73,7 @@ const RUN_COLUMNS = [
   'created_at',
 ] as const;
 
-type JobOrder = Pick<JobRow, (typeof JOB_COLUMNS)[number] | 'rerun_of'>;
+type JobOrder = Pick<JobRow, (typeof JOB_COLUMNS)[number] | 'rerun_of' | 'node'>;
 type RuleOrder = Pick<RuleRow, (typeof RULE_COLUMNS)[number]>;
 type ScheduleOrder = Pick<ScheduleRow, (typeof SCHEDULE_COLUMNS)[number]>;
 type WorkflowOrder = Pick<WorkflowRow, (typeof WORKFLOW_COLUMNS)[number]>;
@@ -85,9 +85,11 @@ export function jobTag(ring: Keyring, row: JobOrder): OrderTag {
   return needsTag(row.privileged === 1, row.spec) ? tagOf(ring, jobText(row)) : UNTAGGED;
 }
 
-/** The tags of jobs of earlier builds do not cover `rerun_of`, which was never set. */
+/** The tags of jobs of earlier builds do not cover these columns, which were never set. */
+const LATER_COLUMNS = ['rerun_of', 'node'] as const;
+
 function jobText(row: JobOrder): string {
-  return textOf('job', row, row.rerun_of === null ? JOB_COLUMNS : [...JOB_COLUMNS, 'rerun_of']);
+  return textOf('job', row, [...JOB_COLUMNS, ...LATER_COLUMNS.filter((column) => row[column] !== null)]);
 }
 
 /** Throws forbidden, with a message for the job's output, for an order that needs a tag and does not have it. */

@@ -13,6 +13,8 @@ interface LostRun {
 export interface Liveness {
   /** Daemons that are alive. */
   readonly alive: number;
+  /** Their names; an early build has none. */
+  readonly nodes: ReadonlySet<string>;
   /** The oldest first, at most LOST_MAX. */
   readonly lost: readonly LostRun[];
 }
@@ -50,5 +52,6 @@ export async function readLiveness(
     const ids = alive.map(({ id }) => id);
     runs = runs.where('jobs.daemon_id', 'not in', ids);
   }
-  return { alive: alive.length, lost: await runs.orderBy('jobs.id').limit(LOST_MAX).execute() };
+  const nodes = new Set(alive.map(({ node }) => node).filter((node) => node !== null));
+  return { alive: alive.length, nodes, lost: await runs.orderBy('jobs.id').limit(LOST_MAX).execute() };
 }

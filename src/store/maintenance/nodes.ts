@@ -1,3 +1,4 @@
+import { Failure } from '../../domain/failure.ts';
 import { RUNNING } from '../engine/literals.ts';
 import type { Tx } from '../engine/tx.ts';
 import type { Db, DaemonRow, JobRow } from '../schema/schema.ts';
@@ -39,9 +40,11 @@ export async function listNodes(db: Db, since: number): Promise<NodeRow[]> {
     .toSorted((a, b) => (a.node < b.node ? -1 : 1));
 }
 
-/** Whether a daemon of that name was ever recorded. */
-export async function isNodeKnown(db: Db, node: string): Promise<boolean> {
-  return (await db.selectFrom('daemons').select('id').where('node', '=', node).limit(1).execute()).length > 0;
+/** Throws not_found for a name that no daemon ever had. */
+export async function requireNode(db: Db, node: string | undefined): Promise<void> {
+  if (node === undefined) return;
+  const known = await db.selectFrom('daemons').select('id').where('node', '=', node).limit(1).execute();
+  if (known.length === 0) throw new Failure('not_found', `node: there is no daemon "${node}".`);
 }
 
 /** The daemons of that name that have not stopped in order: alive or dead, the caller finds out. */
@@ -54,9 +57,15 @@ export function holdNodeNames(tx: Tx): Promise<void> {
   return tx.dialect.lockKey(tx.db, 'nodes');
 }
 
-/** The name of the daemon that runs or ran a job; null for one that has not begun, and for a daemon of an old build. */
-export async function nodeOf(db: Db, { daemon_id: id }: Pick<JobRow, 'daemon_id'>): Promise<string | null> {
-  if (id === null) return null;
+/**
+ * The name of the daemon that runs or ran a job, or that has to run it; null for one that any may run and that has not
+ * begun, and for a daemon of an old build.
+ */
+export async function nodeOf(
+  db: Db,
+  { daemon_id: id, node }: Pick<JobRow, 'daemon_id' | 'node'>,
+): Promise<string | null> {
+  if (id === null) return node;
   return (await db.selectFrom('daemons').select('node').where('id', '=', id).executeTakeFirst())?.node ?? null;
 }
 

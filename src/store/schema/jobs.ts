@@ -55,6 +55,8 @@ export interface JobRow {
   reason: string | null;
   /** The ended job whose order this one repeats, at the request of a person. */
   rerun_of: string | null;
+  /** The name of the daemon that has to run it; null where any may. */
+  node: string | null;
 }
 
 export interface ChunkRow {

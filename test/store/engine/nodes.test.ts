@@ -13,6 +13,7 @@ import { setCordon, setNodeCordon } from '../../../src/store/maintenance/cordon.
 import { insertDaemon, markStopped } from '../../../src/store/maintenance/daemons.ts';
 import { listNodes, listRunning, nodeOf } from '../../../src/store/maintenance/nodes.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { awaitedNodes, findJob, hasClaimable } from '../../../src/store/jobs/jobs.ts';
 import { ENGINES, enqueue, freshStore, leaseClock } from '../engine-fixture.ts';
 
 const LEASE_MS = 60_000;
@@ -74,6 +75,29 @@ for (const engine of ENGINES) {
       assert.deepEqual(await claimAs('dmn_a', 'one'), [], 'the end of one cordon is not that of the other');
       await store.write((tx) => setNodeCordon(tx, 'one', null));
       assert.equal((await claimAs('dmn_a', 'one')).length, 1);
+    });
+
+    test('a job for a node is claimed by that one alone, however many wait for another, in their order', async (t) => {
+      const { store } = its;
+      const daemons = places(store, t);
+      await daemons.add('dmn_a', 'one');
+      await daemons.add('dmn_b', 'two');
+      const away = await Promise.all(Array.from({ length: 20 }, () => enqueue(store, { node: 'three' })));
+      const first = await enqueue(store, { node: 'one' });
+      const second = await enqueue(store);
+      const third = await enqueue(store, { node: 'one' });
+      assert.equal(await hasClaimable(store.db, 'dmn_b'), true);
+      const claimAs = async (id: string, node: string, limit: number) =>
+        (await store.write((tx) => claim(tx, { id, node }, limit))).map(({ row }) => row.id);
+      assert.deepEqual(await claimAs('dmn_a', 'one', 2), [first, second]);
+      assert.equal(await hasClaimable(store.db, 'dmn_b'), false);
+      assert.deepEqual(await claimAs('dmn_b', 'two', 9), []);
+      assert.deepEqual(await awaitedNodes(store.db), [
+        { node: 'one', jobs: 1 },
+        { node: 'three', jobs: away.length },
+      ]);
+      assert.equal(await nodeOf(store.db, (await findJob(store.db, third))!), 'one');
+      assert.deepEqual(await claimAs('dmn_a', 'one', 9), [third]);
     });
   });
 }

@@ -98,6 +98,7 @@ for (const engine of ENGINES) {
           cancel_requested_at: null,
           reason: null,
           rerun_of: null,
+          node: null,
         },
       );
     });
@@ -150,12 +151,12 @@ for (const engine of ENGINES) {
     });
 
     test('A job is claimable exactly while it is queued and first for its key', async () => {
-      assert.equal(await hasClaimable(its.store.db), false);
+      assert.equal(await hasClaimable(its.store.db, 'dmn_a'), false);
       await enqueue(its.store, { concurrencyKey: 'k' });
       await enqueue(its.store, { concurrencyKey: 'k' });
-      assert.equal(await hasClaimable(its.store.db), true);
+      assert.equal(await hasClaimable(its.store.db, 'dmn_a'), true);
       await claim(its.store, 5);
-      assert.equal(await hasClaimable(its.store.db), false);
+      assert.equal(await hasClaimable(its.store.db, 'dmn_a'), false);
     });
 
     test('A job is redriven once: the second new job for it is refused by the database', async () => {

@@ -44,4 +44,37 @@ describe('nodes', () => {
     assert.equal((await api.waitFor(ids[0]!)).state, 'cancelled');
     await two!.stop();
   });
+
+  test('a command for one daemon waits for it, and the doctor tells when that one is away', async (t) => {
+    const fixture = await openFixture(t, { postgres: true });
+    const start = (name: string) => fixture.start({ args: ['--node-name', name] });
+    const [one, two] = await Promise.all(['one', 'two'].map(start));
+    const api = one!.api(fixture.token);
+    const command = { inventory: 'localhost', command: ['/bin/true'] };
+    const run = async (node: string): Promise<string> =>
+      (await api.post<{ job_id: string }>('/commands/run', { ...command, node })).data.job_id;
+    const missing = await api.post('/commands/run', { ...command, node: 'three' });
+    assert.equal(missing.status, 404);
+    assert.match(JSON.stringify(missing), /node: there is no daemon \\"three\\"/);
+    for (const node of ['one', 'two', 'one', 'two']) {
+      const id = await run(node);
+      assert.equal((await api.waitFor(id)).state, 'succeeded');
+      assert.equal((await api.get<{ node: string }>(`/jobs/${id}`)).data.node, node);
+    }
+    await two!.stop();
+    const waiting = await run('two');
+    assert.equal((await api.waitFor(await run('one'))).state, 'succeeded');
+    const { data: job } = await api.get<{ node: string; state: string }>(`/jobs/${waiting}`);
+    assert.deepEqual([job.state, job.node], ['queued', 'two']);
+    const { data: doctor } = await api.get<{ name: string; status: string; detail: string }[]>('/health');
+    const daemons = doctor.find(({ name }) => name === 'daemons');
+    assert.equal(daemons?.status, 'warn');
+    assert.match(daemons.detail, /Jobs wait for a daemon that does not run: two \(1 job\)/);
+    await start('two');
+    const ended = await api.waitFor(waiting);
+    assert.equal(ended.state, 'succeeded');
+    const again = (await api.post<{ job_id: string }>(`/jobs/${waiting}/rerun`, {})).data.job_id;
+    assert.equal((await api.waitFor(again)).state, 'succeeded');
+    assert.equal((await api.get<{ node: string }>(`/jobs/${again}`)).data.node, 'two');
+  });
 });

@@ -1,5 +1,6 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
+import { eitherReady } from '../ready-jobs.ts';
 import { Failure } from '../../../domain/failure.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { randomBytes } from '../../../lib/random.ts';
@@ -103,11 +104,11 @@ const dialect: Dialect = {
   name: 'postgres',
   liveness: 'lease',
   ledgerChain: (daemonId) => daemonId,
-  readyJobs(limit, purpose) {
+  readyJobs(daemonId, limit, purpose) {
     const held = purpose === 'claim' ? sql`for update skip locked` : sql``;
-    return sql<{
-      id: string;
-    }>`select id from jobs where state = 'queued' and blocked = 0 order by id limit ${limit} ${held}`;
+    const ready = (node: RawBuilder<unknown>): RawBuilder<unknown> =>
+      sql`(select id from jobs where state = 'queued' and blocked = 0 and ${node} order by id limit ${limit} ${held})`;
+    return eitherReady(ready, daemonId, limit);
   },
   indexedBy: () => sql``,
   holdRows: (query) => query.forNoKeyUpdate(),

@@ -1,5 +1,6 @@
 import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
 import { sql } from 'kysely';
+import { eitherReady } from '../ready-jobs.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { holdProcess, pause, type Clock } from '../../../lib/clock.ts';
 import { nextTurn } from '../../../lib/flow/cooperative.ts';
@@ -30,10 +31,14 @@ const dialect: Dialect = {
   liveness: 'lock',
   ledgerChain: () => 'main',
   // Left alone, the planner takes the index by state and walks over all blocked jobs (100,000 of them: 40 ms a claim).
-  readyJobs: (limit) =>
-    sql<{
-      id: string;
-    }>`select id from jobs indexed by jobs_ready where state = 'queued' and blocked = 0 order by id limit ${limit}`,
+  readyJobs: (daemonId, limit) =>
+    eitherReady(
+      (node) =>
+        sql`(select id from jobs indexed by jobs_ready where state = 'queued' and blocked = 0 and ${node}
+          order by id limit ${limit})`,
+      daemonId,
+      limit,
+    ),
   indexedBy: (index) => sql`indexed by ${sql.ref(index)}`,
   // A write transaction is the only one: no other one holds a lock or changes rows.
   holdRows: (query) => query,
