@@ -81,6 +81,27 @@ describe('The log of a job in a browser', { skip: needs('chromium') }, () => {
     await context.close();
   });
 
+  test('long lines are wrapped, or scrolled sideways, with scripts and without', async () => {
+    const { program } = place;
+    const id = await runningJob();
+    await program.print(id, [`${'long '.repeat(200)}end`, 'short']);
+    await program.finish(id, { state: 'succeeded', exitCode: 0 });
+    for (const javaScriptEnabled of [true, false]) {
+      const { context, page, faults } = await signedIn(browser, place, { ...DESK, javaScriptEnabled }, `/jobs/${id}`);
+      const size = (): Promise<[number, boolean]> => page.evaluate<[number, boolean]>(SIZE_OF_LOG);
+      const [wrapped, isWideWrapped] = await size();
+      assert.ok(wrapped > 24, 'the long line takes several');
+      assert.equal(isWideWrapped, false);
+      await page.getByLabel('Wrap long lines').uncheck();
+      assert.deepEqual(await size(), [24, true]);
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
+      await page.getByLabel('Wrap long lines').check();
+      assert.deepEqual(await size(), [wrapped, false]);
+      assert.deepEqual(faults, []);
+      await context.close();
+    }
+  });
+
   test('folds its groups and what a tool repeats, and finds lines and errors in them', async () => {
     const { program } = place;
     const id = await program.queue();
@@ -219,6 +240,13 @@ describe('The log of a job in a browser', { skip: needs('chromium') }, () => {
 const AT_END = `(() => {
   const box = document.querySelector('.tail');
   return box.scrollHeight > box.clientHeight && box.scrollHeight - box.scrollTop - box.clientHeight <= 4;
+})()`;
+
+/** The height of the longest line, and whether the log is scrolled sideways. */
+const SIZE_OF_LOG = `(() => {
+  const box = document.querySelector('#log .log');
+  const line = [...box.querySelectorAll('[id]')].find(({ textContent }) => textContent.includes('long '));
+  return [line.getBoundingClientRect().height, box.scrollWidth > box.clientWidth];
 })()`;
 
 function numbered(from: number, to: number): string[] {

@@ -22,6 +22,7 @@ export interface Look {
   readonly width: number;
   readonly height: number;
   readonly colorScheme: 'light' | 'dark';
+  readonly javaScriptEnabled?: boolean;
 }
 
 export const DESK: Look = { width: 1280, height: 800, colorScheme: 'light' };
@@ -64,8 +65,8 @@ export async function signedIn(
   path = '/',
   scope: Scope = 'operator',
 ): Promise<Visit> {
-  const { width, height, colorScheme } = look;
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme });
+  const { width, height, ...others } = look;
+  const context = await browser.newContext({ viewport: { width, height }, ...others });
   const faults: string[] = [];
   context.on('console', (message) => {
     // A refused request is an error of the console too: those of these tests are on purpose.

@@ -16,6 +16,10 @@ interface LogParts {
   readonly ways: Html;
 }
 
+/** Works without scripts: the style sheet reads it. */
+const WRAP = html`<p><label><input type="checkbox" class="wrap" autocomplete="off" checked> \
+Wrap long lines</label></p>\n`;
+
 /** From this length on the links to other parts are below the log too. */
 const LOG_WAYS = 40;
 
@@ -27,7 +31,7 @@ export function logHtml({ events, after, stream, ways }: LogParts): Html {
   const none = events.length === 0 ? html`<p class="empty">There is no output here.</p>\n` : html``;
   const source = stream === null ? html`` : html` data-stream="${stream}"`;
   return html`<section id="log" aria-label="Output" data-last="${events.at(-1)?.seq ?? after}"${source}>
-<div class="ways">${ways}</div>
+<div class="ways">${ways}${events.length === 0 && stream === null ? html`` : WRAP}</div>
 ${none}<div class="log panel mono"${events.length === 0 ? html` hidden` : html``}>\n\
 ${blocks.map((lines) => html`<div>\n${lines.map(lineHtml)}</div>\n`)}</div>
 ${events.length > LOG_WAYS ? html`<div class="ways">${ways}</div>\n` : html``}</section>\n`;
