@@ -25,13 +25,11 @@ require([
   ['apt-get', 'apt'],
 ]);
 const scratch = mkdtempSync(join(tmpdir(), 'gatehouse-kernels-'));
-try {
-  const isSystemd = positionals[0] === 'systemd';
-  const parts = [
-    ...(isSystemd ? [] : [() => runOlderKernelTests({ scratch, deb, kvm, named: positionals })]),
-    ...(isSystemd || positionals.length === 0 ? [() => runSystemdChecks({ scratch, base, kvm })] : []),
-  ];
-  for (const part of parts) if (!(await part())) process.exitCode = 1;
-} finally {
-  rmSync(scratch, { recursive: true, force: true });
-}
+// At the exit, because `fail` ends the process at once: no `finally` runs then.
+process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
+const isSystemd = positionals[0] === 'systemd';
+const parts = [
+  ...(isSystemd ? [] : [() => runOlderKernelTests({ scratch, deb, kvm, named: positionals })]),
+  ...(isSystemd || positionals.length === 0 ? [() => runSystemdChecks({ scratch, base, kvm })] : []),
+];
+for (const part of parts) if (!(await part())) process.exitCode = 1;
