@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -108,6 +109,22 @@ describe('The directory of the runs', () => {
       chmodSync(join(dir, 'closed'), 0o700);
       await assert.rejects(prepare('closed/runs'), /job account runner cannot enter .*\/closed \(mode 0700\)/);
       assert.deepEqual(readdirSync(join(dir, 'closed')), []);
+    },
+  );
+
+  it(
+    'T66: may be below a folder where all may write but only the owner of an entry renames it, as in /tmp',
+    { skip: NO_ROOT },
+    async () => {
+      const sticky = join(dir, 'sticky');
+      mkdirSync(sticky);
+      chmodSync(sticky, 0o1777);
+      const runs = await prepare('sticky/runs');
+      assert.equal(runs, join(sticky, 'runs'));
+      const { uid, gid } = ACCOUNT;
+      const renamed = spawnSync('/bin/mv', [runs, join(sticky, 'away')], { uid, gid, encoding: 'utf8' });
+      assert.match(renamed.stderr, /Operation not permitted/);
+      assert.deepEqual(readdirSync(sticky), ['runs']);
     },
   );
 
