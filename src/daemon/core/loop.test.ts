@@ -45,6 +45,25 @@ describe('a loop', () => {
     assert.deepEqual(waits(), []);
   });
 
+  test('reports no fault for a pass that its stop ended, and any other fault of that pass', async () => {
+    const { clock } = stoppedClock();
+    for (const isFault of [false, true]) {
+      const begun = Promise.withResolvers<void>();
+      const faults: unknown[] = [];
+      const once = async (signal: AbortSignal): Promise<void> => {
+        begun.resolve();
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        if (isFault) throw new Error('the disk is full');
+        signal.throwIfAborted();
+      };
+      const onError = (_name: string, error: unknown): void => void faults.push(error);
+      const loop = startLoop({ name: 'x', clock, everyMs: 70, once, onError });
+      await begun.promise;
+      await loop.stop();
+      assert.deepEqual(faults.map(String), isFault ? ['Error: the disk is full'] : []);
+    }
+  });
+
   test('makes another pass for a wake-up that came during one', async () => {
     const { clock } = stoppedClock();
     let passes = 0;

@@ -68,6 +68,8 @@ export function startLoop({ name, clock, everyMs, once, onError, onRecovered, on
         dueMs = Math.min(pass?.dueMs ?? everyMs, everyMs);
         if (pass?.did !== undefined && Object.values(pass.did).some((count) => count > 0)) onDone?.(name, pass.did);
       } catch (error) {
+        // The stop ended the pass: that is no fault.
+        if (stopping.signal.aborted && error === stopping.signal.reason) break;
         hasFailed = true;
         onError(name, error);
       }
