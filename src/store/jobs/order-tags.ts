@@ -85,11 +85,13 @@ export function jobTag(ring: Keyring, row: JobOrder): OrderTag {
   return needsTag(row.privileged === 1, row.spec) ? tagOf(ring, jobText(row)) : UNTAGGED;
 }
 
-/** The tags of jobs of earlier builds do not cover these columns, which were never set. */
+/** The tags of jobs of earlier builds do not cover these columns, which were never set. New ones come last. */
 const LATER_COLUMNS = ['rerun_of', 'node'] as const;
 
+/** With the later columns up to the last that is set: to leave out one before it would give two orders one text. */
 function jobText(row: JobOrder): string {
-  return textOf('job', row, [...JOB_COLUMNS, ...LATER_COLUMNS.filter((column) => row[column] !== null)]);
+  const count = LATER_COLUMNS.findLastIndex((column) => row[column] !== null) + 1;
+  return textOf('job', row, [...JOB_COLUMNS, ...LATER_COLUMNS.slice(0, count)]);
 }
 
 /** Throws forbidden, with a message for the job's output, for an order that needs a tag and does not have it. */

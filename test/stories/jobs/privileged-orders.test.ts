@@ -4,7 +4,14 @@ import { describe, test } from 'node:test';
 import type { JobEvent } from '../../../src/domain/jobs/job.ts';
 import { needsTag } from '../../../src/domain/jobs/order.ts';
 import { TEST_RING } from '../../support/seal.ts';
-import { checkRuleTag, checkScheduleTag, ruleTag, scheduleTag } from '../../../src/store/jobs/order-tags.ts';
+import {
+  checkRuleTag,
+  checkScheduleTag,
+  hasJobTag,
+  jobTag,
+  ruleTag,
+  scheduleTag,
+} from '../../../src/store/jobs/order-tags.ts';
 import type { JobRow } from '../../../src/store/schema/schema.ts';
 import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
 
@@ -51,6 +58,38 @@ for (const postgres of [false, true]) {
     });
   });
 }
+
+test('T65: the tag of a privileged order covers its node and what it repeats, each in its place', () => {
+  const order: Parameters<typeof jobTag>[1] = {
+    id: 'job_a',
+    kind: 'command',
+    initial_state: 'queued',
+    runbook: 'command:true',
+    source: null,
+    trigger: 'cli',
+    workspace: null,
+    concurrency_key: null,
+    privileged: 1,
+    created_at: 1,
+    requested_by: 'ana',
+    owners: '["ana"]',
+    redrive_of: null,
+    spec: SPEC('x'),
+    timeout_ms: 1,
+    rerun_of: null,
+    node: null,
+  };
+  const variants = [
+    order,
+    { ...order, rerun_of: 'x' },
+    { ...order, node: 'x' },
+    { ...order, rerun_of: 'x', node: 'x' },
+    { ...order, rerun_of: 'x', node: 'y' },
+  ];
+  for (const [i, tagged] of variants.entries())
+    for (const [j, stored] of variants.entries())
+      assert.equal(hasJobTag(TEST_RING, { ...stored, ...jobTag(TEST_RING, tagged) }), i === j, `${i} as ${j}`);
+});
 
 test('T65: a redrive makes no privileged order out of one that has no tag, and keeps one that has', async (t) => {
   const fixture = await openFixture(t);
