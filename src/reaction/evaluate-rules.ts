@@ -78,9 +78,7 @@ const plains = new WeakMap<CompiledRule, Attempt>();
 
 /** Of a rule that does not match: the same for each event, and most of an event's attempts. */
 function plain(rule: CompiledRule): Attempt {
-  const made = plains.get(rule) ?? unmatched(rule, 'did not match', null);
-  plains.set(rule, made);
-  return made;
+  return plains.getOrInsertComputed(rule, () => unmatched(rule, 'did not match', null));
 }
 
 function unmatched(rule: CompiledRule, result: TriedRule['result'], error: string | null): Attempt {
