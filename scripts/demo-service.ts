@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
-import { mkdtempSync, openSync } from 'node:fs';
+import { existsSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text as textOf } from 'node:stream/consumers';
@@ -8,6 +8,7 @@ import type { Phone } from './demo-phone.ts';
 /** The daemon of the demo: how it is started and called. */
 
 const SVC = join(import.meta.dirname, '..', 'bin', 'svc');
+const DAEMON = join(import.meta.dirname, 'demo-daemon');
 const READY_LIMIT_MS = 60_000;
 const JOB_LIMIT_MS = 60_000;
 /** Of a single request. */
@@ -34,8 +35,8 @@ export interface JobEnd {
 export interface Held {
   readonly folder: string;
   readonly dataDir: string;
-  /** Null: in the data directory. */
-  readonly runsDir: string | null;
+  /** The one of the daemon's jobs. */
+  readonly runsDir: string;
   /** The daemon and the verbs of the command line that are under way. */
   readonly running: Set<ChildProcess>;
   phone?: Phone;
@@ -57,28 +58,34 @@ export function say(text: string): void {
 /**
  * In its own process group: a signal of the terminal is for the demo, which ends the others in order.
  */
-function start(held: Held, args: readonly string[], options: SpawnOptions): ChildProcess {
+function start(held: Held, program: string, args: readonly string[], options: SpawnOptions): ChildProcess {
   if (held.over) throw new Error('the demo is over');
-  const child = spawn(SVC, args, { ...options, detached: true });
+  const child = spawn(program, args, { ...options, detached: true });
   held.running.add(child);
   child.once('exit', () => held.running.delete(child));
   return child;
 }
 
 /** Jobs of root run as another account, which may not get through the folder that TMPDIR names. */
-export function ownRunsDir(): string | null {
-  return process.getuid?.() === 0 ? mkdtempSync('/tmp/gatehouse-demo-runs-') : null;
+export function ownRunsDir(folder: string): string {
+  return process.getuid?.() === 0 ? mkdtempSync('/tmp/gatehouse-demo-runs-') : join(folder, 'runs');
 }
 
-/** Starts it; `held` has its process from then on, whether it gets ready or not. */
-export async function startDaemon(held: Held, phone: Phone): Promise<Ready> {
+/**
+ * Starts it with this search path; `held` has its process from then on, whether it gets ready or not. The daemon
+ * removes the directories of `held` when it ends.
+ */
+export async function startDaemon(held: Held, phone: Phone, path = process.env['PATH']): Promise<Ready> {
   const log = join(held.folder, 'daemon.log');
   const logFd = openSync(log, 'a', 0o600);
   const args = [
+    held.folder,
+    held.runsDir,
     'serve',
     '--data-dir',
     held.dataDir,
-    ...(held.runsDir === null ? [] : ['--runs-dir', held.runsDir]),
+    '--runs-dir',
+    held.runsDir,
     '--web-addr',
     '127.0.0.1:0',
     '--ingress-addr',
@@ -88,23 +95,29 @@ export async function startDaemon(held: Held, phone: Phone): Promise<Ready> {
     '--output',
     'json',
   ];
-  const child = start(held, args, { stdio: ['ignore', 'pipe', logFd], env: { ...ENVIRONMENT, SVC_NOTIFY: phone.url } });
+  const env = { ...ENVIRONMENT, PATH: path, SVC_NOTIFY: phone.url };
+  const child = start(held, DAEMON, args, { stdio: ['ignore', 'pipe', logFd], env });
   return new Promise<Ready>((resolve, reject) => {
     createInterface({ input: child.stdout ?? process.stdin }).once('line', (line) => {
       const answer = JSON.parse(line) as Envelope<Ready | undefined>;
       if (answer.data === undefined) reject(new Error(`the daemon did not start: ${line}`));
       else resolve(answer.data);
     });
-    child.once('exit', (code) => reject(new Error(`the daemon ended with ${code}; its log is ${log}`)));
+    // The log is removed with its folder.
+    child.once('exit', (code) => reject(new Error(`the daemon ended with ${code}; its log:\n${textOfFile(log)}`)));
     AbortSignal.timeout(READY_LIMIT_MS).addEventListener('abort', () =>
       reject(new Error('the daemon was not ready within a minute')),
     );
   });
 }
 
+function textOfFile(path: string): string {
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+}
+
 /** Runs a verb of the command line and answers the data of its envelope. */
 export async function svc<T>(held: Held, ...args: string[]): Promise<T> {
-  const child = start(held, [...args, '--data-dir', held.dataDir, '--output', 'json'], {
+  const child = start(held, SVC, [...args, '--data-dir', held.dataDir, '--output', 'json'], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: ENVIRONMENT,
   });

@@ -1,18 +1,17 @@
 /**
- * Shows the main path in one command, with a real daemon on a temporary directory. First a command is queued through
+ * Shows the main paths in one command, with a real daemon on a temporary directory. First a command is queued through
  * the HTTP API and followed to its end. Then an alert arrives, a rule holds its job until a person approves it, a phone
- * gets the notification and approves by its link, and the job runs. `--keep` leaves the daemon running; an interrupt
- * then ends it and removes its directory. With `--keep --story` see demo-story.ts.
+ * gets the notification and approves by its link, and the job runs. With terraform or tofu, a plan is approved as well.
+ * `--keep` leaves the daemon running; it removes its directory when it ends. With `--keep --story` see demo-story.ts.
  */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { agree, expect } from './demo-agree.ts';
 import { openPhone } from './demo-phone.ts';
-import { showStory } from './demo-story.ts';
 import {
-  ANSWER_LIMIT_MS,
   api,
   type Demo,
   follow,
@@ -24,6 +23,7 @@ import {
   startDaemon,
   svc,
 } from './demo-service.ts';
+import { changeInfrastructure, findTool } from './demo-workspace.ts';
 
 /** As shells have it for SIGINT. */
 const EXIT_INTERRUPTED = 130;
@@ -60,10 +60,6 @@ const ALERT = {
   ],
 };
 
-function expect(what: string, found: string, expected: string): void {
-  if (found !== expected) throw new Error(`${what} is ${found}, and ${expected} was expected`);
-}
-
 async function runCommand(demo: Demo): Promise<JobEnd> {
   say('3. Queueing a command (POST /api/v1/commands/run) ...');
   const { job_id: jobId } = await api<{ job_id: string }>(demo, '/commands/run', {
@@ -97,40 +93,9 @@ async function raiseAlert(demo: Demo): Promise<{ jobId: string; approvalId: stri
   return { jobId: event.job_id, approvalId: event.approval_id };
 }
 
-/** What a person does who gets the page: opens the link, sees what is asked, and agrees. */
-async function agree(demo: Demo, approvalId: string): Promise<void> {
-  const page = await demo.phone.next();
-  say(`8. The phone shows: "${page.title}". ${page.message}`);
-  say(`   Its buttons: ${page.actions.map(({ label }) => label).join(', ')}.`);
-  const link = page.actions.find(({ url }) => url.includes('/approve?'))?.url ?? '';
-  const shown = await pageOf(link);
-  const question = titleOf(shown);
-  const { state } = await api<{ state: string }>(demo, `/approvals/${approvalId}`);
-  say(`9. Opening the link (GET) shows "${question}" and decides nothing: the approval is ${state}.`);
-  expect('the approval', state, 'pending');
-  // The page carries what it showed: a decision counts for that and for nothing newer.
-  const seen = /name="seen" value="([0-9a-f]*)"/.exec(shown)?.[1] ?? '';
-  say(`10. Pressing the button (POST) does: "${titleOf(await pageOf(link, new URLSearchParams({ seen })))}".`);
-}
-
-/** With a form the button is pressed; without one the page is only opened. */
-async function pageOf(url: string, form?: URLSearchParams): Promise<string> {
-  const answer = await fetch(url, {
-    ...(form === undefined ? {} : { method: 'POST', body: form }),
-    signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
-  });
-  const page = await answer.text();
-  if (!answer.ok) throw new Error(`the link answered ${answer.status}: ${page}`);
-  return page;
-}
-
-function titleOf(page: string): string {
-  return /<title>(.*?)<\/title>/.exec(page)?.[1] ?? '';
-}
-
 async function reactToAlert(demo: Demo): Promise<JobEnd> {
   const { jobId, approvalId } = await raiseAlert(demo);
-  await agree(demo, approvalId);
+  await agree(demo, approvalId, await demo.phone.next(), 8);
   say(`11. Following ${jobId} ...`);
   const end = await follow(demo, jobId);
   say(
@@ -142,21 +107,24 @@ async function reactToAlert(demo: Demo): Promise<JobEnd> {
 }
 
 async function perform(held: Held, keep: boolean): Promise<number> {
-  const { folder, dataDir } = held;
+  const { dataDir } = held;
   say(`1. Starting the daemon on ${dataDir} ...`);
   const phone = (held.phone = await openPhone());
-  const ready = await startDaemon(held, phone);
+  const tool = findTool();
+  const ready = await startDaemon(held, phone, tool?.path);
   say(`   ready on ${ready.web_url}`);
   say('2. Creating an operator token (svc token create) ...');
   const { token } = await svc<{ token: string }>(held, 'token', 'create', '--name', 'demo', '--scope', 'operator');
   const demo: Demo = { held, ready, phone, token };
   const ends = [await runCommand(demo), await reactToAlert(demo)];
+  if (tool === null)
+    say('\nLeft out: a plan and its approved apply. They need terraform or tofu on the PATH, and neither is there.');
+  else ends.push(...(await changeInfrastructure(demo, tool)));
   if (keep)
     say(
       `\nStill running: ${ready.web_url} (sign in with the token)\n` +
         `For svc and curl, in another terminal:\n  export SVC_REMOTE=${ready.web_url}\n  export SVC_TOKEN=${token}\n` +
-        `Stop it and remove its data: kill ${ready.pid} && rm -r ${folder}\n` +
-        '(The phone was this demo, and is gone.)',
+        `Stop it; its data are removed then: kill ${ready.pid}\n(The phone was this demo, and is gone.)`,
     );
   return ends.every(({ state }) => state === 'succeeded') ? 0 : 1;
 }
@@ -167,8 +135,7 @@ async function clear(held: Held): Promise<void> {
   const ends = Array.from(held.running, (child) => once(child, 'exit'));
   for (const child of held.running) child.kill('SIGTERM');
   await Promise.all(ends);
-  for (const each of [held.folder, held.runsDir ?? held.folder])
-    rmSync(each, { recursive: true, force: true, maxRetries: 3 });
+  for (const each of [held.folder, held.runsDir]) rmSync(each, { recursive: true, force: true, maxRetries: 3 });
 }
 
 /** Of the daemon that is kept: this program may end while it runs. */
@@ -182,11 +149,13 @@ async function main(keep: boolean, story: boolean): Promise<number> {
   // From the first signal on they do nothing more, so that it ends in good order.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupt(null));
   if (keep && story) {
+    // Here alone: it needs much of the program in this process.
+    const { showStory } = await import('./demo-story.ts');
     await showStory(interrupted);
     return 0;
   }
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-demo-'));
-  const held: Held = { folder, dataDir: join(folder, 'data'), runsDir: ownRunsDir(), running: new Set() };
+  const held: Held = { folder, dataDir: join(folder, 'data'), runsDir: ownRunsDir(folder), running: new Set() };
   mkdirSync(held.dataDir, { mode: 0o700 });
   let end: number | null = 1;
   try {

@@ -1,40 +1,77 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { test } from 'node:test';
+import type { Readable } from 'node:stream';
+import { test, type TestContext } from 'node:test';
+import { until } from '../../support/api-client.ts';
+import { needs, TERRAFORM } from '../../support/tools.ts';
 
 const DEMO = join(import.meta.dirname, '..', '..', '..', 'scripts', 'demo.ts');
+const TIMEOUT_MS = 150_000;
 
-for (const args of [[], ['--keep']]) {
-  test(
-    `The demo${args.map((arg) => ` with ${arg}`).join('')} that is interrupted ends its daemon and takes its ` +
-      'directory away',
-    { timeout: 150_000 },
-    async (t) => {
-      const folder = mkdtempSync(join(tmpdir(), 'gatehouse-demo-test-'));
-      t.after(() => rmSync(folder, { recursive: true, force: true }));
-      const demo = spawn(process.execPath, [DEMO, ...args], {
-        stdio: ['ignore', 'pipe', 'pipe'],
-        detached: true,
-        env: { ...process.env, TMPDIR: folder },
-      });
-      t.after(() => demo.kill('SIGKILL'));
-      const ended = once(demo, 'exit');
-      let errors = '';
-      demo.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
-      let web = '';
-      for await (const line of createInterface({ input: demo.stdout })) {
-        web = /ready on (http:\S+)/.exec(line)?.[1] ?? web;
-        // In the middle of a job, and to the whole group, as a terminal does.
-        if (line.includes('step 1 of 3')) process.kill(-(demo.pid ?? assert.fail('it has no pid')), 'SIGINT');
-      }
-      assert.deepEqual(await ended, [130, null], errors);
-      assert.deepEqual(readdirSync(folder), []);
-      await assert.rejects(fetch(`${web}/api/v1/whoami`), TypeError, 'the port is closed');
-    },
-  );
+interface Started {
+  readonly demo: ChildProcessByStdio<null, Readable, Readable>;
+  /** Where it makes its directories. */
+  readonly folder: string;
+  readonly errors: () => string;
 }
+
+function startDemo(t: TestContext, args: readonly string[]): Started {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-demo-test-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const demo = spawn(process.execPath, [DEMO, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+    env: { ...process.env, TMPDIR: folder },
+  });
+  t.after(() => demo.kill('SIGKILL'));
+  let errors = '';
+  demo.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  return { demo, folder, errors: () => errors };
+}
+
+test(
+  'The demo that is interrupted ends its daemon and takes its directory away',
+  { timeout: TIMEOUT_MS },
+  async (t) => {
+    const { demo, folder, errors } = startDemo(t, []);
+    const ended = once(demo, 'exit');
+    let web = '';
+    for await (const line of createInterface({ input: demo.stdout })) {
+      web = /ready on (http:\S+)/.exec(line)?.[1] ?? web;
+      // In the middle of a job, and to the whole group, as a terminal does.
+      if (line.includes('step 1 of 3')) process.kill(-(demo.pid ?? assert.fail('it has no pid')), 'SIGINT');
+    }
+    assert.deepEqual(await ended, [130, null], errors());
+    assert.deepEqual(readdirSync(folder), []);
+    await assert.rejects(fetch(`${web}/api/v1/whoami`), TypeError, 'the port is closed');
+  },
+);
+
+test(
+  'The demo with --keep applies an approved plan and leaves a daemon that removes its directory at its end',
+  { skip: needs(TERRAFORM), timeout: TIMEOUT_MS },
+  async (t) => {
+    const { demo, folder, errors } = startDemo(t, ['--keep']);
+    const ended = once(demo, 'exit');
+    let shown = '';
+    demo.stdout.on('data', (chunk: Buffer) => (shown += chunk.toString()));
+    assert.deepEqual(await ended, [0, null], `${shown}${errors()}`);
+    assert.equal(errors(), '');
+    assert.match(shown, /Planned: 0 to destroy, 1 to replace[^]*is awaiting_approval[^]*Approved at[^]*1 destroyed/);
+    const value = (name: RegExp): string => name.exec(shown)?.[1] ?? assert.fail(shown);
+    const headers = { authorization: `Bearer ${value(/export SVC_TOKEN=(\S+)/)}` };
+    const url = value(/export SVC_REMOTE=(\S+)/);
+    const pid = Number(value(/: kill (\d+)/));
+    let isEnded = false;
+    t.after(() => isEnded || process.kill(pid, 'SIGKILL'));
+    assert.equal((await fetch(`${url}/api/v1/jobs`, { headers })).status, 200);
+    process.kill(pid, 'SIGTERM');
+    await until('its directory is gone', () => readdirSync(folder).length === 0);
+    isEnded = true;
+  },
+);
