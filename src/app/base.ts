@@ -259,13 +259,14 @@ function atMostATenth<T>(clock: Clock, examine: () => Promise<T>): () => Promise
 /** The doctor also works where the rest could not be opened: `openedStore` throws the reason then. */
 export function doctorOf(
   settings: Settings,
-  parts: Omit<DoctorParts, 'settings' | 'path' | 'targets' | 'isOfJob'> & Pick<ServiceParts, 'targets'>,
+  parts: Omit<DoctorParts, 'settings' | 'path' | 'targets' | 'isOfJob' | 'here'> & Pick<ServiceParts, 'targets'>,
 ): Services['doctor'] {
   const path = processEnvironment()['PATH'] ?? '';
   return createDoctor({
     ...parts,
     targets: parts.targets ?? (() => null),
     isOfJob: (pid) => markIn(pid) !== null,
+    here: thisMachine(),
     settings,
     path,
   });

@@ -1,6 +1,7 @@
 import type { DataDirPaths } from '../config/data-dir.ts';
 import type { JobIdentity } from '../config/job-account.ts';
 import type { Settings } from '../config/settings/settings.ts';
+import type { ThisMachine } from '../domain/new-program.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Store } from '../store/store.ts';
 
@@ -33,6 +34,7 @@ export interface DoctorParts {
   readonly jobIdentity?: JobIdentity;
   /** Whether a process has the mark of a job. */
   readonly isOfJob: (pid: number) => boolean;
+  readonly here: ThisMachine;
   /** The listeners of this process; empty if it serves nothing. */
   readonly listeners: () => readonly Listener[];
   /** The number of targets of `--notify`; null in a program that sends no notifications. */

@@ -52,6 +52,7 @@ export async function install(url?: string): Promise<Installation> {
     // No account of this machine: no process of another test has it.
     jobIdentity: { account: { name: 'gatehouse-job', uid: 64_321, gid: 64_321 }, isFallback: false },
     isOfJob: () => false,
+    here: { host: 'test-host', bootId: 'test-boot', isRunning: () => true },
     listeners: () => [{ name: 'web', url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}` }],
     targets: () => null,
     path: '',

@@ -69,7 +69,10 @@ export function fakeServices(fakes: Fakes): Services {
       hookNames: () => Promise.resolve([]),
     },
     node: () => null,
-    programs: { here: { host: 'test-host', bootId: 'test-boot' }, digest: () => Promise.resolve('test-digest') },
+    programs: {
+      here: { host: 'test-host', bootId: 'test-boot', isRunning: () => true },
+      digest: () => Promise.resolve('test-digest'),
+    },
     lockSeenAt: () => clock.now(),
     hostKeys: { scan: () => Promise.reject(new Error('no hosts')) },
     outside: { check: () => undefined },

@@ -10,7 +10,7 @@ import { sleep } from '../../kit/time.ts';
 const PER_SECOND = 200;
 const LOOK_MS = 100;
 /** Requests go on for this long after each restart, in milliseconds. */
-const AFTER_MS = 1_000;
+const AFTER_MS = 2_000;
 const [OK, UNAVAILABLE] = [200, 503];
 
 /** Restarts the daemon in place under load, each time with another build. */

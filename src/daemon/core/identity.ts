@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
+import type { ThisMachine } from '../../domain/new-program.ts';
 import type { NotifyTarget } from '../../domain/notify/target.ts';
 import { newId } from '../../lib/id.ts';
 import { insertDaemon, markStopped } from '../../store/maintenance/daemons.ts';
@@ -15,8 +16,8 @@ export interface Machine {
   readonly bootId: string;
 }
 
-export function thisMachine(): Machine {
-  return { host: hostname(), bootId: readBootId() };
+export function thisMachine(): ThisMachine {
+  return { host: hostname(), bootId: readBootId(), isRunning };
 }
 
 function readBootId(): string {

@@ -153,15 +153,30 @@ describe('a restart in place', () => {
     assert.deepEqual(await states(on), ['aborted', false, 0]);
   });
 
-  test('a new program that crashes at its start: the next start says so, and is open', async (t) => {
-    const on = await draining(t);
-    await on.end(on.job);
-    await on.step();
-    await on.startAgain(false);
-    assert.deepEqual(await states(on), ['aborted', false, 1]);
-    assert.match((await on.row()).reason ?? '', /new program did not start in the process/);
-    assert.equal((await on.row()).digest, null);
-  });
+  for (const [what, started, state, said] of [
+    [
+      'the old program is started: aborted, with the reason',
+      'old',
+      'aborted',
+      /did not start .* its error is in the log/,
+    ],
+    ['the new program is started again: done, if late', 'new', 'idle', /did not start .* started again and runs now/],
+  ] as const)
+    test(`a new program crashes at its start, and ${what}; jobs start at once`, async (t) => {
+      const on = await draining(t);
+      await on.end(on.job);
+      await on.step();
+      on.disk.digest = started;
+      await on.startAgain(false);
+      assert.deepEqual(await states(on), ['executing', false, 1], 'the files are not read yet');
+      assert.notEqual(await on.start(), null);
+      await on.step();
+      assert.deepEqual(await states(on), [state, false, 1]);
+      assert.match((await on.row()).reason ?? '', said);
+      assert.equal((await on.row()).digest, started);
+      await on.step();
+      assert.equal(on.executed(), 1, 'it restarts no more');
+    });
 
   test('a new program that does not work: its words, and the old one works on', async (t) => {
     const on = await scene(t);

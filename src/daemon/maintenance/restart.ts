@@ -53,9 +53,14 @@ const FORCED_MS = 60_000;
 export class RunningDigest {
   #digest: string | null = null;
 
-  async record({ store, clock, self, restarting }: RestartLoopDeps, signal: AbortSignal): Promise<void> {
+  /** `isAwaited`: it tells whether the new program of a restart runs now. */
+  async record(
+    { store, clock, self, restarting }: RestartLoopDeps,
+    isAwaited: boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
     if (this.#digest === null) {
-      if (!(await pause(clock, DIGEST_AFTER_MS, signal))) return;
+      if (!isAwaited && !(await pause(clock, DIGEST_AFTER_MS, signal))) return;
       // Files that must not be started were started: any later ones are other ones.
       this.#digest = (await orRefused(restarting.digest(signal))) ?? NO_DIGEST;
     }
@@ -84,7 +89,7 @@ export const restartLoop: LoopRow<RestartLoopDeps> = {
     if (row?.daemon_id !== deps.self()) return;
     await reloadIfRequested(deps, row);
     // Without it, a restart could not tell whether the program on disk is another one.
-    if (row.digest === null) await deps.running.record(deps, signal);
+    if (row.digest === null) await deps.running.record(deps, row.state === 'executing', signal);
     else if (OPEN_RESTARTS.includes(row.state)) await new Restart(deps, row, signal).step();
     // The next step may be due already.
     return row.digest === null || row.state === 'requested' ? { dueMs: 0 } : {};
@@ -159,10 +164,10 @@ class Restart {
 
   /** No job runs, and none can start: the files are looked at for the last time. */
   async #execute(): Promise<void> {
-    const { restarting } = this.#deps;
+    const { restarting, clock } = this.#deps;
     const digest = await orRefused(restarting.digest(this.#signal));
     if (digest !== this.#row.wanted_digest) return this.#abort('the program on disk has changed since it was tried');
-    if (await this.#move('executing', {})) restarting.execute();
+    if (await this.#move('executing', { finished_at: clock.now() })) restarting.execute();
   }
 
   async #abort(reason: string): Promise<void> {

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { isLockHeld } from '../../store/engine/instance-lock.ts';
 import { readLiveness } from '../../store/maintenance/gone.ts';
-import { listExecuting, NOT_STARTED_YET } from '../../store/maintenance/restarts.ts';
+import { startProblem } from '../../domain/new-program.ts';
+import { listExecuting } from '../../store/maintenance/restarts.ts';
 import { awaitedNodes, hasClaimable } from '../../store/jobs/jobs.ts';
 import { type Facts, type Finding, named, ok, warn } from '../entry.ts';
 import { withStore } from '../with-store.ts';
@@ -10,7 +11,7 @@ import { withStore } from '../with-store.ts';
 const NO_DAEMON = '';
 
 /** Reports lost jobs, restarts whose new program has not started, and jobs that wait for a daemon that does not run. */
-export function examineDaemons({ openedStore, paths }: Facts): Promise<Finding> {
+export function examineDaemons({ openedStore, paths, here, clock }: Facts): Promise<Finding> {
   return withStore(openedStore, async (store) => {
     const { alive, nodes, lost } = await readLiveness(store, (id) => isLockHeld(join(paths.instances, `${id}.lock`)));
     if (lost.length > 0) {
@@ -18,8 +19,11 @@ export function examineDaemons({ openedStore, paths }: Facts): Promise<Finding> 
       const next = alive > 0 ? 'A daemon marks them' : 'Start svc serve: it marks them';
       return warn(`Recorded as running, but their daemon is gone: ${jobs}. ${next} interrupted; then svc job redrive.`);
     }
-    const executing = await listExecuting(store.db);
-    if (executing.length > 0) return warn(`Restart in place of ${named(executing)}: ${NOT_STARTED_YET}.`);
+    const [executing] = (await listExecuting(store.db)).flatMap((each) => {
+      const problem = startProblem(each, here, clock.now());
+      return problem === null ? [] : [{ node: each.node, ...problem }];
+    });
+    if (executing !== undefined) return warn(`Restart in place of ${executing.node}: ${executing.words}.`);
     const awaited = await awaitedNodes(store.db);
     if (alive === 0 && (awaited.length > 0 || (await hasClaimable(store.db, NO_DAEMON))))
       return warn('No daemon runs, and jobs wait: start svc serve.');

@@ -1,6 +1,7 @@
 import type { CheckSample } from '../../domain/checks/sweep/report.ts';
 import type { DoctorEntry } from '../../doctor/entry.ts';
 import type { CheckKind, CheckOptions } from '../../domain/checks/check.ts';
+import type { ThisMachine } from '../../domain/new-program.ts';
 import type { ProgramFiles } from '../../domain/program.ts';
 import type { HostKey } from '../../domain/inventories/host-key.ts';
 import type { FetchedTree } from '../../domain/sources/source.ts';
@@ -71,7 +72,7 @@ export interface Services {
 
 /** The files of programs on this machine. */
 interface Programs {
-  readonly here: { readonly host: string; readonly bootId: string };
+  readonly here: ThisMachine;
   /** One digest of all files as they are now. Throws `conflict` for a program that must not be started. */
   readonly digest: (program: ProgramFiles) => Promise<string>;
 }

@@ -1,20 +1,16 @@
 import { z } from 'zod';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { Failure } from '../../domain/failure.ts';
+import { startProblem } from '../../domain/new-program.ts';
 import type { ProgramFiles } from '../../domain/program.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { isNodeCordoned } from '../../store/maintenance/cordon.ts';
-import {
-  listRestartable,
-  NOT_STARTED_YET,
-  OPEN_RESTARTS,
-  requestRestart,
-  type Restartable,
-} from '../../store/maintenance/restarts.ts';
+import { listRestartable, OPEN_RESTARTS, requestRestart, type Restartable } from '../../store/maintenance/restarts.ts';
 import type { Db } from '../../store/schema/schema.ts';
 import * as field from '../core/fields.ts';
 import { readOperation, writeOperation, type Context } from '../core/operation.ts';
 import { reply, written, type Reply } from '../core/reply.ts';
+import type { Services } from '../core/services.ts';
 import { isAliveOf } from './liveness.ts';
 import { requireNode } from './maintenance.ts';
 import { runningJobs } from './running-jobs.ts';
@@ -32,7 +28,7 @@ const show = readOperation({
   cli: { verb: 'maintenance restart-status', examples: ['svc maintenance restart-status'] },
   input: z.strictObject({ node }),
   failures: ['not_found', 'conflict', 'unavailable'],
-  run: async (context, input) => status(context.store.db, await daemonOf(context, input.node)),
+  run: async (context, input) => status(context, context.store.db, await daemonOf(context, input.node)),
 });
 
 const restart = writeOperation({
@@ -58,7 +54,7 @@ const restart = writeOperation({
     const changed = await requestRestart(tx, daemon.node, force);
     tx.afterCommit(() => services.wake());
     const [fresh = daemon] = await listRestartable(tx.db, daemon.node);
-    return written(await status(tx.db, fresh), daemon.node, { force, changed });
+    return written(await status({ services }, tx.db, fresh), daemon.node, { force, changed });
   },
 });
 
@@ -88,21 +84,29 @@ async function requireNewProgram(context: Context, daemon: Restartable): Promise
     throw new Failure('conflict', 'The program on disk is the one that runs; install the new one first.');
 }
 
-async function status(db: Db, row: Restartable): Promise<Reply> {
+async function status({ services }: { readonly services: Services }, db: Db, row: Restartable): Promise<Reply> {
   const running = await runningJobs(db, row.node);
+  const { state, reason } = shown(row, services);
   return reply('maintenance.restart', {
-    // Until the new program has started, the old one has not ended.
-    state: row.state === 'executing' ? 'draining' : row.state,
+    state,
     cordoned: await isNodeCordoned(db, row.node),
     in_flight: running.length,
     requested_at: timeOrNull(row.requested_at),
     drain_deadline: timeOrNull(row.drain_deadline),
-    reason: row.state === 'executing' ? NOT_STARTED_YET : row.reason,
+    reason,
     node: row.node,
     forced: row.forced === 1,
-    finished_at: timeOrNull(row.finished_at),
+    finished_at: row.state === 'executing' ? null : timeOrNull(row.finished_at),
     running,
   });
+}
+
+/** Until the new program has started, the old one has not ended; where its process is gone, it does not start. */
+function shown(row: Restartable, { clock, programs }: Services) {
+  const { state, reason } = row;
+  if (state !== 'executing') return { state, reason };
+  const problem = startProblem(row, programs.here, clock.now());
+  return { state: problem?.hasEnded === true ? 'aborted' : 'draining', reason: problem?.words ?? null } as const;
 }
 
 function timeOrNull(ms: number | null): string | null {

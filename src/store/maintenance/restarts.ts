@@ -1,3 +1,4 @@
+import type { NewProgram } from '../../domain/new-program.ts';
 import type { ProgramFiles } from '../../domain/program.ts';
 import { hasChanged, rowBy } from '../engine/rows.ts';
 import type { Tx } from '../engine/tx.ts';
@@ -10,7 +11,7 @@ export const OPEN_RESTARTS: readonly RestartRow['state'][] = ['requested', 'drai
 export const restartOf = rowBy('restarts', 'node');
 
 /** A daemon and its restart, and what tells whether it lives. */
-export type Restartable = RestartRow & Pick<DaemonRow, 'id' | 'host' | 'boot_id' | 'lease_until'>;
+export type Restartable = RestartRow & Pick<DaemonRow, 'id' | 'host' | 'boot_id' | 'pid' | 'lease_until'>;
 
 /** The daemons that have not stopped in order or start again, by name; dead ones too, the caller finds out. */
 export function listRestartable(db: Db, node: string | null): Promise<Restartable[]> {
@@ -18,7 +19,7 @@ export function listRestartable(db: Db, node: string | null): Promise<Restartabl
     .selectFrom('restarts')
     .innerJoin('daemons', 'daemons.id', 'restarts.daemon_id')
     .selectAll('restarts')
-    .select(['daemons.id', 'daemons.host', 'daemons.boot_id', 'daemons.lease_until'])
+    .select(['daemons.id', 'daemons.host', 'daemons.boot_id', 'daemons.pid', 'daemons.lease_until'])
     .where((eb) => eb.or([eb('daemons.stopped_at', 'is', null), eb('restarts.state', '=', 'executing')]))
     .orderBy('restarts.node');
   return (node === null ? rows : rows.where('restarts.node', '=', node)).execute();
@@ -35,15 +36,15 @@ export function executingOf(db: Db, node: string) {
     .executeTakeFirst();
 }
 
-/** Where a new program has taken the place of the old one, and did not start so far. */
-export const NOT_STARTED_YET =
-  'the new program has not started yet; if it does not, its error is in the log of the service: correct it, or ' +
-  'install the old one, and start the daemon';
-
-/** The names of the daemons whose new program has not started yet. */
-export async function listExecuting(db: Db): Promise<string[]> {
-  const rows = db.selectFrom('restarts').select('node').where('state', '=', 'executing').orderBy('node');
-  return (await rows.execute()).map(({ node }) => node);
+/** The daemons whose new program has not started yet, by name. */
+export function listExecuting(db: Db): Promise<(NewProgram & Pick<RestartRow, 'node'>)[]> {
+  return db
+    .selectFrom('restarts')
+    .innerJoin('daemons', 'daemons.id', 'restarts.daemon_id')
+    .select(['restarts.node', 'restarts.finished_at', 'daemons.host', 'daemons.boot_id', 'daemons.pid'])
+    .where('restarts.state', '=', 'executing')
+    .orderBy('restarts.node')
+    .execute();
 }
 
 /** A restart of which nothing is known. */
@@ -61,12 +62,19 @@ const SETTLED = {
     state: 'aborted',
     reason: 'the daemon ended while its jobs ran; it is still cordoned, until svc maintenance uncordon',
   },
-  executing: {
-    state: 'aborted',
-    cordoned: 0,
-    reason: 'the new program did not start in the process of the daemon; its error is in the log of the service',
-  },
+  // Which program has started now is known when its files were read; until then it works on.
+  executing: { cordoned: 0 },
 } as const satisfies Record<RestartRow['state'], Partial<RestartRow>>;
+
+/** How a restart ends whose new program did not start in the process of the daemon. */
+const STARTED_LATE = {
+  state: 'idle',
+  reason: 'the new program did not start in the process of the daemon; it was started again and runs now',
+} as const;
+const NOT_STARTED = {
+  state: 'aborted',
+  reason: 'the new program did not start in the process of the daemon; its error is in the log of the service',
+} as const;
 
 interface Start {
   readonly node: string;
@@ -104,9 +112,13 @@ export async function settleRestart(tx: Tx, { node, daemonId, program, follows }
     .execute();
 }
 
-/** Notes the digest of the program that a daemon runs. */
-export function recordDigest(tx: Tx, daemonId: string, digest: string): Promise<boolean> {
-  return hasChanged(tx.db.updateTable('restarts').set({ digest }).where('daemon_id', '=', daemonId));
+/** Notes the digest of the program that a daemon runs, and whether it is the one that a restart left behind. */
+export async function recordDigest(tx: Tx, daemonId: string, digest: string): Promise<void> {
+  const row = tx.db.updateTable('restarts').where('daemon_id', '=', daemonId);
+  const left = row.where('state', '=', 'executing').where('digest', 'is', null);
+  await left.where('wanted_digest', '=', digest).set(STARTED_LATE).execute();
+  await left.set(NOT_STARTED).execute();
+  await row.set({ digest }).execute();
 }
 
 /** Requests a restart. One that is under way stays, and may be forced. False where nothing has changed. */

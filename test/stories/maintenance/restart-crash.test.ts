@@ -1,7 +1,7 @@
 /** F27 and T33: a new program that works in its trial and not as a daemon, and one that another user owns. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chownSync, readFileSync, writeFileSync } from 'node:fs';
+import { chownSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -16,11 +16,21 @@ interface Restart {
   readonly reason: string | null;
 }
 
+interface Ended {
+  readonly code?: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
 const NO_ROOT = process.getuid?.() === 0 ? false : 'this test gives a file to another user, which only root may do';
 const ANOTHER_USER = 4242;
 /** A trial starts the program twice, and reads all files three times. */
 const RESTART_LIMIT_MS = 120_000;
-const CRASH = "if (process.argv.includes('serve')) throw new Error('the new program does not serve');\n";
+/** Ends a daemon as long as the file is there. */
+const crash = (file: string): string => `
+if (process.argv.includes('serve') && process.getBuiltinModule('node:fs').existsSync(${JSON.stringify(file)}))
+  throw new Error('the new program does not serve');
+`;
 
 /** Asks until the daemon knows what it runs. */
 function ask(api: Api): Promise<ApiAnswer<Restart>> {
@@ -31,38 +41,49 @@ function ask(api: Api): Promise<ApiAnswer<Restart>> {
 }
 
 describe('a restart in place to a bad program', () => {
-  test('F27: it crashes after the execution: what went wrong is said, and the old one is the way back', async (t) => {
+  test('F27: it crashes after the execution: what went wrong is said at once, and a later start ends it', async (t) => {
     const fixture = await openFixture(t);
     const program = copyProgram(join(fixture.dir, 'program'));
     const daemon = await fixture.start({ program: program.main });
     const api = daemon.api(fixture.token);
     assert.equal((await ask(api)).status, 409);
     program.install('0.1.0-next');
-    const whole = readFileSync(program.main, 'utf8');
-    writeFileSync(program.main, CRASH + whole);
-    assert.equal((await ask(api)).status, 200);
+    const broken = join(fixture.dir, 'broken');
+    writeFileSync(broken, '');
+    writeFileSync(program.main, crash(broken) + readFileSync(program.main, 'utf8'));
+    const files = ['--data-dir', daemon.ready.data_dir, '--seal-key-file', join(fixture.dir, 'seal.key')];
+    const verb = (name: string): Promise<Ended> => {
+      const words = [program.main, ...name.split(' '), ...files, '--output', 'json'];
+      return promisify(execFile)(process.execPath, words).catch((error: Ended) => error);
+    };
     // Trial, drain and execution succeed; the process ends with the error of the new program in its log.
+    const waited = await verb('maintenance restart --wait');
     assert.equal(await daemon.exited, 1);
     assert.match(daemon.log(), /the new program does not serve/);
-    const verb = async (name: string): Promise<string> => {
-      const files = ['--data-dir', daemon.ready.data_dir, '--seal-key-file', join(fixture.dir, 'seal.key')];
-      const words = [program.main, ...name.split(' '), ...files, '--output', 'json'];
-      return (await promisify(execFile)(process.execPath, words).catch((error: { stdout: string }) => error)).stdout;
-    };
-    assert.match(await verb('maintenance restart-status'), /the new program has not started yet; if it does not/);
-    assert.match(await verb('doctor'), /the new program has not started yet; if it does not/);
+    assert.equal(waited.code, 5);
+    assert.match(waited.stdout + waited.stderr, /aborted: the new program ended before it was ready; its error is in/);
+    const { stdout: shown } = await verb('maintenance restart-status');
+    const { state, reason } = JSON.parse(shown).data as Restart;
+    assert.deepEqual(
+      [state, /ended before it was ready; its error is in the log/.test(reason ?? '')],
+      ['aborted', true],
+    );
+    assert.match((await verb('doctor')).stdout, /Restart in place of \S+: the new program ended before it was ready/);
     // A service manager starts it again, and it fails again, which changes nothing.
     await assert.rejects(fixture.start({ program: program.main }), (error: unknown) => {
       assert.ok(error instanceof NotReady);
       assert.match(error.refusal.stderr, /the new program does not serve/);
       return true;
     });
-    writeFileSync(program.main, whole);
+    rmSync(broken);
     const again = await fixture.start({ program: program.main });
     const after = again.api(fixture.token);
-    const { data } = await after.get<Restart>('/maintenance/restart');
-    assert.deepEqual([data.state, data.cordoned], ['aborted', false]);
-    assert.match(data.reason ?? '', /did not start in the process of the daemon/);
+    const data = await until('the daemon knows its program', async () => {
+      const { data: now } = await after.get<Restart>('/maintenance/restart');
+      return now.state === 'idle' ? now : undefined;
+    });
+    assert.equal(data.cordoned, false);
+    assert.match(data.reason ?? '', /did not start in the process of the daemon; it was started again and runs now/);
     const job = await after.run(['/bin/true']);
     assert.equal((await after.waitFor(job)).state, 'succeeded');
     assert.equal(await again.stop(), 0);

@@ -8,10 +8,12 @@ type Restart = Projected<'maintenance.restart'>;
 
 /**
  * Polls until the new program has started, and shows that. Resolves to 0; throws `conflict` where the restart was
- * aborted, and `unavailable` at the `deadline`, which is on the monotonic clock: then the restart continues.
+ * aborted, and `unavailable` at the `deadline`, which is on the monotonic clock: then the restart continues. Throws
+ * `unavailable` too where the daemon does not answer any more.
  */
-export function waitForRestart(session: Session, answered: Answer, deadline: number): Promise<number> {
-  return pollVerb(session, answered, {
+export async function waitForRestart(session: Session, answered: Answer, deadline: number): Promise<number> {
+  let isStarting = false;
+  const polled = pollVerb(session, answered, {
     path: 'maintenance restart-status',
     deadline,
     look(data, late) {
@@ -20,7 +22,16 @@ export function waitForRestart(session: Session, answered: Answer, deadline: num
       if (state === 'aborted') throw new Failure('conflict', `The restart was aborted: ${reason ?? 'unknown'}.`);
       if (late) throw new Failure('unavailable', `The restart of ${node} is not over; it continues.`);
       if (state === 'requested') return { over: false, words: 'The new program is tried.' };
-      return { over: false, words: running === 0 ? 'The new program starts.' : `Waiting: ${jobsRun(running)}.` };
+      isStarting = running === 0;
+      return { over: false, words: isStarting ? 'The new program starts.' : `Waiting: ${jobsRun(running)}.` };
     },
+  });
+  return polled.catch((error: unknown) => {
+    const isLost = isStarting && session.terminal.clock.monotonic() < deadline;
+    if (!isLost || !(error instanceof Failure) || error.code !== 'unavailable') throw error;
+    throw new Failure(
+      'unavailable',
+      `${error.message} The new program did not report; look at the log of the service.`,
+    );
   });
 }
