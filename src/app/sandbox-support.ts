@@ -34,5 +34,6 @@ export async function sandboxSupport(
 
 /** For the start: without it, the first failed job would say that this machine refuses some of them, or all. */
 export function logLimits({ status, detail }: Support, log: Log): void {
-  if (status !== 'ok') log.warn({ detail }, 'the sandbox of jobs is limited');
+  if (status === 'fail') log.error({ detail }, 'sandboxed jobs cannot run here');
+  if (status === 'warn') log.warn({ detail }, 'the sandbox of jobs is limited');
 }

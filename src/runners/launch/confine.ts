@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import { release } from 'node:os';
 import { O_PATH } from '../../lib/files/open-path.ts';
 import {
   filesAttribute,
@@ -69,7 +70,8 @@ export class Confinement {
     this.problem =
       abi >= LANDLOCK_ABI_NEEDED
         ? null
-        : 'the sandbox needs Landlock (Linux 5.13); this kernel has none, or it is switched off';
+        : 'sandboxed jobs need Landlock (Linux 5.13 or newer; 6.7 for every kind of job). This kernel, ' +
+          `${release()}, has none, or it is switched off: see /sys/kernel/security/lsm`;
     const list = (): CallList => new CallList(mapMemory(system, LIST_BYTES));
     this.#fixed = { paths: list(), bounding: list(), privileges: list() };
     this.#addSystemPaths(this.#fixed.paths);

@@ -106,7 +106,7 @@ describe('A daemon on an older kernel', { skip: needsOlderKernel(2) }, () => {
     { timeout: TIMEOUT_MS },
     async (t) => {
       const { fixture, api, sandbox, log } = await open(t, 2, ['--job-user', 'root', '--allow-unfiltered-egress']);
-      assert.match(log, /every sandboxed job is refused.*the sandbox of jobs is limited/);
+      assert.match(log, /every sandboxed job is refused.*sandboxed jobs cannot run here/);
       const [state, exitCode, ...lines] = await endOf(fixture, api, await run(api, ['true']));
       assert.deepEqual([state, exitCode, lines.length], ['failed', null, 1]);
       assert.match(

@@ -76,6 +76,7 @@ describe('the sandbox', () => {
       const health = await api.get<{ name: string; status: string }[]>('/health');
       const status = health.data.find((entry) => entry.name === 'sandbox')?.status;
       assert.equal(status, healthy ? 'ok' : 'fail');
+      assert.equal(daemon.log().includes('sandboxed jobs cannot run here'), !healthy);
     });
   }
 

@@ -32,7 +32,9 @@ function raw(argument: CallArgument | undefined): bigint {
 export function openSystemCalls(): SystemCalls {
   const numbers = process.platform === 'linux' ? CALL_NUMBERS[process.arch] : undefined;
   if (numbers === undefined)
-    throw new Error(`there is no system call table for ${process.platform} on ${process.arch}`);
+    throw new Error(
+      `jobs need Linux on ${Object.keys(CALL_NUMBERS).join(' or ')}; this is ${process.platform} on ` + process.arch,
+    );
   const { functions } = ffi.dlopen(null, {
     [SYSCALL]: { arguments: ['i64', 'i64', 'i64', 'i64', 'i64', 'i64', 'i64'], return: 'i64' },
     [CLONE]: { arguments: ['u64', 'u64', 'i32', 'u64'], return: 'i32' },

@@ -10,7 +10,7 @@ describe('A machine without Landlock and without a controller for memory', () =>
   test('the service starts with the machine', async () => {
     await until('the service runs', () => property('SubState') === 'running', START_MS);
     assert.equal(run('systemctl', 'is-enabled', UNIT).trim(), 'enabled');
-    assert.match(journalSince(0), /sandbox needs Landlock.*the sandbox of jobs is limited/);
+    assert.match(journalSince(0), /sandboxed jobs need Landlock.*sandboxed jobs cannot run here/);
   });
 
   test('the doctor says what is missing, and every sandboxed job is refused with it', async (t) => {
