@@ -1,14 +1,14 @@
 import { Failure } from '../domain/failure.ts';
 import { type NormalEvent, titleOfEvent, type TraceStep } from '../domain/events/event.ts';
 import { isNotify } from '../domain/notify/action.ts';
-import { hostOf } from '../domain/rules/mute.ts';
 import { doneReason, refused, type ReactionDecision } from '../domain/rules/reaction.ts';
 import { rfc3339 } from '../lib/clock.ts';
 import { recordFire } from '../store/events/events.ts';
 import type { Tx } from '../store/engine/tx.ts';
 import { insertNotification, requestNotification } from '../store/notify/notifications.ts';
 import { noteFired } from '../store/rules/rules.ts';
-import { holdingMute, notificationState } from './active-mute.ts';
+import { holdingMute, notificationState } from './mutes/active-mute.ts';
+import { eventSubjects } from './mutes/subjects.ts';
 import { type Attempt, type EvaluatedEvent, type ReactionDeps, RuleChanged } from './types.ts';
 import { queueAction } from '../jobs/actions.ts';
 import type { Gate, Queued } from '../jobs/queue.ts';
@@ -52,8 +52,8 @@ async function reportUnfit(
   if ((await requestNotification(tx, { topic, facts, alone: true })) !== null) tx.afterCommit(() => deps.wake());
 }
 
-function muteOf(tx: Tx, { name, labels }: NormalEvent): Promise<string | null> {
-  return holdingMute(tx, () => Promise.resolve([{ eventName: name || null, host: hostOf(labels) }]));
+function muteOf(tx: Tx, event: NormalEvent): Promise<string | null> {
+  return holdingMute(tx, () => Promise.resolve(eventSubjects(event)));
 }
 
 /** Makes the notifications of rules that notify. A mute suppresses them, and the event records that. */

@@ -1,11 +1,10 @@
 import { failureReason } from '../domain/jobs/end-reason.ts';
-import { type Announced, hostOf } from '../domain/rules/mute.ts';
-import { findEvent, findEventOfJob } from '../store/events/events.ts';
 import type { Tx } from '../store/engine/tx.ts';
 import { disarm, findArmed } from '../store/notify/endpoints.ts';
 import { insertNotification } from '../store/notify/notifications.ts';
 import type { JobRow } from '../store/schema/schema.ts';
-import { holdingMute, notificationState } from './active-mute.ts';
+import { holdingMute, notificationState } from './mutes/active-mute.ts';
+import { jobSubjects } from './mutes/subjects.ts';
 import type { ReactionDeps } from './types.ts';
 
 /** The ends that always cause a notification. A degraded job succeeded, and the canceller of a job knows of its end. */
@@ -20,7 +19,7 @@ export async function notifyJobEnd({ wake }: Pick<ReactionDeps, 'wake'>, tx: Tx,
   const armed = await findArmed(tx.db, job.id);
   if (armed !== undefined) await disarm(tx, job.id);
   if (armed === undefined && !NOTIFIED.includes(job.state)) return null;
-  const mute = await holdingMute(tx, () => subjectsOf(tx, job));
+  const mute = await holdingMute(tx, () => jobSubjects(tx.db, job));
   const facts = {
     kind: 'job',
     jobId: job.id,
@@ -36,15 +35,4 @@ export async function notifyJobEnd({ wake }: Pick<ReactionDeps, 'wake'>, tx: Tx,
   );
   if (made !== null && mute === null) tx.afterCommit(wake);
   return mute;
-}
-
-/** The announcement of a job is about the event that made it, and about the name of its end. */
-async function subjectsOf(tx: Tx, job: JobRow): Promise<readonly Announced[]> {
-  const made = await findEventOfJob(tx.db, job);
-  const event = made === undefined ? undefined : await findEvent(tx.db, made.id);
-  const host = event === undefined ? null : hostOf(JSON.parse(event.labels) as Record<string, string>);
-  return [
-    { eventName: event?.name ?? null, host },
-    { eventName: job.runbook, host },
-  ];
 }

@@ -1,15 +1,15 @@
 import type { NormalEvent } from '../domain/events/event.ts';
-import { hostOf } from '../domain/rules/mute.ts';
 import { isSuccess } from '../domain/workflows/workflow.ts';
 import { findEvent, insertEvent } from '../store/events/events.ts';
 import type { Tx } from '../store/engine/tx.ts';
 import { insertNotification } from '../store/notify/notifications.ts';
 import type { Db, EventRow, WorkflowRunRow } from '../store/schema/schema.ts';
 import { findRefusedStep, setRunOutcome } from '../store/workflows/run-outcomes.ts';
-import { holdingMute, notificationState } from './active-mute.ts';
+import { holdingMute, notificationState } from './mutes/active-mute.ts';
 import { decideAndRecord } from './decide-and-record.ts';
 import { evaluateRules } from './evaluate-rules.ts';
 import { faultRow } from './receive.ts';
+import { runSubjects } from './mutes/subjects.ts';
 import { type EvaluatedEvent, type ReactionDeps, retryOnRuleChange, type Sender } from './types.ts';
 
 /** The ends of runs of workflows as events, which rules evaluate like any alert, beside those of their jobs. */
@@ -90,13 +90,7 @@ async function notifyRefusal(
 ): Promise<string | null> {
   const step = await findRefusedStep(tx, run.id);
   if (step === undefined) return null;
-  const host = started === undefined ? null : hostOf(JSON.parse(started.labels) as Record<string, string>);
-  const mute = await holdingMute(tx, () =>
-    Promise.resolve([
-      { eventName: started?.name ?? null, host },
-      { eventName: `workflow:${run.workflow}`, host },
-    ]),
-  );
+  const mute = await holdingMute(tx, () => Promise.resolve(runSubjects(run, started)));
   const facts = { kind: 'workflow', workflow: run.workflow, runId: run.id, step } as const;
   const made = await insertNotification(tx, { topic: `workflow:${run.id}`, facts }, notificationState(mute));
   if (made !== null && mute === null) tx.afterCommit(wake);

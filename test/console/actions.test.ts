@@ -25,7 +25,7 @@ describe('In the console', () => {
     }
   });
 
-  it('a mute that ended is made again by the command beside it', async (t) => {
+  it('point 36: a mute that ended is made again by the command beside it', async (t) => {
     const program = await startProgram(t);
     const reason = "it's <new>";
     const given = { scope_kind: 'host', scope_value: 'db 1', reason };
@@ -38,8 +38,38 @@ describe('In the console', () => {
     const [, command = ''] = /<h3>Ended in the last 7 days.*?<code>(.*?)<\/code> <button/s.exec(text) ?? [];
     const again = String.raw`--for 2h --reason &#39;it&#39;\&#39;&#39;s &lt;new&gt;&#39;`;
     assert.equal(command, `svc mute add host &#39;db 1&#39; ${again}`);
+    const [, query = ''] = /href="\/quiet\/mute\?([^"]*)">Change it/.exec(text) ?? [];
+    const filled = await visitor.open(`/quiet/mute?${query.replaceAll('&amp;', '&')}`);
+    assert.match(filled.text, /A mute of host db 1 would have held 0 of 0 notifications since/);
+    assert.ok(filled.text.includes(`<code>${command}</code>`), 'the same command');
+    assert.match(filled.text, /<option value="host" selected>.*name="scope_value" value="db 1"/s);
     await program.store.write(({ db }) => db.updateTable('mutes').set({ expires_at: 1 }).execute());
     assert.doesNotMatch((await visitor.open('/quiet')).text, /Ended in the last 7 days/, 'too long ago');
+  });
+
+  it('point 36: the form of a new mute needs no script, is checked as the command, and makes nothing', async (t) => {
+    const program = await startProgram(t);
+    const visitor = await visit(program, program.tokens.readonly);
+    const empty = await visitor.open('/quiet/mute');
+    assert.equal(empty.status, 200);
+    assert.match(empty.text, /<select name="scope_kind"><option value="alert">/);
+    for (const [query, status, words] of [
+      ['scope_kind=host', 400, /role="alert">scope_value: required for a mute of scope host/],
+      ['scope_kind=global&for=soon', 400, /role="alert">for: expected/],
+      ['scope_kind=global&hold=all', 400, /is no filter of this page/],
+      ['scope_kind=alert&scope_value=DiskFull', 200, /<code>svc mute add alert DiskFull --for 2h<\/code>/],
+      [
+        'scope_kind=global&for=30m&reason=a+%3Cb%3E',
+        200,
+        /<code>svc mute add global --for 30m --reason &#39;a &lt;b&gt;&#39;</,
+      ],
+    ] as const) {
+      const answer = await visitor.open(`/quiet/mute?${query}`);
+      assert.equal(answer.status, status, query);
+      assert.match(answer.text, words);
+      assert.match(answer.text, /<button>Preview<\/button>/, 'the form stays');
+    }
+    assert.deepEqual(await program.store.db.selectFrom('mutes').select('id').execute(), []);
   });
 
   for (const scope of ['operator', 'approve'] as const)

@@ -1,7 +1,7 @@
 import type { MuteScope } from './rule.ts';
 
 /** What a mute is about. `value` is null for `global` only. */
-interface MuteTarget {
+export interface MuteTarget {
   readonly kind: MuteScope;
   readonly value: string | null;
 }

@@ -8,7 +8,7 @@ import type { Text } from './blocks.ts';
 import { configApplied, configDiff, configFile } from './views/configuration/config.ts';
 import { generic } from './generic.ts';
 import { commandLine, enqueued, events, job, jobs, redrive, result } from './views/jobs.ts';
-import { mute, mutes } from './views/mutes.ts';
+import { mute, mutes, previewed } from './views/mutes.ts';
 import { classified, netgroup, netgroups } from './views/checks/netgroups.ts';
 import { hostKeys, inventories, inventory } from './views/inventories.ts';
 import { armed, endpoint, endpoints, pushKey, testNotification, watch, watches } from './views/notify.ts';
@@ -83,6 +83,7 @@ const RENDERINGS: { readonly [V in ViewName]: (data: Projected<V>, display: Disp
   'deadman.get': watch,
   'mute.list': mutes,
   'mute.get': mute,
+  'mute.preview': previewed,
   'webhook.list': webhooks,
   'webhook.get': webhook,
   'webhook.created': webhookCreated,

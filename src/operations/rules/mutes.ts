@@ -6,12 +6,13 @@ import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
 import { evaluateEnding } from '../../reaction/mute-endings.ts';
+import { previewMute } from '../../reaction/mutes/mute-preview.ts';
 import { decideAndRecord } from '../../reaction/decide-and-record.ts';
 import { deleteMute, findMute, insertMute, listMutes } from '../../store/rules/mutes.ts';
 import type { MuteRow } from '../../store/schema/schema.ts';
 import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
-import { readOperation, writeOperation, type Operation } from '../core/operation.ts';
+import { localOnly, readOperation, writeOperation, type Operation } from '../core/operation.ts';
 import { reply, replyNone, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 
@@ -44,6 +45,16 @@ const list = readOperation({
   },
 });
 
+const GIVEN = z.strictObject({
+  scope_kind: field.oneOf(MUTE_SCOPES).describe('What to mute'),
+  scope_value: field.text(SCOPE_VALUE_MAX).optional().describe('Name of the alert or of the host'),
+  reason: field.text(REASON_MAX).optional().describe('Reason, shown with the mute'),
+  for: field.duration.optional().describe('Duration, such as 2h; required unless the end time is given'),
+  expires_at: field.time
+    .optional()
+    .describe('End time in RFC 3339, such as 2026-11-21T12:00:00Z; required unless the duration is given'),
+});
+
 const add = writeOperation({
   id: 'mute.add',
   summary: 'Mute notifications of one alert, one host or all; jobs still run',
@@ -59,15 +70,7 @@ const add = writeOperation({
     ],
   },
   mcp: NO_AGENT,
-  input: z.strictObject({
-    scope_kind: field.oneOf(MUTE_SCOPES).describe('What to mute'),
-    scope_value: field.text(SCOPE_VALUE_MAX).optional().describe('Name of the alert or of the host'),
-    reason: field.text(REASON_MAX).optional().describe('Reason, shown with the mute'),
-    for: field.duration.optional().describe('Duration, such as 2h; required unless the end time is given'),
-    expires_at: field.time
-      .optional()
-      .describe('End time in RFC 3339, such as 2026-11-21T12:00:00Z; required unless the duration is given'),
-  }),
+  input: GIVEN,
   answers: ['mute.get'],
   async run({ tx, caller }, input) {
     const now = await tx.dialect.clock(tx.db, tx.now);
@@ -127,6 +130,40 @@ function upTo(name: string, ms: number): number {
   return ms;
 }
 
+const preview = readOperation({
+  id: 'mute.preview',
+  summary: 'Show what a mute would have held in the last 7 days',
+  scopes: READERS,
+  ...localOnly('The API has no route for it; the console shows the same.'),
+  cli: {
+    verb: 'mute preview',
+    positionals: ['scope_kind', 'scope_value'],
+    examples: ['svc mute preview alert DiskFull', 'svc mute preview host db1.example.org --for 30m'],
+  },
+  input: GIVEN,
+  answers: ['mute.preview'],
+  async run({ store, services: { clock } }, input) {
+    const now = await store.dialect.clock(store.db, clock.now());
+    const value = valueOf(input);
+    // Without an end it is a question, with one it is checked as `mute add` checks it.
+    if (input.for !== undefined || input.expires_at !== undefined) expiryOf(input, now);
+    const { sinceMs, examined, held, newest } = await previewMute(
+      store.db,
+      { kind: input.scope_kind, value },
+      now,
+      clock,
+    );
+    return reply('mute.preview', {
+      scope_kind: input.scope_kind,
+      scope_value: value,
+      since: rfc3339(sinceMs),
+      would_hold: held,
+      examined,
+      newest: newest.map(({ made, ...each }) => ({ created_at: rfc3339(made), ...each })),
+    });
+  },
+});
+
 const remove = writeOperation({
   id: 'mute.remove',
   summary: 'Remove a mute before it expires',
@@ -149,4 +186,4 @@ const remove = writeOperation({
   },
 });
 
-export const MUTE_OPERATIONS: readonly Operation[] = [list, add, remove];
+export const MUTE_OPERATIONS: readonly Operation[] = [list, add, preview, remove];

@@ -28,4 +28,22 @@ export const HOST_VIEWS = {
   }),
   'mute.get': mute,
   'mute.list': z.array(mute),
+  'mute.preview': z.object({
+    scope_kind: z.enum(MUTE_SCOPES),
+    scope_value: z.string().nullable(),
+    /** From here on every stored notification was examined. */
+    since: time,
+    would_hold: z.int(),
+    examined: z.int(),
+    newest: z.array(
+      z.object({
+        created_at: time,
+        about: z.string(),
+        host: z.string().nullable(),
+        job_id: z.string().nullable(),
+        event_id: z.string().nullable(),
+        run_id: z.string().nullable(),
+      }),
+    ),
+  }),
 } as const satisfies Record<string, z.ZodType>;

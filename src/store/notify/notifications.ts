@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { burstOf } from '../../domain/notify/burst.ts';
 import type { NotificationFacts } from '../../domain/notify/notification-facts.ts';
-import { newId } from '../../lib/id.ts';
+import { idFloor, newId } from '../../lib/id.ts';
 import { countOf, hasChanged, insertRow } from '../engine/rows.ts';
 import type { Tx } from '../engine/tx.ts';
 import { listed, type ListedApproval } from '../approvals/approvals.ts';
@@ -141,6 +141,27 @@ export function newNotifications(db: Db, limit: number): Promise<NotificationRow
     .orderBy('id')
     .limit(limit)
     .execute();
+}
+
+interface MadeFilter {
+  readonly kinds: readonly NotificationRow['kind'][];
+  readonly sinceMs: number;
+  /** Only those that were made before the one of this id. */
+  readonly before: string | undefined;
+}
+
+/** Notifications that were made since then, newest first. */
+export function listNotifications(
+  db: Db,
+  { kinds, sinceMs, before }: MadeFilter,
+  limit: number,
+): Promise<Pick<NotificationRow, 'id' | 'detail' | 'created_at'>[]> {
+  const query = db
+    .selectFrom('pages')
+    .select(['id', 'detail', 'created_at'])
+    .where('kind', 'in', kinds)
+    .where('id', '>=', idFloor('page', sinceMs));
+  return (before === undefined ? query : query.where('id', '<', before)).orderBy('id', 'desc').limit(limit).execute();
 }
 
 /** A target of a notification, and the daemon that sends to it. */

@@ -5,7 +5,9 @@ import { hostileMaintenance } from './hostile-maintenance-views.ts';
 
 /** The views of host requests, mutes and webhooks. */
 function hostileHost(text: string) {
-  const mute = { id: text, scope_kind: text, scope_value: text, reason: text, created_via: text, expires_at: text };
+  const scope = { scope_kind: text, scope_value: text };
+  const mute = { id: text, ...scope, reason: text, created_via: text, expires_at: text };
+  const held = { created_at: text, about: text, host: text, job_id: text, event_id: text, run_id: text };
   return {
     'host.request': {
       event_id: text,
@@ -18,6 +20,7 @@ function hostileHost(text: string) {
     },
     'mute.list': [mute, { ...mute, scope_kind: 'global', scope_value: null, reason: null }],
     'mute.get': mute,
+    'mute.preview': { ...scope, since: text, would_hold: 1, examined: 1, newest: [held] },
     'webhook.list': [
       { name: text, source: text, created_at: text, last_heard_at: text },
       { name: text, source: text, created_at: text, last_heard_at: null },

@@ -12,28 +12,28 @@ interface Field {
 }
 
 /** Empty for a list without filters. */
-export function filters(operation: string, query: URLSearchParams): Html {
+export function filters(operation: string, query: URLSearchParams, label = 'Filter'): Html {
   const { input, http } = operationOf(operation);
   const inPath = isNone(http) ? [] : pathFields(http);
   const omitted = isNone(http) ? [] : (http.omit ?? []);
-  const { properties = {} } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
+  const { properties = {}, required = [] } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
   const shown = Object.entries(properties as Readonly<Record<string, Field>>).filter(
     ([name]) => !inPath.includes(name) && !omitted.includes(name),
   );
   if (shown.length === 0) return html``;
-  const fields = shown.map(([name, field]) => control(name, field, query.get(name) ?? ''));
+  const fields = shown.map(([name, field]) => control(name, field, query.get(name) ?? '', required.includes(name)));
   return html`<form class="filter" role="search">
-${fields}<button>Filter</button>
+${fields}<button>${label}</button>
 </form>
 `;
 }
 
-function control(name: string, field: Field, value: string): Html {
+function control(name: string, field: Field, value: string, isRequired: boolean): Html {
   const hint = field.description ?? '';
   const label = name.replaceAll('_', ' ');
   if (field.enum !== undefined || field.type === 'boolean') {
     const options = (field.enum ?? ['true']).map((each) => option(each, value));
-    const select = html`<select name="${name}">${option('', value)}${options}</select>`;
+    const select = html`<select name="${name}">${isRequired ? html`` : option('', value)}${options}</select>`;
     return html`<label title="${hint}">${label}${select}</label>\n`;
   }
   const mode = field.type === 'integer' ? html` inputmode="numeric" size="5"` : html``;

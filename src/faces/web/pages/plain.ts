@@ -26,10 +26,12 @@ interface Part {
 interface PlainRow extends Pick<Page, 'path' | 'section' | 'title'> {
   readonly parts: readonly [Part, ...Part[]];
   readonly heading?: (params: PageRequest['params']) => string;
+  /** On the button of the form, where its fields filter nothing. */
+  readonly submits?: string;
 }
 
 /** A page that shows answers in the words of the command line, with the filters of their operations. */
-export function plainPage({ path, section, title, parts, heading }: PlainRow): Page {
+export function plainPage({ path, section, title, parts, heading, submits }: PlainRow): Page {
   const [first, ...others] = parts;
   return {
     path,
@@ -38,7 +40,7 @@ export function plainPage({ path, section, title, parts, heading }: PlainRow): P
     reads: [first.operation, ...others.map(({ operation }) => operation)],
     ...(path.includes(':') ? {} : { filters: true }),
     async show(request) {
-      const form = isList(request) ? filters(first.operation, request.query) : html``;
+      const form = isList(request) ? filters(first.operation, request.query, submits) : html``;
       const name = heading?.(request.params) ?? title;
       try {
         const shown = await Promise.all(parts.map((part) => partHtml(part, request, part === first)));

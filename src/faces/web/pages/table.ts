@@ -3,12 +3,13 @@ import { CHECK_PAGES } from './checks.ts';
 import { DOCS_PAGES } from './docs.ts';
 import { DEVICE_PAGES } from './devices.ts';
 import { EVENT_PAGES } from './events.ts';
-import { JOB_PAGES } from './jobs.ts';
+import { JOB_PAGES } from './jobs/jobs.ts';
 import { LIST_PAGES } from './lists.ts';
 import { MAINTENANCE_PAGES } from './maintenance.ts';
 import { NETGROUPS_PAGE } from './netgroups.ts';
 import { OVERVIEW } from './overview.ts';
 import type { Page } from './page.ts';
+import { QUIET_PAGES } from './quiet.ts';
 import { RULE_PAGES } from './rules.ts';
 import { WORKFLOW_PAGES } from './workflows.ts';
 import { WORKSPACE_PAGES } from './workspaces.ts';
@@ -24,6 +25,7 @@ export const PAGES: readonly Page[] = [
   NETGROUPS_PAGE,
   ...WORKSPACE_PAGES,
   ...WORKFLOW_PAGES,
+  ...QUIET_PAGES,
   ...LIST_PAGES,
   ...DEVICE_PAGES,
   ...MAINTENANCE_PAGES,

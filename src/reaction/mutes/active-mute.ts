@@ -1,6 +1,6 @@
-import { type Announced, mutes } from '../domain/rules/mute.ts';
-import type { Tx } from '../store/engine/tx.ts';
-import { activeMutes } from '../store/rules/mutes.ts';
+import { type Announced, mutes } from '../../domain/rules/mute.ts';
+import type { Tx } from '../../store/engine/tx.ts';
+import { activeMutes } from '../../store/rules/mutes.ts';
 
 /** The mute that suppresses an announcement, by its possible subjects; null without one. */
 export async function holdingMute(tx: Tx, subjects: () => Promise<readonly Announced[]>): Promise<string | null> {

@@ -1,14 +1,14 @@
 /** How a playbook ended on each of its hosts. */
-import { Failure } from '../../../domain/failure.ts';
-import { isTerminal } from '../../../domain/jobs/job.ts';
-import type { Projected } from '../../../operations/views/views.ts';
-import { html, type Html } from '../../html/html.ts';
-import { hostBlocks } from '../../text/views/jobs/hosts.ts';
-import { JOB_PAINTS } from '../../text/views/jobs.ts';
-import { blocksHtml } from '../console/blocks.ts';
-import { mark } from '../console/marks.ts';
-import { matrixHtml } from '../console/matrix.ts';
-import type { Page, PageRequest } from './page.ts';
+import { Failure } from '../../../../domain/failure.ts';
+import { isTerminal } from '../../../../domain/jobs/job.ts';
+import type { Projected } from '../../../../operations/views/views.ts';
+import { html, type Html } from '../../../html/html.ts';
+import { hostBlocks } from '../../../text/views/jobs/hosts.ts';
+import { JOB_PAINTS } from '../../../text/views/jobs.ts';
+import { blocksHtml } from '../../console/blocks.ts';
+import { mark } from '../../console/marks.ts';
+import { matrixHtml } from '../../console/matrix.ts';
+import type { Page, PageRequest } from '../page.ts';
 
 /** The way to the hosts of a playbook that has ended; nothing for another kind. */
 export async function hostsOf({ id, state }: Projected<'job.get'>, { ask, url }: PageRequest): Promise<Html> {

@@ -1,17 +1,17 @@
-import { isTerminal } from '../../../domain/jobs/job.ts';
-import { KINDS } from '../../../domain/jobs/kinds.ts';
-import { Failure } from '../../../domain/failure.ts';
-import type { Projected } from '../../../operations/views/views.ts';
-import { html, type Html } from '../../html/html.ts';
-import { table } from '../../text/blocks.ts';
-import { textOf } from '../../text/render.ts';
-import { JOB_PAINTS } from '../../text/views/jobs.ts';
-import { blocksHtml } from '../console/blocks.ts';
-import { logHtml } from '../console/log/log.ts';
-import { mark } from '../console/marks.ts';
+import { isTerminal } from '../../../../domain/jobs/job.ts';
+import { KINDS } from '../../../../domain/jobs/kinds.ts';
+import { Failure } from '../../../../domain/failure.ts';
+import type { Projected } from '../../../../operations/views/views.ts';
+import { html, type Html } from '../../../html/html.ts';
+import { table } from '../../../text/blocks.ts';
+import { textOf } from '../../../text/render.ts';
+import { JOB_PAINTS } from '../../../text/views/jobs.ts';
+import { blocksHtml } from '../../console/blocks.ts';
+import { logHtml } from '../../console/log/log.ts';
+import { mark } from '../../console/marks.ts';
 import { hostsOf, HOSTS_PAGE } from './hosts.ts';
-import type { Page, PageRequest } from './page.ts';
-import { plainPage } from './plain.ts';
+import type { Page, PageRequest } from '../page.ts';
+import { plainPage } from '../plain.ts';
 import { progressHtml } from './progress.ts';
 
 /** Events of the log that are shown first: the newest ones. */
