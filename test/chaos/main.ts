@@ -1,11 +1,12 @@
 /**
  * `npm run chaos [-- [KILLS] [PART...]]`: 200 kills under load on SQLite and 200 on PostgreSQL with two daemons, then
- * 1,000 at the points of sending pages on each, then 1,000 over running workflows on each, and the figures of all.
- * KILLS takes the place of all numbers; PARTs (`jobs-sqlite`, ...) run alone. CHAOS_SEED=N repeats the decisions of a
+ * 1,000 at the points of sending pages on each, then 1,000 over running workflows on each, then 1,000 cordons that race
+ * claims on each, and the figures of all. KILLS takes the place of all numbers; PARTs (`jobs-sqlite`, ...) run alone. CHAOS_SEED=N repeats the decisions of a
  * run. Exits with 1 when an invariant was broken.
  */
 import type { Ending } from '../support/fixtures/installation.ts';
 import { describeFigures, runChaos } from './chaos.ts';
+import { describeRaces, runCordonRaces } from './cordon-races.ts';
 import { describeNotificationFigures, runNotificationKills } from './notification-kills.ts';
 import { chosenSeed } from './seeded.ts';
 import { describeWorkflowFigures, runWorkflowKills } from './workflow-kills.ts';
@@ -14,6 +15,7 @@ const KILLS_DEFAULT = 200;
 /** What the fault F20 asks for. */
 const NOTIFICATION_KILLS_DEFAULT = 1_000;
 const WORKFLOW_KILLS_DEFAULT = 1_000;
+const CORDONS_DEFAULT = 1_000;
 
 interface Answer {
   readonly figures: string;
@@ -33,6 +35,8 @@ const PARTS: Readonly<Record<string, (ending: Ending) => Promise<Answer>>> = {
   'pages-postgres': pages(SHARED),
   'workflows-sqlite': workflows(ONE),
   'workflows-postgres': workflows(SHARED),
+  'cordon-sqlite': cordons(false),
+  'cordon-postgres': cordons(true),
 };
 
 const words = process.argv.slice(2);
@@ -66,6 +70,13 @@ function workflows(place: typeof ONE) {
     const kills = given ?? WORKFLOW_KILLS_DEFAULT;
     const { violations, figures } = await runWorkflowKills(ending, { ...place, kills, seed });
     return { violations, figures: describeWorkflowFigures(figures) };
+  };
+}
+
+function cordons(postgres: boolean) {
+  return async (ending: Ending): Promise<Answer> => {
+    const { violations, figures } = await runCordonRaces(ending, { postgres, races: given ?? CORDONS_DEFAULT, seed });
+    return { violations, figures: describeRaces(figures) };
   };
 }
 
