@@ -37,6 +37,7 @@ import { pages } from './parts/notifications.ts';
 import { playbook } from './parts/playbooks/runs.ts';
 import { postgres } from './parts/postgres.ts';
 import { reaction } from './parts/reaction.ts';
+import { crash } from './parts/maintenance/crash.ts';
 import { restart } from './parts/maintenance/restart.ts';
 import { retention } from './parts/maintenance/retention.ts';
 import { sandbox } from './parts/sandbox.ts';
@@ -61,6 +62,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   startup,
   config,
   restart,
+  crash,
   retention,
   output,
   stream,
