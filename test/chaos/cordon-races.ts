@@ -1,6 +1,6 @@
 /**
- * Cordons that race claims: two daemons are asked for jobs and for a cordon at the same moment. The answer of the cordon
- * lists what runs, read in its own transaction; whatever starts besides was claimed after the cordon.
+ * Cordons that race claims: two daemons are asked for jobs and for a cordon at the same moment. The answer of the
+ * cordon lists what runs, read in its own transaction; whatever starts besides was claimed after the cordon.
  */
 import { type Api, TERMINAL, until } from '../support/api-client.ts';
 import { openFixture, type Ending, type Fixture } from '../support/fixtures/installation.ts';

@@ -1,8 +1,8 @@
 /**
  * `npm run chaos [-- [KILLS] [PART...]]`: 200 kills under load on SQLite and 200 on PostgreSQL with two daemons, then
  * 1,000 at the points of sending pages on each, then 1,000 over running workflows on each, then 1,000 cordons that race
- * claims on each, and the figures of all. KILLS takes the place of all numbers; PARTs (`jobs-sqlite`, ...) run alone. CHAOS_SEED=N repeats the decisions of a
- * run. Exits with 1 when an invariant was broken.
+ * claims on each, and the figures of all. KILLS takes the place of all numbers; PARTs (`jobs-sqlite`, ...) run alone.
+ * CHAOS_SEED=N repeats the decisions of a run. Exits with 1 when an invariant was broken.
  */
 import type { Ending } from '../support/fixtures/installation.ts';
 import { describeFigures, runChaos } from './chaos.ts';
