@@ -23,7 +23,7 @@ async function draining(t: TestContext): Promise<Scene & { readonly job: string 
   return { ...on, job };
 }
 
-describe('a restart in place', () => {
+describe('F27: a restart in place', () => {
   test('is tried, waits for the jobs, and is executed; the next start ends it', async (t) => {
     const on = await draining(t);
     assert.equal(await on.start(), null, 'no claim after the cordon');
@@ -75,7 +75,19 @@ describe('a restart in place', () => {
     assert.equal(await on.isCancelRequested(job), true);
   });
 
-  test('the bound of the drain ends it: open again, nothing cancelled', async (t) => {
+  test('a job that was claimed while the program was tried is waited for', async (t) => {
+    const on = await scene(t);
+    const job = Promise.withResolvers<string>();
+    on.at.trial = async () => job.resolve((await on.start()) ?? assert.fail('no job was claimed'));
+    await on.request();
+    for (const _ of [1, 2]) await on.step();
+    assert.deepEqual(await states(on), ['draining', true, 0]);
+    await on.end(await job.promise);
+    await on.step();
+    assert.deepEqual(await states(on), ['executing', true, 1]);
+  });
+
+  test('F28: a job that requests it and does not end holds it until the bound: open again, nothing cancelled', async (t) => {
     const on = await draining(t);
     on.pass(DRAIN_MS);
     await on.step();
@@ -105,6 +117,23 @@ describe('a restart in place', () => {
     assert.notEqual(await on.start(), null);
   });
 
+  test('uncordon or cordon by an operator while the program is tried: the restart goes on, the cordon stays', async (t) => {
+    for (const by of [null, 'ann']) {
+      const on = await scene(t);
+      on.at.trial = () =>
+        on.write(async (tx) => {
+          await setNodeCordon(tx, NODE, by);
+          if (by === null) await uncordonRestarts(tx, NODE, 'ann');
+        });
+      await on.request();
+      await on.step();
+      assert.deepEqual(await states(on), ['draining', true, 0]);
+      await on.step();
+      await on.startAgain();
+      assert.deepEqual(await states(on), ['idle', by !== null, 1]);
+    }
+  });
+
   test('uncordon between the last look and the decision: nothing is executed', async (t) => {
     const on = await draining(t);
     await on.end(on.job);
@@ -119,6 +148,17 @@ describe('a restart in place', () => {
     await on.step();
     await on.write((tx) => uncordonRestarts(tx, NODE, 'ann'));
     assert.deepEqual(await states(on), ['executing', true, 1]);
+    await on.startAgain();
+    assert.deepEqual(await states(on), ['idle', false, 1]);
+  });
+
+  test('a second request after the decision changes nothing, also with force', async (t) => {
+    const on = await draining(t);
+    await on.end(on.job);
+    await on.step();
+    const { requested_at: first } = await on.row();
+    for (const force of [false, true]) await on.request(force);
+    assert.deepEqual([(await on.row()).requested_at, ...(await states(on))], [first, 'executing', true, 1]);
     await on.startAgain();
     assert.deepEqual(await states(on), ['idle', false, 1]);
   });

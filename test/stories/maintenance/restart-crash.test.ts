@@ -32,6 +32,8 @@ if (process.argv.includes('serve') && process.getBuiltinModule('node:fs').exists
   throw new Error('the new program does not serve');
 `;
 
+const status = async (api: Api): Promise<Restart> => (await api.get<Restart>('/maintenance/restart')).data;
+
 /** Asks until the daemon knows what it runs. */
 function ask(api: Api): Promise<ApiAnswer<Restart>> {
   return until('the daemon knows its program', async () => {
@@ -79,14 +81,33 @@ describe('a restart in place to a bad program', () => {
     const again = await fixture.start({ program: program.main });
     const after = again.api(fixture.token);
     const data = await until('the daemon knows its program', async () => {
-      const { data: now } = await after.get<Restart>('/maintenance/restart');
+      const now = await status(after);
       return now.state === 'idle' ? now : undefined;
     });
     assert.equal(data.cordoned, false);
     assert.match(data.reason ?? '', /did not start in the process of the daemon; it was started again and runs now/);
     const job = await after.run(['/bin/true']);
     assert.equal((await after.waitFor(job)).state, 'succeeded');
-    assert.equal(await again.stop(), 0);
+
+    // Killed while it waits for a job: what was recorded holds, whatever program is started then.
+    await until('the daemon knows its program', async () => (await ask(after)).status === 409);
+    program.install('0.1.0-last');
+    const running = await after.run(['/bin/sleep', '600']);
+    await after.waitFor(running, ['running']);
+    assert.equal((await ask(after)).status, 200);
+    await until('it waits', async () => (await status(after)).state === 'draining', RESTART_LIMIT_MS);
+    await again.kill();
+    const last = await fixture.start({ program: program.main });
+    const lastApi = last.api(fixture.token);
+    await lastApi.waitFor(running, ['interrupted']);
+    const killed = await status(lastApi);
+    assert.deepEqual([killed.state, killed.cordoned], ['aborted', true]);
+    assert.match(killed.reason ?? '', /it is still cordoned, until svc maintenance uncordon/);
+    const held = await lastApi.run(['/bin/true']);
+    assert.equal((await lastApi.job(held)).state, 'queued');
+    assert.equal((await lastApi.post('/maintenance/uncordon')).status, 200);
+    assert.equal((await lastApi.waitFor(held)).state, 'succeeded');
+    assert.equal(await last.stop(), 0);
   });
 
   test('T33: its files belong to another user: refused, and the daemon works on', { skip: NO_ROOT }, async (t) => {
