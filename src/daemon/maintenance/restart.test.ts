@@ -87,7 +87,7 @@ describe('F27: a restart in place', () => {
     assert.deepEqual(await states(on), ['executing', true, 1]);
   });
 
-  test('F28: a job that requests it and does not end holds it until the bound: open again, nothing cancelled', async (t) => {
+  test('F28: a job that requests it and does not end holds it until the bound; nothing is cancelled', async (t) => {
     const on = await draining(t);
     on.pass(DRAIN_MS);
     await on.step();
@@ -117,7 +117,7 @@ describe('F27: a restart in place', () => {
     assert.notEqual(await on.start(), null);
   });
 
-  test('uncordon or cordon by an operator while the program is tried: the restart goes on, the cordon stays', async (t) => {
+  test('cordon or uncordon while the program is tried: the restart continues, the cordon stays', async (t) => {
     for (const by of [null, 'ann']) {
       const on = await scene(t);
       on.at.trial = () =>
