@@ -39,7 +39,7 @@ function table(header: readonly string[], rows: readonly (readonly string[])[]):
 function errors(): string {
   const rows = (Object.keys(FAILURES) as FailureCode[]).map((code) => {
     const { when, status, exit, hint, retryAfter } = failureRow(code);
-    const retry = retryAfter === undefined ? '' : `${retryAfter} s`;
+    const retry = retryAfter === undefined ? '' : `${retryAfter}s`;
     return [`\`${code}\``, when, String(status), String(exit), retry, hint];
   });
   return page(

@@ -1,3 +1,4 @@
+import { formatDuration } from '../domain/duration.ts';
 import type { Clock } from '../lib/clock.ts';
 import { DialFailed } from './dial-failed.ts';
 
@@ -16,7 +17,7 @@ export class Limit {
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#total = clock.after(TOTAL_MS, () => this.#end(`not done within ${TOTAL_MS / 1_000} s`));
+    this.#total = clock.after(TOTAL_MS, () => this.#end(`not done within ${formatDuration(TOTAL_MS)}`));
   }
 
   /** Aborts when a limit is reached, and when the send has ended. */
@@ -27,7 +28,7 @@ export class Limit {
   /** Begins a step and ends the previous one. */
   set(ms: number, what: string): void {
     this.#step();
-    this.#step = this.#clock.after(ms, () => this.#end(`${what} within ${ms / 1_000} s`));
+    this.#step = this.#clock.after(ms, () => this.#end(`${what} within ${formatDuration(ms)}`));
   }
 
   /** Ends the step; only the total limit remains. */

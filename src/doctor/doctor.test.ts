@@ -178,7 +178,7 @@ describe('the doctor', () => {
     await settled();
     home.clock.advance(5_000);
     const entry = (await report)[5];
-    assert.deepEqual(entry, { name: 'sandbox', status: 'unknown', detail: 'No answer within 5 s.' });
+    assert.deepEqual(entry, { name: 'sandbox', status: 'unknown', detail: 'No answer within 5s.' });
   });
 
   test('examinations that are under way are joined, also after a time-out', async () => {

@@ -1,3 +1,4 @@
+import { formatDuration } from '../domain/duration.ts';
 import { examineAuditLedger } from './entries/audit-ledger.ts';
 import { examineBackups } from './backups/backups.ts';
 import { examineChecks } from './entries/checks.ts';
@@ -105,7 +106,9 @@ class Patient {
   async #inTime(finding: Promise<Finding>): Promise<Finding> {
     const { limitMs } = this.#check;
     const { promise: late, resolve } = Promise.withResolvers<Finding>();
-    const cancel = this.#facts.clock.after(limitMs, () => resolve(unknown(`No answer within ${limitMs / 1_000} s.`)));
+    const cancel = this.#facts.clock.after(limitMs, () =>
+      resolve(unknown(`No answer within ${formatDuration(limitMs)}.`)),
+    );
     try {
       return await Promise.race([finding, late]);
     } finally {

@@ -30,9 +30,28 @@ export function formatDuration(ms: number): string {
   return text;
 }
 
-/** How long ago something is, for people: the whole seconds of it, from one second on. */
-export function tellDuration(ms: number): string {
-  return formatDuration(ms < UNITS_MS.s ? ms : Math.floor(ms / UNITS_MS.s) * UNITS_MS.s);
+/**
+ * The same for people: from the largest unit on, `units` of them stay, and the rest is dropped. `1h59m`, not
+ * `1h59m59s999ms`. Below a second it is exact.
+ */
+export function shortDuration(ms: number, units: 1 | 2 = 2): string {
+  const sizes = Object.values(UNITS_MS);
+  const largest = sizes.findIndex((size) => ms >= size);
+  // Milliseconds say nothing beside seconds.
+  const unit = Math.min(largest + units - 1, sizes.indexOf(ms < UNITS_MS.s ? UNITS_MS.ms : UNITS_MS.s));
+  const size = sizes[unit] ?? UNITS_MS.ms;
+  return formatDuration(ms - (ms % size));
+}
+
+/**
+ * The time left until a deadline, as precise as a person needs it: `40s left`, `1m30s left`, `5m left`, `1h5m left`,
+ * `2d3h left`. To the nearest second, and then rounded down, so that no one relies on time that is not left.
+ */
+export function timeLeft(ms: number): string {
+  const left = Math.round(ms / UNITS_MS.s) * UNITS_MS.s;
+  if (left <= 0) return 'no time left';
+  // Seconds only where they matter.
+  return `${shortDuration(left < 2 * UNITS_MS.m ? left : left - (left % UNITS_MS.m))} left`;
 }
 
 /** Like `parseDuration`, with bounds. */

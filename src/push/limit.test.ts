@@ -61,7 +61,7 @@ test(
     const dial = guardedDial({ resolve: () => new Promise(() => undefined) });
     const sent = post({ clock, dial }, { url: new URL('https://push.example.com/a'), headers: {}, body: 'x' });
     clock.advance(CONNECT_MS);
-    await assert.rejects(sent, new DialFailed('no connection within 3 s'));
+    await assert.rejects(sent, new DialFailed('no connection within 3s'));
     assert.equal(clock.waiting, 0, 'a timer is left');
   },
 );
@@ -77,7 +77,7 @@ test('F19: a mail server that keeps saying a little is left, with its connection
     { host: '127.0.0.1', port, secure: false, auth: null, from: 'a@example.com', to: 'b@example.com' },
     { clock },
   )(PAGE);
-  const refused = assert.rejects(sent, new DialFailed('not done within 10 s'));
+  const refused = assert.rejects(sent, new DialFailed('not done within 10s'));
   const [socket] = await reached;
   socket.on('error', () => undefined);
   const closed = new Promise((resolve) => socket.once('close', resolve));

@@ -163,11 +163,11 @@ describe('The log of a job in a browser', { skip: needs('chromium') }, () => {
     await status(page).getByText('Live').waitFor();
     relay.cut();
     await status(page)
-      .getByText(/^Connection lost: next try in \d+ s, from line 11$/)
+      .getByText(/^Connection lost: next try in \d+s, from line 11$/)
       .waitFor();
     await page
       .locator('#live')
-      .getByText(/^Offline: the page is as of .*; next try in \d+ s$/)
+      .getByText(/^Offline: the page is as of .*; next try in \d+s$/)
       .waitFor();
     await program.print(id, numbered(11, 900));
     relay.mend();
@@ -200,7 +200,7 @@ describe('The log of a job in a browser', { skip: needs('chromium') }, () => {
       await route.fulfill({ response, headers: { ...response.headers(), 'retry-after': '2' } });
     });
     await page.goto(`${url}/jobs/${id}`);
-    const words = 'Stream limit reached: lines come with each look at the page; next try in 2 s';
+    const words = 'Stream limit reached: lines come with each look at the page; next try in 2s';
     await status(page).getByText(words).waitFor();
     await program.print(id, numbered(11, 20));
     await page.getByText('line 20', { exact: true }).waitFor();

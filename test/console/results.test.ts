@@ -55,15 +55,15 @@ describe('Results in the console', () => {
     for (const minutes of [2, 30, 4]) {
       const id = await run(minutes);
       const text = await shown(id);
-      assert.match(text, /play <b>&quot;&gt;.*<\/b> · task <b>Install<\/b> · \d+ min \d+ s<\/p>/, 'too few to compare');
+      assert.match(text, /play <b>&quot;&gt;.*<\/b> · task <b>Install<\/b> · \d+m(?:\d+s)?<\/p>/, 'too few to compare');
       await program.finish(id, { state: 'succeeded', exitCode: 0 });
       assert.equal(await shown(id), '', 'it does not run any more');
     }
     const again = await run(1);
-    assert.match(await shown(again), /1 min \d+ s, usually 4 min \d+ s <progress [^>]*max="2\d{5}" value="\d{5}">/);
+    assert.match(await shown(again), /1m(?:\d+s)?, usually 4m(?:\d+s)? <progress [^>]*max="2\d{5}" value="\d{5}">/);
     await program.finish(again, { state: 'failed', exitCode: 1 });
     const long = await shown(await run(9));
-    assert.match(long, /9 min \d+ s, longer than the usual 4 min \d+ s <progress [^>]*max="(2\d{5})" value="\1">/);
+    assert.match(long, /9m(?:\d+s)?, longer than the usual 4m(?:\d+s)? <progress [^>]*max="(2\d{5})" value="\1">/);
     assert.doesNotMatch(long, /%/);
   });
 

@@ -17,7 +17,7 @@ it('Each page of a week has something to show', async (t) => {
     [`/jobs/${week.failed}`, /no space left on the backup disk/],
     [`/jobs/${week.playbook}/hosts`, /web08.*dpkg was interrupted/s],
     [`/events/${week.event}`, /DiskFull/],
-    ['/checks/ssh', /90 d <b>99\.\d\d %/],
+    ['/checks/ssh', /90d <b>99\.\d\d %/],
     ['/schedules', /Europe\/Berlin.*<h2>The next 7 days/s],
     [`/runs/${week.run}`, /<svg class="graph".*smoke-test/s],
   ] as const) {

@@ -44,7 +44,7 @@ test('a pending request shows its deadline, who can decide, and how to see, watc
   };
   assert.equal(
     render('approval.pending', data, PAGE),
-    `◆ Waiting for approval ${APPROVAL} (policy require_approval), until ${PENDING.expires_at} (in 24 min). ` +
+    `◆ Waiting for approval ${APPROVAL} (policy require_approval), until ${PENDING.expires_at} (in 24m). ` +
       `Exit 0: the request was accepted.
   Who can decide: any token with scope approve, except those of the requesters. Undecided, it expires.
   See it:  svc approval plan ${APPROVAL}
@@ -70,7 +70,7 @@ test('a pending approval says how to see its plan and how to decide', () => {
   const text = render('approval.get', PENDING, PAGE);
   assert.match(text, /^State +pending$/m);
   assert.match(text, /^Summary +1 to destroy, 0 to change, 0 to create$/m);
-  assert.match(text, /^Expires +2026-11-21T12:24:00\.000Z \(in 24 min\)$/m);
+  assert.match(text, /^Expires +2026-11-21T12:24:00\.000Z \(in 24m\)$/m);
   assert.ok(
     text.endsWith(
       `See its plan: svc approval plan ${APPROVAL}\nDecide: svc approval approve ${APPROVAL}, ` +
@@ -92,7 +92,7 @@ test('a stale approval says who moved the state and what to do, and does not pro
     text,
     new RegExp(
       `^Stale +The plan was made from serial 42; the state was changed to serial 43 by job ${JOB} ` +
-        `via api \\(10 min ago\\)\\.$`,
+        `via api \\(10m ago\\)\\.$`,
       'm',
     ),
   );
@@ -115,12 +115,12 @@ test('a settled approval says who decided, from where and why', () => {
     reason: 'not on a Friday',
   };
   const text = render('approval.get', decided, PAGE);
-  assert.match(text, /^Decided +2026-11-21T11:59:00\.000Z \(1 min ago\), by ben via link$/m);
+  assert.match(text, /^Decided +2026-11-21T11:59:00\.000Z \(1m ago\), by ben via link$/m);
   assert.match(text, /^Reason +not on a Friday$/m);
   assert.doesNotMatch(text, /svc approval/);
   assert.match(
     render('approval.list', [decided, PENDING], PAGE),
-    /^rejected .* 1 min ago, by ben via link .*\npending .* in 24 min/m,
+    /^rejected .* 1m ago, by ben via link .*\npending .* in 24m/m,
   );
 });
 

@@ -24,7 +24,7 @@ test('The history of a target is shown by its shares, its durations and a mark f
   ];
   const text = render('check.get', { ...CHECK, targets }, DISPLAY);
   // 99.997 % was down once, so it is not shown as 100 %.
-  assert.match(text, /^web1 +99\.99 % +100 % +50\.00 % +- +4\.3 ms +12 ms +-$/m);
+  assert.match(text, /^web1 +99\.99 % +100 % +50\.00 % +- +4\.3ms +12ms +-$/m);
   assert.match(text, /^web1 {4}\.\?\|!\|{44}$/m);
   assert.match(text, /^A mark is half an hour: /m);
   assert.ok(text.split('\n').every((line) => line.length <= 100));

@@ -25,7 +25,7 @@ const SILENCED = { silenced_until: '2026-11-21T14:00:00.000Z', silence_id: 'sil_
 test('a silenced rule shows its silence and the end of it, in the list and alone', () => {
   assert.match(
     render('rule.get', { ...RULE, ...SILENCED }, PAGE),
-    /^State +enabled\nSilenced +until 2026-11-21T14:00:00\.000Z \(in 2 h\), by sil_1\n/m,
+    /^State +enabled\nSilenced +until 2026-11-21T14:00:00\.000Z \(in 2h\), by sil_1\n/m,
   );
   assert.doesNotMatch(render('rule.get', RULE, PAGE), /ilence/);
   const [, ...rows] = render(
@@ -35,7 +35,7 @@ test('a silenced rule shows its silence and the end of it, in the list and alone
   ).split('\n');
   assert.deepEqual(
     rows.map((row) => row.replace(/^disk +(.*?) +notify.*$/, '$1')),
-    ['enabled', 'enabled, silenced (ends in 2 h)', 'disabled, silenced (ends in 2 h)', ''],
+    ['enabled', 'enabled, silenced (ends in 2h)', 'disabled, silenced (ends in 2h)', ''],
   );
 });
 

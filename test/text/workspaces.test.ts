@@ -23,7 +23,7 @@ test('a workspace shows its serial, its drift and the place of its files', () =>
     { ...NET, name: 'dns', source: 'infra', path: 'roots/dns', serial: null, drift: 'unknown', drift_checked_at: null },
   ];
   const [, net, dns] = render('workspace.list', data, PAGE).split('\n');
-  assert.match(net ?? '', /^net +4 +drifted, 1 h ago +- +- +- +\/srv\/net$/);
+  assert.match(net ?? '', /^net +4 +drifted, 1h ago +- +- +- +\/srv\/net$/);
   assert.match(dns ?? '', /^dns +- +unknown +- +- +- +source infra, roots\/dns$/);
 });
 

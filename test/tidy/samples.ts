@@ -4,6 +4,7 @@ import { fileAccessRule } from './file-access.ts';
 import { KIND_SAMPLES } from './kind-samples.ts';
 import { kindImportRule, kindRule } from './kinds.ts';
 import { layerRule } from './layers.ts';
+import { DURATION_SAMPLES, durationRule } from './durations.ts';
 import { evalRule, shellRule } from './processes.ts';
 import { operationIdRule } from './operation-ids.ts';
 import { sqlRule } from './queries.ts';
@@ -21,6 +22,7 @@ export const SOURCE_RULES = {
   'knows a kind of job only in the area of the kind': kindRule,
   'imports the area of a kind only in a table': kindImportRule,
   'compares no id of an operation': operationIdRule,
+  'writes a duration as flags take it': durationRule,
   'has no function longer than a screen': functionLengthRule,
   'leaves no test marked only, skip or todo': noMarksRule,
   'has no test title twice': uniqueTitlesRule,
@@ -29,6 +31,7 @@ export const SOURCE_RULES = {
 const lines = (count: number): string => 'x();\n'.repeat(count);
 
 export const SAMPLES: Readonly<Record<keyof typeof SOURCE_RULES, Samples>> = {
+  'writes a duration as flags take it': DURATION_SAMPLES,
   'imports only what its layer may': {
     bad: [
       ...at('src/lib/a.ts', "import { x } from '../domain/b.ts';"),

@@ -12,6 +12,7 @@ import * as areas from './areas.ts';
 import * as doors from './exports.ts';
 import * as commits from './commits.ts';
 import * as documents from './documents.ts';
+import * as durations from './durations.ts';
 import { PATH_USERS } from './file-access.ts';
 import * as repository from './repository.ts';
 import { SAMPLES, SOURCE_RULES } from './samples.ts';
@@ -237,6 +238,8 @@ describe('Words', () => {
 test('A document has lines that fit, and one command a line', () => {
   assertNone(TEXTS.filter(({ path }) => path.endsWith('.md')).flatMap(documents.faults), documents.WHY);
   for (const { text, fault } of documents.SAMPLES) bites(documents.faults({ path: 'docs/a.md', text }), fault);
+  assertNone(TEXTS.flatMap(durations.ofDocument), durations.WHY);
+  bites(durations.ofDocument({ path: 'docs/a.md', text: 'it waits 10 s' }), /writes the duration "10 s"/);
 });
 
 describe('Packages', () => {

@@ -92,7 +92,7 @@ describe('F27: a restart in place', () => {
     on.pass(DRAIN_MS);
     await on.step();
     assert.deepEqual(await states(on), ['aborted', false, 0]);
-    assert.match((await on.row()).reason ?? '', /^1 job still runs after the 15 min/);
+    assert.match((await on.row()).reason ?? '', /^1 job still runs after the 15m/);
     assert.equal(await on.isCancelRequested(on.job), false);
     assert.notEqual(await on.start(), null);
   });

@@ -1,3 +1,4 @@
+import { formatDuration } from '../../domain/duration.ts';
 import { join } from 'node:path';
 import type { ProgramFiles } from '../../domain/program.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -148,9 +149,10 @@ class Restart {
     if (forced === 1) await this.#cancelAll(running.map(({ id }) => id));
     const late = (until ?? 0) + (forced === 1 ? FORCED_MS : 0);
     if (clock.now() < late) return;
-    const minutes = Math.round(restarting.drainMs / 60_000);
     const jobs = running.length === 1 ? '1 job still runs' : `${running.length} jobs still run`;
-    await this.#abort(`${jobs} after the ${minutes} min of --drain-timeout; nothing was cancelled`);
+    await this.#abort(
+      `${jobs} after the ${formatDuration(restarting.drainMs)} of --drain-timeout; nothing was cancelled`,
+    );
   }
 
   async #cancelAll(ids: readonly string[]): Promise<void> {

@@ -1,3 +1,4 @@
+import { shortDuration } from '../../domain/duration.ts';
 import type { SweepReport } from '../../domain/checks/sweep/report.ts';
 import { countSwept, sweepReports } from '../../store/checks/shards.ts';
 import { type Facts, type Finding, ok, warn } from '../entry.ts';
@@ -5,7 +6,6 @@ import { withStore } from '../with-store.ts';
 
 /** A daemon reports each minute; one that missed two reports is gone. */
 const REPORTS_MS = 180_000;
-const SECOND_MS = 1_000;
 
 /** Reports whether the targets of checks are probed, and in time. */
 export function examineChecks({ openedStore, clock }: Facts): Promise<Finding> {
@@ -25,9 +25,7 @@ function judge(checks: number, { targets, probes, late, longestLateMs, slow, mis
   const faults = [
     ...(late === 0
       ? []
-      : [
-          `${late} began late, up to ${Math.ceil(longestLateMs / SECOND_MS)} s: use longer intervals or another daemon`,
-        ]),
+      : [`${late} began late, up to ${shortDuration(longestLateMs)}: use longer intervals or another daemon`]),
     ...(slow === 0 ? [] : [`${slow} took longer than the interval of their check: use a longer interval`]),
     ...(missed === 0 ? [] : [`${missed} count for nothing, because the canary was unreachable too`]),
   ];

@@ -1,3 +1,4 @@
+import { formatDuration } from '../../domain/duration.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import type { Store } from '../../store/store.ts';
 import { fail, type Facts, type Finding, ok, warn } from '../entry.ts';
@@ -55,5 +56,5 @@ async function databaseAhead({ clock, openedStore }: Facts): Promise<{ aheadMs: 
 }
 
 function seconds(ms: number): string {
-  return `${ms < 0 ? '-' : '+'}${(Math.abs(ms) / 1_000).toFixed(3)} s`;
+  return `${ms < 0 ? '-' : '+'}${formatDuration(Math.abs(Math.round(ms)))}`;
 }

@@ -152,7 +152,7 @@ describe('optional_tools', () => {
     // Only the timers of tools that have not answered are left once git has.
     while (clock.waiting > 1) await new Promise((resolve) => setImmediate(resolve));
     clock.advance(5_000);
-    assert.match((await report).detail, /ssh no answer within 5 s, git 2\.39\.5/);
+    assert.match((await report).detail, /ssh no answer within 5s, git 2\.39\.5/);
   });
 
   test('tools get no secrets and no working directory of ours', async () => {

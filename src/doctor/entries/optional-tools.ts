@@ -1,3 +1,4 @@
+import { formatDuration } from '../../domain/duration.ts';
 import { type Facts, type Finding, ok, unknown, warn } from '../entry.ts';
 import { plainReason } from '../reason.ts';
 import { askTool, type Tool, type ToolAnswer, TOOLS } from '../tool-version.ts';
@@ -49,6 +50,6 @@ function describe({ name }: Tool, answer: ToolAnswer, pin: string | undefined): 
 
 function inWords(answer: ToolAnswer): string {
   if (answer.kind === 'version') return answer.version;
-  if (answer.kind === 'silent') return `no answer within ${answer.limitMs / 1_000} s`;
+  if (answer.kind === 'silent') return `no answer within ${formatDuration(answer.limitMs)}`;
   return { missing: 'missing', unparseable: 'version not understood', unstartable: 'cannot be started' }[answer.kind];
 }

@@ -1,4 +1,4 @@
-import { formatDuration } from '../duration.ts';
+import { timeLeft } from '../duration.ts';
 import { oneLine } from '../one-line.ts';
 import type { AskedFacts, FactsOf } from './notification-facts.ts';
 import { type NotificationAction, type NotificationContext, type NotificationRow, PLAIN, type Words } from './row.ts';
@@ -43,20 +43,6 @@ function asks(facts: FactsOf<'approval' | 'reminder'>, { now, links, baseUrl }: 
     click: page,
     ...(links === null ? {} : { actions: buttons(facts, links, page) }),
   };
-}
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
-
-/** The time left, as precise as a person needs it: `40s left`, `1m 30s left`, `5m left`, `1h 5m left`, `2d 3h left`. */
-export function timeLeft(ms: number): string {
-  if (ms < SECOND_MS / 2) return 'no time left';
-  // Two units at most, and seconds only where they matter. Rounded, because an hour that began a moment ago is an hour.
-  const unit = ms < 2 * MINUTE_MS - SECOND_MS / 2 ? SECOND_MS : ms < DAY_MS - MINUTE_MS / 2 ? MINUTE_MS : HOUR_MS;
-  const words = formatDuration(Math.round(ms / unit) * unit).replace(/(?<=[a-z])(?=\d)/g, ' ');
-  return `${words} left`;
 }
 
 /** One tap approves only what is known to destroy nothing. Everything else opens the page that shows it. */

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { foldFacts } from './burst.ts';
 import { composeNotification } from './notification.ts';
 import type { NotificationContext, PushDetail } from './row.ts';
-import { timeLeft } from './approval-rows.ts';
+import { timeLeft } from '../duration.ts';
 import type { EndedFacts, MatchedFacts, NotificationFacts } from './notification-facts.ts';
 
 const NOW = Date.UTC(2026, 10, 21);
@@ -43,8 +43,8 @@ describe('The time left', () => {
       [
         [40 * S, '40s'],
         [M, '1m'],
-        [90 * S, '1m 30s'],
-        [119 * S, '1m 59s'],
+        [90 * S, '1m30s'],
+        [119 * S, '1m59s'],
         [1_200, '1s'],
       ],
     ],
@@ -53,17 +53,17 @@ describe('The time left', () => {
       [
         [2 * M, '2m'],
         [2 * M + 20 * S, '2m'],
-        [5 * M + 40 * S, '6m'],
-        [65 * M, '1h 5m'],
+        [5 * M + 40 * S, '5m'],
+        [65 * M, '1h5m'],
         [H, '1h'],
-        [23 * H + 59 * M, '23h 59m'],
+        [23 * H + 59 * M, '23h59m'],
       ],
     ],
     [
       'is shown in hours from a day on',
       [
         [24 * H, '1d'],
-        [51 * H + 10 * M, '2d 3h'],
+        [51 * H + 10 * M, '2d3h'],
         [7 * 24 * H, '7d'],
       ],
     ],

@@ -1,5 +1,5 @@
 import { rfc3339 } from '../../lib/clock.ts';
-import { formatDuration, tellDuration } from '../duration.ts';
+import { formatDuration, shortDuration } from '../duration.ts';
 import { CHAIN_MAX, type EventOutcome, type TraceStep } from '../events/event.ts';
 import { NO_STANDING, type ReactionFacts, type Standing, type TriedRule } from './reaction-facts.ts';
 
@@ -152,7 +152,7 @@ const GUARDS: readonly Guard[] = [
       if (sinceMs >= cooldownMs) return null;
       return {
         reason:
-          `Rule ${name} acted for this fingerprint ${tellDuration(sinceMs)} ago, and its cooldown is ` +
+          `Rule ${name} acted for this fingerprint ${shortDuration(sinceMs)} ago, and its cooldown is ` +
           `${formatDuration(cooldownMs)}.`,
       };
     },

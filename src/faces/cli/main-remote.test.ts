@@ -89,7 +89,7 @@ test('a busy authentication gate is asked again as often as it says, three times
   const passed = await svc(['doctor', '--remote', server.url], { env: TOKEN, clock });
   assert.equal(passed.exitCode, 0);
   assert.deepEqual(clock.pausesMs, [1000, 1000]);
-  assert.match(passed.stderr, /retrying in 1 s \(2 of 3\)/);
+  assert.match(passed.stderr, /retrying in 1s \(2 of 3\)/);
   const failed = await svc(['doctor', '--remote', `${server.url}/always`], { env: TOKEN });
   assert.equal(failed.exitCode, 7);
   assert.equal(server.seen.filter(({ url }) => url.startsWith('/always')).length, 4);

@@ -96,7 +96,7 @@ test('A question says where, what, how much, who asked and until when, and its b
     '−/+ c.d[0] (replaced)',
     'Plan: 1 to destroy, 1 to replace, 2 to change, 5 to create.',
     'Asked by ci-deploy, because of an alert (rule disk-full).',
-    'If no one decides by 14:30 UTC (24 min left), it is refused.',
+    'If no one decides by 14:30 UTC (24m left), it is refused.',
     'Approve, destroying 2',
   ]) {
     assert.ok(text.includes(line), `${line} is missing in ${text}`);

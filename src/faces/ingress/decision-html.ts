@@ -1,12 +1,13 @@
 /** The pages of decision links: each is one answer of at most 6 KB, without scripts and further requests. */
 import type { Decision } from '../../domain/approvals/approval.ts';
+import { timeLeft } from '../../domain/duration.ts';
 import { KINDS } from '../../domain/jobs/kinds.ts';
 import type { Asked, DecisionPage, Destroyed, PlanFacts } from '../../operations/approvals/decision-page.ts';
 import { inline } from '../text/safe.ts';
 import type { HeaderList } from '../http/headers.ts';
 import { html, type Html } from '../html/html.ts';
 import { PAGE_HEADERS, shell } from '../html/shell.ts';
-import { clockTime, timeLeft } from '../text/time.ts';
+import { clockTime } from '../text/time.ts';
 
 /** Destroyed addresses that the page lists; the others are only counted. */
 const DESTROYED_SHOWN_MAX = 20;

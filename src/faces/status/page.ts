@@ -40,10 +40,10 @@ const WORDS: Readonly<Record<BoardState, string>> = {
 };
 
 const WINDOWS = [
-  ['24 h', 'day'],
-  ['7 d', 'week'],
-  ['30 d', 'month'],
-  ['90 d', 'quarter'],
+  ['24h', 'day'],
+  ['7d', 'week'],
+  ['30d', 'month'],
+  ['90d', 'quarter'],
 ] as const;
 
 export type Labelled = Omit<BoardEntry, 'name'> & { readonly label: string };

@@ -45,7 +45,7 @@ export async function checkSignature(
   if (!timingSafeEqual(Buffer.from(hex, 'hex'), expected)) throw refused('The signature does not fit the message.');
   const signedAt = Number(seconds) * 1_000;
   if (Math.abs(now - signedAt) > SIGNATURE_TOLERANCE_MS)
-    throw refused('The time of the signature is more than 5 minutes from that of this service.');
+    throw refused('The time of the signature is more than 5m from that of this service.');
   return { webhook: row.name, signature: hex, message: newId('req', now), signed_at: signedAt };
 }
 

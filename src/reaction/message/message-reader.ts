@@ -1,3 +1,4 @@
+import { formatDuration } from '../../domain/duration.ts';
 import { Worker } from 'node:worker_threads';
 import type { NormalEvent, WebhookSource } from '../../domain/events/event.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -100,7 +101,9 @@ export class MessageReader {
     const { promise, resolve, reject } = Promise.withResolvers<ReaderAnswer>();
     const lost = (): void => reject(new Unreadable('The message could not be read: the reader failed.'));
     const late = (): void =>
-      reject(new Unreadable(`The message could not be read within ${this.#limits.messageMs / 1_000} s.`, 'too_slow'));
+      reject(
+        new Unreadable(`The message could not be read within ${formatDuration(this.#limits.messageMs)}.`, 'too_slow'),
+      );
     const cancel = this.#clock.after(this.#limits.messageMs, late);
     thread.once('message', resolve).once('messageerror', lost).once('exit', lost);
     thread.ref();

@@ -1,3 +1,4 @@
+import { shortDuration } from '../../domain/duration.ts';
 import { createReadStream } from 'node:fs';
 import { lstat, mkdir, rename, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -103,8 +104,8 @@ async function copyStore(job: Job, tools: Tools, to: string, signal: AbortSignal
   const began = tools.clock.monotonic();
   const facts = copy.by === 'store' ? await copy.copyTo(to, signal) : await dump(copy, tools, to);
   const { size } = await lstat(to);
-  const seconds = ((tools.clock.monotonic() - began) / 1_000).toFixed(1);
-  tools.say(`Copied the store with ${facts.jobs} jobs (${formatSize(size)}) in ${seconds} s.`);
+  const tookMs = tools.clock.monotonic() - began;
+  tools.say(`Copied the store with ${facts.jobs} jobs (${formatSize(size)}) in ${shortDuration(tookMs)}.`);
   return facts;
 }
 

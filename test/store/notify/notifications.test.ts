@@ -41,10 +41,10 @@ for (const engine of ENGINES) {
         [/^answered 429$/, await serve(t, saying('429 Too Many Requests\r\nretry-after: 60'))],
         [/^answered 500$/, await serve(t, saying('500 Internal Server Error'))],
         [/^answered 507$/, await serve(t, saying('507 Insufficient Storage'))],
-        [/^no answer within 5 s$/, await serve(t, () => undefined)],
+        [/^no answer within 5s$/, await serve(t, () => undefined)],
         [/^the connection failed \(HPE_/, await serve(t, dripping)],
         [
-          /^no connection within 3 s$|^the connection failed/,
+          /^no connection within 3s$|^the connection failed/,
           await serve(t, (socket) => void socket.resume(), 'https'),
         ],
         [/^the connection failed \((ECONNRESET|EPIPE)\)$/, await serve(t, (socket) => void socket.resetAndDestroy())],

@@ -81,16 +81,16 @@ const FAULTS: readonly Fault[] = [
     result: /^answered 500$/,
     converse: going('HTTP/1.1 500 Oh\r\n\r\n', 'z'.repeat(1_000), null),
   },
-  { name: 'silent', result: /^no answer within 5 s$/, is: 'slow', converse: (socket) => void socket.resume() },
+  { name: 'silent', result: /^no answer within 5s$/, is: 'slow', converse: (socket) => void socket.resume() },
   {
     name: 'slow-head',
-    result: /^no answer within 5 s$/,
+    result: /^no answer within 5s$/,
     is: 'slow',
     converse: going('', `${OK}content-length: 0\r\n\r\n`, 1_000),
   },
   {
     name: 'endless-hints',
-    result: /^no answer within 5 s$/,
+    result: /^no answer within 5s$/,
     is: 'slow',
     converse: going('', 'HTTP/1.1 103 Early Hints\r\n\r\n', 5),
   },
@@ -114,8 +114,8 @@ const NO_CONNECTION: readonly Pick<Fault, 'name' | 'result' | 'is'>[] = [
   { name: 'not-tls', result: /^the connection failed \(ERR_SSL_/ },
   { name: 'refusing', result: /^the connection failed \(ECONNREFUSED\)$/ },
   { name: 'nameless', result: /^the host cannot be resolved \(ENOTFOUND\)$/ },
-  { name: 'silent-tcp', result: /^no connection within 3 s$/, is: 'slow' },
-  { name: 'slow-tls', result: /^no connection within 3 s$/, is: 'slow' },
+  { name: 'silent-tcp', result: /^no connection within 3s$/, is: 'slow' },
+  { name: 'slow-tls', result: /^no connection within 3s$/, is: 'slow' },
 ];
 
 const hostOf = (name: string): string => `${name}.push.example.com`;

@@ -129,7 +129,7 @@ describe('An outage of the name servers', { skip: needs('openssl') }, () => {
         assert.match(
           failure ?? '',
           outage === 'silent'
-            ? /cannot be resolved \(ETIMEOUT\)|no connection within 3 s/
+            ? /cannot be resolved \(ETIMEOUT\)|no connection within 3s/
             : /cannot be resolved \((ESERVFAIL|ELOOKUP)\)/,
         );
       }

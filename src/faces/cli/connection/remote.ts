@@ -54,7 +54,7 @@ export class RemoteClient implements Client {
         if (!(error instanceof SentFailure) || error.code !== 'kdf_busy' || retries >= BUSY_RETRIES) throw error;
         const seconds = Math.min(error.retryAfterSeconds ?? 1, BUSY_PAUSE_MAX_S);
         this.#options.say(
-          `The server is busy verifying tokens; retrying in ${seconds} s (${retries + 1} of ${BUSY_RETRIES}).`,
+          `The server is busy verifying tokens; retrying in ${seconds}s (${retries + 1} of ${BUSY_RETRIES}).`,
         );
         await pause(this.#options.clock, seconds * 1000);
       }

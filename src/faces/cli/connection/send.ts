@@ -1,3 +1,4 @@
+import { formatDuration } from '../../../domain/duration.ts';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
@@ -19,7 +20,7 @@ interface Limits {
 const LIMITS: Limits = { connect: 10_000, silence: 300_000 };
 
 /** The message of the error where no connection was established in time: the server has seen nothing. */
-export const NOT_CONNECTED = `no connection within ${LIMITS.connect / 1000} s`;
+export const NOT_CONNECTED = `no connection within ${formatDuration(LIMITS.connect)}`;
 
 /**
  * Sends a request, and resolves to the answer once its head has arrived; the caller reads or destroys it. Redirects are
@@ -37,7 +38,7 @@ export function send(url: string, sending: Sent, limits = LIMITS): Promise<Incom
     const sent = request(url, options, resolve);
     let late = NOT_CONNECTED;
     const connected = (socket: Socket): void => {
-      late = `no answer within ${limits.silence / 1000} s`;
+      late = `no answer within ${formatDuration(limits.silence)}`;
       socket.setTimeout(limits.silence);
     };
     sent.on('socket', (socket) => {

@@ -1,3 +1,4 @@
+import { formatDuration } from '../../../domain/duration.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { isTerminal, type JobEvent, type JobState } from '../../../domain/jobs/job.ts';
 import { pause } from '../../../lib/clock.ts';
@@ -91,7 +92,9 @@ async function* events(session: Session, id: string, since: number, signal: Abor
     }
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== 'streams_over_cap') throw error;
-    session.terminal.stderr.write(`All streams of the server are in use; polling every ${POLL_MS / 1000} s instead.\n`);
+    session.terminal.stderr.write(
+      `All streams of the server are in use; polling every ${formatDuration(POLL_MS)} instead.\n`,
+    );
     yield* poll(session, id, last, signal);
   }
 }

@@ -112,7 +112,7 @@ test('a stale plan says who moved the state and which plan to make; in JSON mode
   const server = await standIn(t, (_, response) => sendJson(response, 409, body));
   const argv = ['workspace', 'apply', 'net', '--plan', PLAN, '--remote', server.url];
   const text = await svc(argv, { env: TOKEN });
-  const moved = `The plan was made from serial 1; the state was changed to serial 2 by job ${ID} via api (10 min ago).`;
+  const moved = `The plan was made from serial 1; the state was changed to serial 2 by job ${ID} via api (10m ago).`;
   const again = `Make a new plan: svc workspace plan net --remote ${server.url}`;
   assert.deepEqual(text, {
     exitCode: 5,

@@ -44,8 +44,8 @@ test('approval watch shows pending and new approvals and how the others ended, i
     [],
   ]);
   assert.deepEqual(stdout.split('\n'), [
-    `waiting   ${ONE}  apply:net, requested by ci: require_approval; expires in 30 min`,
-    `waiting   ${TWO}  apply:dns, requested by ci: require_approval; expires in 30 min`,
+    `waiting   ${ONE}  apply:net, requested by ci: require_approval; expires in 30m`,
+    `waiting   ${TWO}  apply:dns, requested by ci: require_approval; expires in 30m`,
     String.raw`rejected  ${ONE}  apply:net by ana\u001b[2J via link: not on a Friday`,
     `settled   ${TWO}  apply:dns`,
     '',

@@ -1,3 +1,4 @@
+import { formatDuration } from '../../../domain/duration.ts';
 import type { HalfHour } from '../../../domain/checks/check.ts';
 import type { Projected } from '../../../operations/views/views.ts';
 import type { Display, Paint } from '../display.ts';
@@ -63,7 +64,7 @@ export function checkBlocks(data: Check, display: Display): Block[] {
     { title: 'TARGET', cell: (each) => each.name, mayCut: true },
     { title: 'STATUS', cell: (each) => each.status, paint: (each) => PAINTS[each.status] },
     { title: 'NETGROUP', cell: (each) => each.netgroup ?? '-', mayCut: true, mayDrop: true },
-    { title: 'DURATION', cell: (each) => (each.duration_ms === null ? '-' : `${each.duration_ms} ms`) },
+    { title: 'DURATION', cell: (each) => (each.duration_ms === null ? '-' : formatDuration(each.duration_ms)) },
     { title: 'CHANGED', cell: (each) => relative(each.last_change, display.nowMs) },
     { title: 'SNOOZE ENDS', cell: (each) => relative(each.snoozed_until ?? null, display.nowMs) },
   ]);
@@ -83,10 +84,10 @@ function sharesOf(data: Check): Block[] {
   if (rows.length === 0) return [];
   const shares = table(rows, '', [
     { title: 'TARGET', cell: (each) => each.name, mayCut: true },
-    { title: 'UP 24 H', cell: (each) => percent(each.uptime_24h) },
-    { title: '7 D', cell: (each) => percent(each.uptime_7d) },
-    { title: '30 D', cell: (each) => percent(each.uptime_30d) },
-    { title: '90 D', cell: quarterOf },
+    { title: 'UP 24H', cell: (each) => percent(each.uptime_24h) },
+    { title: '7D', cell: (each) => percent(each.uptime_7d) },
+    { title: '30D', cell: (each) => percent(each.uptime_30d) },
+    { title: '90D', cell: quarterOf },
     { title: 'P50', cell: (each) => milliseconds(each.p50_ms) },
     { title: 'P90', cell: (each) => milliseconds(each.p90_ms), mayDrop: true },
     { title: 'P99', cell: (each) => milliseconds(each.p99_ms), mayDrop: true },
@@ -115,7 +116,7 @@ export function percent(share: number | null): string {
 }
 
 function milliseconds(value: number | null): string {
-  return value === null ? '-' : `${value.toFixed(value < 10 ? 1 : 0)} ms`;
+  return value === null ? '-' : `${value.toFixed(value < 10 ? 1 : 0)}ms`;
 }
 
 export function probed({ targets }: Projected<'check.probe'>): Table {
@@ -123,7 +124,7 @@ export function probed({ targets }: Projected<'check.probe'>): Table {
     { title: 'TARGET', cell: (each) => each.target, mayCut: true },
     { title: 'RESULT', cell: ({ up }) => (up ? 'up' : 'down'), paint: ({ up }) => PAINTS[up ? 'up' : 'down'] },
     { title: 'DETAIL', cell: (each) => each.detail },
-    { title: 'DURATION', cell: (each) => `${each.duration_ms} ms` },
+    { title: 'DURATION', cell: (each) => formatDuration(each.duration_ms) },
     { title: 'NETGROUP', cell: (each) => each.netgroup ?? '-', mayCut: true, mayDrop: true },
   ]);
 }

@@ -90,7 +90,7 @@ export function enqueued({ job_id: id, state }: Projected<'job.enqueued'>, displ
 export function cancelled({ id, state, approval_id: approval }: Projected<'job.get'>, display: Display): string {
   if (state !== 'cancelled')
     return (
-      `${inline(`Job ${id} is ${state} and was asked to stop; a program that does not is ended after 10 s.`)}\n` +
+      `${inline(`Job ${id} is ${state} and was asked to stop; a program that does not is ended after 10s.`)}\n` +
       `${inline(`Follow it with: ${command(display, `job tail ${id}`)}`)}\n`
     );
   return `${inline(`Job ${id} is cancelled.${approval === null ? '' : ` Its approval was ${approval}.`}`)}\n`;

@@ -108,7 +108,7 @@ export class LivePage {
       restMs = Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** this.#failures);
       this.#failures += 1;
       const since = document.querySelector('footer time')?.textContent ?? 'then';
-      this.#say(`Offline: the page is as of ${since}; next try in ${Math.round(restMs / 1_000)} s`);
+      this.#say(`Offline: the page is as of ${since}; next try in ${Math.round(restMs / 1_000)}s`);
     } finally {
       this.#isLooking = false;
       if (restMs > 0) this.#plan(this.#isDue && this.#failures === 0 ? SOON_MS : restMs);
@@ -140,7 +140,7 @@ export class LivePage {
   #sayLive(): void {
     if (this.#isPaused || this.#isSignedOut) return;
     const seconds = this.#restMs() / 1_000;
-    this.#say(this.#news.isFull ? `Every ${seconds} s (stream limit reached)` : 'Live');
+    this.#say(this.#news.isFull ? `Every ${seconds}s (stream limit reached)` : 'Live');
   }
 
   #say(text: string): void {

@@ -56,10 +56,10 @@ function labelOf({ half_hours: slots, uptime_24h: share }: History): string {
 /** The shares up to 90 days; of a younger target since when it is observed. */
 function windows(history: History): Html {
   const shares = [
-    ['24 h', history.uptime_24h],
-    ['7 d', history.uptime_7d],
-    ['30 d', history.uptime_30d],
-    ['90 d', history.uptime_90d],
+    ['24h', history.uptime_24h],
+    ['7d', history.uptime_7d],
+    ['30d', history.uptime_30d],
+    ['90d', history.uptime_90d],
   ] as const;
   const shown = shares.map(([name, share], i) => html`${i === 0 ? '' : ' · '}${name} <b>${percent(share)}</b>`);
   const { observed_since: since } = history;

@@ -1,7 +1,8 @@
 import type { Projected } from '../../../operations/views/views.ts';
 import { html, type Html } from '../../html/html.ts';
 import { textOf } from '../../text/render.ts';
-import { relative, timeLeft } from '../../text/time.ts';
+import { timeLeft } from '../../../domain/duration.ts';
+import { relative } from '../../text/time.ts';
 import { JOB_PAINTS } from '../../text/views/jobs.ts';
 import { blocksHtml } from '../console/blocks.ts';
 import { mark } from '../console/marks.ts';

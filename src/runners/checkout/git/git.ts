@@ -1,3 +1,4 @@
+import { formatDuration } from '../../../domain/duration.ts';
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../../domain/failure.ts';
@@ -66,7 +67,7 @@ export async function fetchGit(options: FetchGitOptions): Promise<{ readonly com
   options.signal?.addEventListener('abort', stop, { once: true });
   if (options.signal?.aborted === true) stop();
   const cancel = clock.after(limits.timeoutMs, () =>
-    over.abort(new Failure('unavailable', `git: the fetch took longer than ${limits.timeoutMs / 1_000} s.`)),
+    over.abort(new Failure('unavailable', `git: the fetch took longer than ${formatDuration(limits.timeoutMs)}.`)),
   );
   const { searchPath = DEFAULT_PATH, launcher } = options;
   let folders: GitFolders | null = null;

@@ -193,7 +193,7 @@ async function begin(connection: SqliteConnection, clock: Clock): Promise<void> 
   try {
     while (!tryBegin(connection)) {
       if (clock.monotonic() >= deadline) {
-        throw new Failure('unavailable', 'The store was busy for 5 s with the writes of other processes.');
+        throw new Failure('unavailable', 'The store was busy for 5s with the writes of other processes.');
       }
       await pause(clock, 1);
     }

@@ -79,8 +79,8 @@ export class LogTail {
       const seconds = Math.round(waitMs / 1_000);
       this.#view.say(
         ending.is === 'full'
-          ? `Stream limit reached: lines come with each look at the page; next try in ${seconds} s`
-          : `Connection lost: next try in ${seconds} s, from line ${this.#view.last}`,
+          ? `Stream limit reached: lines come with each look at the page; next try in ${seconds}s`
+          : `Connection lost: next try in ${seconds}s, from line ${this.#view.last}`,
       );
       this.#look();
       await pause(waitMs, signal);
