@@ -62,9 +62,9 @@ async function beside(store: Store, work: () => Promise<void>): Promise<RoomFigu
   const size = async (): Promise<number> => (await store.dialect.fileSize(store.db)).bytes;
   const fullBytes = await size();
   const tookMs: number[] = [];
-  let isOver = false;
+  const over = new AbortController();
   const writing = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const began = monotonicMs();
       await putEvents(store, [{}]);
       tookMs.push(monotonicMs() - began);
@@ -76,7 +76,7 @@ async function beside(store: Store, work: () => Promise<void>): Promise<RoomFigu
   delays.enable();
   await work();
   delays.disable();
-  isOver = true;
+  over.abort();
   await writing;
   const sorted = tookMs.toSorted((a, b) => a - b);
   return {

@@ -45,8 +45,8 @@ async function roomGiven(report: Bench['report'], count: number): Promise<void> 
     const file = await fill(dataDir, count);
     const order = { file, keptMs: AGE_MS / 2 } satisfies RoomOrder;
     const { floor, given } = await runChild<RoomAnswer>('children/room-giver.ts', order);
-    const mb = (bytes: number): string => (bytes / 1_000_000).toFixed(0);
-    const note = `${mb(given.fullBytes)} MB to ${mb(given.endBytes)} in ${(given.tookMs / 1_000).toFixed(0)} s`;
+    const [full, end] = [given.fullBytes, given.endBytes].map((bytes) => (bytes / 1_000_000).toFixed(0));
+    const note = `${full} MB to ${end} in ${(given.tookMs / 1_000).toFixed(0)} s`;
     const pauses = { name: 'beside nothing', value: floor.longestPauseMs };
     const goal = { atMost: 50 };
     report.add({
