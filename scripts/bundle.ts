@@ -6,7 +6,7 @@
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build, type Metafile } from 'esbuild';
+import { build, type Metafile, type Plugin } from 'esbuild';
 import { joinedScript } from '../src/faces/web/console/joined-script.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -19,8 +19,9 @@ const ASSETS = ['src/**/*.py', 'src/**/*.css', 'src/**/*.svg'];
 const SCRIPTS = ['console', 'push/devices', 'push/worker'].map((name) => `src/faces/web/client/${name}.ts`);
 /** Files of packages that are served as they are. */
 const VENDORED = ['idiomorph/dist/idiomorph.min.js'];
-/** Packages in the old module format ask for node's own modules by a function of that name. */
-const REQUIRE = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
+/** Packages in the old module format ask for node's own modules by a function of that name; one chunk looks for it. */
+const REQUIRE = "var require = process.getBuiltinModule('node:module').createRequire(import.meta.url);\n";
+const ASKS_FOR_REQUIRE = 'typeof require ';
 /** A faster driver that pg uses where somebody has installed it. */
 const NOT_OURS = ['pg-native'];
 
@@ -40,8 +41,8 @@ export async function bundle(folder: string): Promise<void> {
     platform: 'node',
     target: 'node26',
     chunkNames: 'chunk-[hash]',
-    banner: { js: REQUIRE },
     external: NOT_OURS,
+    plugins: [englishOnly],
     legalComments: 'none',
     metafile: true,
     write: false,
@@ -49,7 +50,7 @@ export async function bundle(folder: string): Promise<void> {
   });
   assertDefaultImports(metafile);
   const files = new Map<string, Uint8Array>(
-    outputFiles.map(({ path, text }) => [asModules(relative(folder, path)), Buffer.from(asModules(text))]),
+    outputFiles.map(({ path, text }) => [asModules(relative(folder, path)), Buffer.from(quickly(asModules(text)))]),
   );
   for (const asset of globSync(ASSETS, { cwd: ROOT }))
     files.set(relative('src', asset), readFileSync(join(ROOT, asset)));
@@ -64,6 +65,31 @@ export async function bundle(folder: string): Promise<void> {
 function asModules(text: string): string {
   return text.replaceAll(/\bchunk-[A-Z0-9]{8}\.js\b/g, (name) => name.replace(/js$/, 'mjs'));
 }
+
+const BUILTIN_IMPORT = /^import (?:(\w+)|\* as (\w+)|\{([^{}]*)\}) from "(node:[\w/]+)";$/gm;
+
+/**
+ * An import of a module of Node reads each of its members, and so loads what most of them load only when they are used:
+ * web cryptography, streams of files. A tenth of the start of a verb.
+ */
+function quickly(text: string): string {
+  const own = text.replaceAll(BUILTIN_IMPORT, (...match: (string | undefined)[]) => {
+    const [, standard, all, names = '', module] = match;
+    const bound = standard ?? all ?? `{${names.replaceAll(' as ', ': ')}}`;
+    return `var ${bound} = process.getBuiltinModule("${module}");`;
+  });
+  return own.includes(ASKS_FOR_REQUIRE) ? REQUIRE + own : own;
+}
+
+/** The messages of zod in other languages are a third of it, and nothing shows them. */
+const englishOnly: Plugin = {
+  name: 'english-only',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({
+      contents: "export { default as en } from './en.js';",
+    }));
+  },
+};
 
 /** A package in the old module format has one export in a chunk, `default`; run from the sources it has all names. */
 function assertDefaultImports({ inputs }: Metafile): void {

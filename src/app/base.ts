@@ -1,14 +1,8 @@
-import { lstat } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { dataDirPaths, isOurs, prepareDataDir, type DataDirPaths } from '../config/data-dir.ts';
-import { missingCapabilities } from '../config/account-rights.ts';
-import { findJobAccount, isRoot } from '../config/job-account.ts';
-import { runsDirOf, sharedRunsDirs } from '../config/runs-dir.ts';
+import { dataDirPaths, prepareDataDir, type DataDirPaths } from '../config/data-dir.ts';
 import { loadOrCreateSealKey } from '../config/seal-key.ts';
 import { createSealKeeper } from '../config/seal-keeper.ts';
-import type { ListenAddress } from '../config/settings/listen-address.ts';
-import { processEnvironment, type Settings } from '../config/settings/settings.ts';
-import { createDoctor } from '../doctor/doctor.ts';
+import type { Settings } from '../config/settings/settings.ts';
 import type { DoctorParts } from '../doctor/entry.ts';
 import { Failure } from '../domain/failure.ts';
 import { thisMachine } from '../daemon/core/identity.ts';
@@ -16,23 +10,14 @@ import { lockSeenAt } from '../daemon/core/lock-file.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { Followers } from '../lib/flow/followers.ts';
-import { hostPort } from '../lib/host-port.ts';
 import { newId } from '../lib/id.ts';
 import type { Keyring, SealKeeper } from '../lib/seal.ts';
 import { TaskSlicer } from '../lib/flow/cooperative.ts';
-import type { HostKeyScanner, Services, SourceFetcher } from '../operations/core/services.ts';
+import type { Services } from '../operations/core/services.ts';
 import { Prober } from '../operations/checks/prober.ts';
-import { hashToken } from '../operations/access/token-hash.ts';
 import { CompiledRules } from '../reaction/rules/compiled-rules.ts';
 import { currentNetgroups } from '../store/netgroups/netgroups.ts';
-import { readOpenJobs } from '../store/jobs/open-jobs.ts';
 import { createProbes, type Probes } from '../probes/process-probes.ts';
-import type { GitPlace } from '../runners/checkout/git/place.ts';
-import { VendoredFiles } from '../runners/checkout/vendored/vendored-files.ts';
-import { createLauncher } from '../runners/launch/launch.ts';
-import { digestOf } from '../config/program/digest.ts';
-import { vapidKeyOf } from '../push/vapid.ts';
-import { markIn } from '../runners/sandbox/mark.ts';
 import { assertSameKey, holdsSealed } from '../store/secrets/seal.ts';
 import type { SchemaAccess } from '../store/engine/migrate.ts';
 import type { Work } from '../store/engine/tx.ts';
@@ -40,15 +25,14 @@ import { openStore, type Store, type StoreOptions } from '../store/store.ts';
 import { SchemaMismatch } from '../store/engine/migrate.ts';
 import { countActiveTokens } from '../store/access/tokens.ts';
 import { VERSION } from '../version.ts';
-import { createHostKeyScanner } from './host-keys.ts';
+import { createOnDemand, doctorOf, moduleOf, type OnDemand } from './services/on-demand.ts';
 import { createOutsideChecker, keptFolders } from './outside.ts';
-import { createSourceFetcher } from './sources.ts';
 
 /** The longest wait of a follower, in milliseconds: the fallback where no wake-up arrives. */
 const FOLLOW_FALLBACK_MS = 1_000;
 
 /** What each program builds first: the data directory, the store, the key, and who follows jobs in this process. */
-export interface Base {
+export interface Base extends OnDemand {
   readonly clock: Clock;
   readonly settings: Settings;
   readonly paths: DataDirPaths;
@@ -57,8 +41,6 @@ export interface Base {
   /** Read, or made, when it is first needed. */
   sealKey(): Promise<Buffer>;
   readonly seal: SealKeeper;
-  readonly sources: SourceFetcher;
-  readonly hostKeys: HostKeyScanner;
   readonly probes: Probes;
   /** Files and directories of the service that no job may write. */
   readonly keptFolders: readonly string[];
@@ -79,21 +61,9 @@ export async function openBase(settings: Settings, schema: SchemaAccess = 'creat
   const forget = store.onForeignCommit(() => followers.wakeAll());
   let key: Promise<Buffer> | null = null;
   const probes = createProbes(clock, settings.checkCaFile);
-  const launcher = createLauncher({ allowUnfilteredEgress: settings.allowUnfilteredEgress });
-  const place = (): Promise<GitPlace | null> => findGitPlace(settings, paths);
-  const sources = createSourceFetcher(paths.sources, launcher, place, sharedRunsDirs(settings.runsDir));
   return {
     seal,
-    sources: {
-      ...sources,
-      async remove(name) {
-        await sources.remove(name);
-        // Where this process cannot, the next vendor job does it.
-        const runsDir = (await place())?.folder ?? settings.runsDir ?? paths.runs;
-        await new VendoredFiles(runsDir, null, clock).remove(name);
-      },
-    },
-    hostKeys: createHostKeyScanner(launcher, place),
+    ...createOnDemand(settings, paths, clock),
     probes,
     keptFolders: keptFolders(paths, settings),
     clock,
@@ -120,19 +90,6 @@ type StoreParts = Pick<StoreOptions, 'clock' | 'keyring'> & {
   readonly paths: DataDirPaths;
   readonly schema: SchemaAccess;
 };
-
-/**
- * Null where jobs run as this account, where no daemon has made the account and the directory of the runs yet, and
- * where this process may not become the account: a verb on the machine has fewer rights than its daemon.
- */
-async function findGitPlace(settings: Settings, paths: DataDirPaths): Promise<GitPlace | null> {
-  if (!isRoot() && missingCapabilities().length > 0) return null;
-  const account = (await findJobAccount(settings.jobUser))?.account ?? null;
-  if (account === null) return null;
-  const folder = runsDirOf(settings.runsDir, paths, account);
-  const stats = await lstat(folder).catch(() => null);
-  return stats?.isDirectory() === true && isOurs(stats) ? { account, folder } : null;
-}
 
 async function openStoreOf(settings: Settings, { paths, clock, schema, keyring }: StoreParts): Promise<Store> {
   const location = settings.databaseUrl === null ? { file: paths.database } : { url: settings.databaseUrl };
@@ -194,7 +151,7 @@ export function createServices(base: Base, parts: ServiceParts): Services {
       cancel();
     },
     node: parts.node ?? (() => null),
-    programs: { here: thisMachine(), digest: digestOf },
+    programs: { here: thisMachine(), digest: async (program) => (await moduleOf('digest')).digestOf(program) },
     lockSeenAt: (id) => lockSeenAt(base.paths.instances, id, clock.now()),
     doctor: atMostATenth(clock, doctor),
     keyring: () => sameKey(base),
@@ -204,7 +161,7 @@ export function createServices(base: Base, parts: ServiceParts): Services {
     outside: createOutsideChecker(base.keptFolders),
     backups: { folder: base.paths.backups },
     checkSamples: parts.checkSamples ?? (() => []),
-    openJobs: () => readOpenJobs(base.store.db),
+    openJobs: async () => (await moduleOf('openJobs')).readOpenJobs(base.store.db),
     ...(parts.reload === undefined ? {} : { reload: parts.reload }),
     reaction: {
       store: base.store,
@@ -218,8 +175,11 @@ export function createServices(base: Base, parts: ServiceParts): Services {
     netgroups: currentNetgroups(base.store, clock),
     approvalTtlMs: base.settings.approvalTtlMs,
     linkOrigin: async () => base.settings.publicUrl ?? parts.ingressUrl(),
-    pushKey: async () => vapidKeyOf(await base.sealKey()).publicKey,
-    hashToken: async (secret, salt) => hashToken(secret, salt, await base.sealKey()),
+    pushKey: async () => (await moduleOf('vapid')).vapidKeyOf(await base.sealKey()).publicKey,
+    async hashToken(secret, salt) {
+      const { hashToken } = await moduleOf('tokenHash');
+      return hashToken(secret, salt, await base.sealKey());
+    },
   };
 }
 
@@ -256,22 +216,6 @@ function atMostATenth<T>(clock: Clock, examine: () => Promise<T>): () => Promise
   };
 }
 
-/** The doctor also works where the rest could not be opened: `openedStore` throws the reason then. */
-export function doctorOf(
-  settings: Settings,
-  parts: Omit<DoctorParts, 'settings' | 'path' | 'targets' | 'isOfJob' | 'here'> & Pick<ServiceParts, 'targets'>,
-): Services['doctor'] {
-  const path = processEnvironment()['PATH'] ?? '';
-  return createDoctor({
-    ...parts,
-    targets: parts.targets ?? (() => null),
-    isOfJob: (pid) => markIn(pid) !== null,
-    here: thisMachine(),
-    settings,
-    path,
-  });
-}
-
 export function pathsOf(settings: Settings): DataDirPaths {
   return withSettings(dataDirPaths(settings.dataDir), settings);
 }
@@ -279,9 +223,4 @@ export function pathsOf(settings: Settings): DataDirPaths {
 /** Parts of the data directory that a setting puts elsewhere. */
 function withSettings(paths: DataDirPaths, { sealKeyFile, backupDir }: Settings): DataDirPaths {
   return { ...paths, sealKey: sealKeyFile ?? paths.sealKey, backups: backupDir ?? paths.backups };
-}
-
-/** Where a listener is that another program opened by the same settings. */
-export function urlOf({ host, port }: ListenAddress): string {
-  return `http://${hostPort(host, port)}`;
 }

@@ -1,8 +1,11 @@
+import type { DataDirPaths } from '../config/data-dir.ts';
+import type { Settings } from '../config/settings/settings.ts';
 import { thisMachine } from '../daemon/core/identity.ts';
 import { lockFile } from '../daemon/core/lock-file.ts';
+import { hostPort } from '../lib/host-port.ts';
 import { listIngresses } from '../store/maintenance/daemons.ts';
 import { isLockHeld } from '../store/engine/instance-lock.ts';
-import { urlOf, type Base } from './base.ts';
+import type { Store } from '../store/store.ts';
 
 /**
  * Where hooks and decision links are answered, for a program that does not answer them itself: the ingress listener of
@@ -13,11 +16,16 @@ export async function ingressUrlOf({
   store,
   settings,
   paths,
-}: Pick<Base, 'store' | 'settings' | 'paths'>): Promise<string> {
+}: {
+  readonly store: Store;
+  readonly settings: Pick<Settings, 'ingressAddr'>;
+  readonly paths: Pick<DataDirPaths, 'instances'>;
+}): Promise<string> {
   const { host, bootId } = thisMachine();
   const ingresses = await listIngresses(store, { host, boot_id: bootId });
   const living = ingresses.find(
     ({ id }) => store.dialect.liveness === 'lease' || isLockHeld(lockFile(paths.instances, id)),
   );
-  return living?.url ?? urlOf(settings.ingressAddr);
+  const { host: own, port } = settings.ingressAddr;
+  return living?.url ?? `http://${hostPort(own, port)}`;
 }

@@ -1,16 +1,15 @@
 import { existsSync } from 'node:fs';
 import type { Settings } from '../config/settings/settings.ts';
+import type { DoctorParts } from '../doctor/entry.ts';
 import { localCaller } from '../domain/access/caller.ts';
 import { Failure } from '../domain/failure.ts';
 import type { LocalRuntime, StorelessLocal } from '../faces/cli/terminal.ts';
 import { systemClock } from '../lib/clock.ts';
 import { userName } from '../lib/user-name.ts';
 import type { Services } from '../operations/core/services.ts';
-import { reloadDaemon } from '../operations/maintenance/request-reload.ts';
 import { VERSION } from '../version.ts';
-import { createServices, doctorOf, openBase, pathsOf } from './base.ts';
-import { ingressUrlOf } from './ingress-url.ts';
-import { sandboxSupport } from './sandbox-support.ts';
+import { createServices, openBase, pathsOf } from './base.ts';
+import { doctorOf, moduleOf } from './services/on-demand.ts';
 
 /**
  * Opens the local command line's runtime: the same operations, on the data directory itself. Throws the reason as it
@@ -30,10 +29,13 @@ export async function openLocal(settings: Settings, mayMake = true): Promise<Loc
     startedAt: null,
     // The daemon sees the commit itself.
     wake: () => undefined,
-    ingressUrl: () => ingressUrlOf(base),
-    sandbox: () => sandboxSupport(settings),
+    ingressUrl: async () => (await moduleOf('ingressUrl')).ingressUrlOf(base),
+    sandbox: () => sandboxOf(settings),
     listeners: () => [],
-    reload: () => reloadDaemon({ store: base.store, services }),
+    async reload() {
+      const { reloadDaemon } = await moduleOf('reload');
+      return reloadDaemon({ store: base.store, services });
+    },
   });
   return { runtime: { store: base.store, services }, caller: localCaller(userName()), close: () => base.close() };
 }
@@ -46,9 +48,13 @@ export function withoutStore(settings: Settings, reason: unknown): StorelessLoca
     openedStore: () => {
       throw reason;
     },
-    sandbox: () => sandboxSupport(settings),
+    sandbox: () => sandboxOf(settings),
     listeners: () => [],
   });
   const server = { version: VERSION, hostname: null, startedAt: null };
   return { runtime: { services: { server, doctor }, reason }, caller: localCaller(userName()) };
+}
+
+async function sandboxOf(settings: Settings): ReturnType<DoctorParts['sandbox']> {
+  return (await moduleOf('sandbox')).sandboxSupport(settings);
 }

@@ -66,13 +66,15 @@ const CHECKS: readonly Check[] = [
 ];
 
 /**
- * Creates the doctor of this process; call it early, because it compares the clocks from then on. The result examines
- * each part separately and never rejects: an error is a `fail` of the entry, a timeout an `unknown`.
+ * Creates the doctor of this process, which compares the clocks with those of `began`. The result examines each part
+ * separately and never rejects: an error is a `fail` of the entry, a timeout an `unknown`.
  *
  * Callers join a running examination, so that any number of them (also after a timeout) cost one.
  */
-export function createDoctor(parts: DoctorParts): () => Promise<readonly DoctorEntry[]> {
-  const began = { wallMs: parts.clock.now(), monotonicMs: parts.clock.monotonic() };
+export function createDoctor(
+  parts: DoctorParts,
+  began: Facts['began'] = { wallMs: parts.clock.now(), monotonicMs: parts.clock.monotonic() },
+): () => Promise<readonly DoctorEntry[]> {
   const patients = CHECKS.map((check) => new Patient(check, { ...parts, began }));
   return () => Promise.all(patients.map((patient) => patient.entry()));
 }

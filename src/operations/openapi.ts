@@ -19,7 +19,7 @@ const ALWAYS: readonly FailureCode[] = [
 ];
 
 /** Describes the table that it is a row of; a function, because the table does not exist yet. */
-export function openapiOperation(table: () => readonly Operation[]): Operation {
+export function openapiOperation(table: () => Promise<readonly Operation[]>): Operation {
   return readOperation({
     id: 'openapi',
     summary: 'Describe this API in OpenAPI 3.1',
@@ -27,12 +27,11 @@ export function openapiOperation(table: () => readonly Operation[]): Operation {
     http: { method: 'GET', path: '/openapi.json' },
     cli: { none: 'The command line describes itself: svc commands.' },
     mcp: { none: 'MCP describes its tools itself.' },
-    run: ({ services }) =>
-      Promise.resolve({
-        shape: 'text',
-        contentType: 'application/json',
-        text: openapiText(table(), services.server.version),
-      }),
+    run: async ({ services }) => ({
+      shape: 'text',
+      contentType: 'application/json',
+      text: openapiText(await table(), services.server.version),
+    }),
   });
 }
 

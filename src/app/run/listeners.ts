@@ -8,6 +8,7 @@ import type { Log } from '../../lib/log.ts';
 import { createAuthenticator } from '../../operations/access/authenticate.ts';
 import type { Runtime } from '../../operations/core/invoke.ts';
 import { type Base, createServices, type ServiceParts } from '../base.ts';
+import { loadModules } from '../services/on-demand.ts';
 import { closeUnused, copyDescriptor, type HandedOver, socketsFor } from './hand-over.ts';
 import { portHolder } from './port-holder.ts';
 import type { Teardown } from './teardown.ts';
@@ -71,6 +72,7 @@ export class Listeners {
     parts: Omit<ServiceParts, 'startedAt' | 'listeners'>,
   ): Promise<{ runtime: Runtime; url: string }> {
     const { base } = this;
+    await loadModules();
     await base.probes.deps(); // A --check-ca-file that cannot be used ends the start.
     const services = createServices(base, { ...parts, startedAt: base.clock.now(), listeners: () => this.listening() });
     const runtime = { store: base.store, services };

@@ -75,8 +75,8 @@ async function read<V extends 'approval.get' | 'approval.plan' | 'whoami'>(
 async function mayCall(session: Session, { operation: id, confirm }: OperationCall): Promise<boolean> {
   const me = await read<'whoami'>(session, 'whoami', {});
   if (me?.scope === undefined) return true;
-  const { OPERATIONS } = await import('../../operations/table.ts');
-  const scopes = OPERATIONS.find((row) => row.id === id)?.scopes ?? [];
+  const { loadOperation } = await import('../../operations/areas.ts');
+  const { scopes } = await loadOperation(id);
   // The local command line may do everything, whatever scope it shows.
   if (session.options.remote !== null && !scopes.some((scope) => scope === me.scope)) return false;
   if (confirm?.by !== 'plan') return true;

@@ -8,7 +8,7 @@ import { reply, written } from '../core/reply.ts';
 import type { ViewData } from '../views/views.ts';
 import { changesByHand, changeViews } from './change-view.ts';
 import { CONFIG_KINDS } from './kinds.ts';
-import { placing, type Plan, planOf, prepareChanges } from './plan.ts';
+import { type LoadOperation, placing, type Plan, planOf, prepareChanges } from './plan.ts';
 import { writeConfigFile } from './write-file.ts';
 
 const LOCAL_ONLY = localOnly(
@@ -59,8 +59,8 @@ const exported = readOperation({
   },
 });
 
-/** `operations` are all of them: a change is a call of one. */
-function diffOperation(operations: () => readonly Operation[]): Operation {
+/** A change is a call of an operation, which `load` finds. */
+function diffOperation(load: LoadOperation): Operation {
   return readOperation({
     id: 'config.diff',
     summary: 'Show what svc config apply would change; exit with 2 if anything',
@@ -78,7 +78,7 @@ function diffOperation(operations: () => readonly Operation[]): Operation {
     failures: ['conflict', 'not_found'],
     async run(context, asked) {
       const plan = await planOf(context, asked);
-      await prepareChanges(context, operations(), plan.changes);
+      await prepareChanges(context, load, plan.changes);
       return reply('config.diff', await planView(context, plan));
     },
   });
@@ -97,7 +97,7 @@ async function planView(
   };
 }
 
-function applyOperation(operations: () => readonly Operation[]): Operation {
+function applyOperation(load: LoadOperation): Operation {
   return writeOperation({
     id: 'config.apply',
     summary: 'Make the configuration that of a file: all of it, or nothing',
@@ -121,7 +121,7 @@ function applyOperation(operations: () => readonly Operation[]): Operation {
     failures: ['conflict', 'duplicate', 'not_found'],
     async prepare(context, asked) {
       const plan = await planOf(context, asked);
-      const parts = await prepareChanges(context, operations(), plan.changes);
+      const parts = await prepareChanges(context, load, plan.changes);
       return { plan, parts, view: await planView(context, plan) };
     },
     async run(context, _input, { plan, parts, view }) {
@@ -146,6 +146,6 @@ function applyOperation(operations: () => readonly Operation[]): Operation {
   });
 }
 
-export function configOperations(operations: () => readonly Operation[]): readonly Operation[] {
-  return [exported, diffOperation(operations), applyOperation(operations)];
+export function configOperations(load: LoadOperation): readonly Operation[] {
+  return [exported, diffOperation(load), applyOperation(load)];
 }

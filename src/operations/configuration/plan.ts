@@ -79,18 +79,20 @@ export async function planOf(context: Context, { text, prune, take }: Asked): Pr
   };
 }
 
+/** Finds an operation by its id, and throws for an unknown one. */
+export type LoadOperation = (id: string) => Promise<Operation>;
+
 /** Prepares every call of the changes. Throws as their operations do, with line and column. */
 export async function prepareChanges(
   context: Context,
-  operations: readonly Operation[],
+  load: LoadOperation,
   changes: readonly Change[],
 ): Promise<{ readonly part: Part; readonly entry: FileEntry | null }[]> {
   const timer = new YieldTimer(context.services.clock);
   const parts: { part: Part; entry: FileEntry | null }[] = [];
   for (const { calls, entry } of changes)
     for (const [id, input] of calls) {
-      const operation = operations.find((each) => each.id === id);
-      if (operation === undefined) throw new Error(`no operation ${id}`);
+      const operation = await load(id);
       parts.push({ part: await placing(entry, () => preparePart(context, operation, input)), entry });
       if (timer.isDue) await timer.breathe();
     }

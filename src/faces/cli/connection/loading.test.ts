@@ -1,7 +1,9 @@
-/** What help and a remote call load: they know neither the store nor the table, so they start fast. */
+/** What verbs load: help and a remote call know neither the store nor the table, so they start fast. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { registerHooks } from 'node:module';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
@@ -40,6 +42,24 @@ test('a remote call loads no driver of a database, no store and no table of oper
   );
   assert.deepEqual(
     loaded.filter((url) => HEAVY.some((pattern) => pattern.test(url))),
+    [],
+  );
+});
+
+test('a verb on the machine loads the operations of its area, and services with their first call', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'gatehouse-loading-'));
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+  const show = `data:text/javascript,import { registerHooks } from 'node:module';
+    registerHooks({ load(url, context, next) { console.error(url); return next(url, context); } });`;
+  const verb = ['job', 'list', '--output', 'json', '--data-dir', dataDir];
+  const args = ['--import', show, join(PROGRAM_ROOT, 'src/main.ts'), ...verb];
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, args);
+  assert.equal(stdout, LIST);
+  const loaded = stderr.split('\n').map((url) => url.slice(url.lastIndexOf('/src/') + 1));
+  assert.ok(loaded.includes('src/operations/jobs/jobs.ts'), stderr);
+  const others = /^src\/(operations\/(table|openapi|rules\/rules|secrets\/secrets)|doctor\/doctor|runners\/launch)/;
+  assert.deepEqual(
+    loaded.filter((file) => others.test(file)),
     [],
   );
 });

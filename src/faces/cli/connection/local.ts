@@ -45,12 +45,11 @@ export class LocalClient implements Client {
   }
 
   async #invoke(call: OperationCall, fields: Fields, idempotencyKey: string | undefined): Promise<Answer> {
-    const [{ OPERATIONS }, { parseInput }] = await Promise.all([
-      import('../../../operations/table.ts'),
+    const [{ loadOperation }, { parseInput }] = await Promise.all([
+      import('../../../operations/areas.ts'),
       import('../../../operations/core/parse.ts'),
     ]);
-    const operation = OPERATIONS.find((row) => row.id === call.operation);
-    if (operation === undefined) throw new Error(`no operation ${call.operation}: tree.json is older than the table`);
+    const operation = await loadOperation(call.operation);
     checkPathFields(call, fields);
     // Parsed here too, so that a refused input does not create a data directory.
     parseInput(operation.input, fields);

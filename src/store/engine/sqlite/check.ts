@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
 import type { SqliteConnection } from './driver.ts';
 import { programEntry } from '../../../lib/files/program-files.ts';
 
@@ -11,6 +10,7 @@ const FAULTS_MAX = 20;
  * for 200,000 jobs), and requests must not wait for that. Rejects with SQLite's error when the file can't be read.
  */
 export async function checkFile(file: string): Promise<readonly string[]> {
+  const { Worker } = await import('node:worker_threads');
   const thread = new Worker(programEntry('store/engine/sqlite/check-thread'), {
     workerData: { file, limit: FAULTS_MAX },
   });

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
 import type { SnapshotFacts } from '../snapshot.ts';
 import { programEntry } from '../../../lib/files/program-files.ts';
 
@@ -8,6 +7,7 @@ import { programEntry } from '../../../lib/files/program-files.ts';
  * it rejects with. Measured with 1,000,000 jobs (408 MB): 0.7 s of processor time for the copy, 0.5 s for the check.
  */
 export async function copyDatabase(file: string, to: string, signal: AbortSignal): Promise<SnapshotFacts> {
+  const { Worker } = await import('node:worker_threads');
   signal.throwIfAborted();
   const thread = new Worker(programEntry('store/engine/sqlite/copy-thread'), { workerData: { file, to } });
   const stop = (): void => thread.postMessage('stop');
