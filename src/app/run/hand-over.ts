@@ -4,6 +4,7 @@ import { processEnvironment } from '../../config/settings/settings.ts';
 import type { ListenAddress } from '../../config/settings/listen-address.ts';
 import { runningProgram } from '../../config/program/digest.ts';
 import type { KeptSockets } from '../../faces/http/server.ts';
+import { passingCapabilities } from '../../runners/account/capabilities.ts';
 import { openSystemCalls } from '../../runners/sandbox/kernel/system-call.ts';
 
 /**
@@ -63,8 +64,8 @@ export function becomeProgram(handed: HandedOver): never {
   const environment = { ...processEnvironment(), [VARIABLE]: JSON.stringify(flagged(handed, 0)) };
   const args = [executable, ...process.execArgv, main, ...process.argv.slice(2)];
   flushCompileCache();
-  // Both are there on every system that has the table of calls.
-  process.execve?.(executable, args, environment);
+  // Both are there on every system that has the table of calls. The new program needs the capabilities of this one.
+  passingCapabilities(() => process.execve?.(executable, args, environment));
   throw new Error('this system cannot replace the program of a process');
 }
 

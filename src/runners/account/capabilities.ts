@@ -4,7 +4,7 @@ import { openSystemCalls, type SystemCalls } from '../sandbox/kernel/system-call
 /**
  * The capabilities by which a service that is not root becomes the account of its jobs. Programs that a process starts
  * inherit them (AmbientCapabilities= of systemd): the service takes that back when it starts, and only its guard gets
- * them.
+ * them, and the program that it becomes when it restarts in place.
  */
 
 const VERSION_3 = 0x2008_0522;

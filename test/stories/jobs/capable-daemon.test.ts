@@ -23,6 +23,7 @@ import { Objects } from '../../support/attacks/hostile/objects.ts';
 import { HostileServer } from '../../support/attacks/hostile/server.ts';
 import { NotReady } from '../../support/daemon.ts';
 import { addWorkspace, items, linesOf, runToEnd } from '../../support/infrastructure.ts';
+import { copyProgram } from '../../support/restart/program-copy.ts';
 import { needs } from '../../support/tools.ts';
 
 async function output(fixture: CapableFixture, id: string): Promise<string> {
@@ -63,6 +64,8 @@ const BEYOND = [
     says: /^The job used more than 128 MiB of memory and was ended\.$/m,
   },
 ];
+/** A trial starts the program twice, and reads all files three times. */
+const RESTART_LIMIT_MS = 120_000;
 const FETCH = join(import.meta.dirname, '..', '..', 'support', 'accounts', 'fetch-as-service.ts');
 
 describe('A daemon with CAP_SETUID, CAP_SETGID and CAP_KILL', { skip }, () => {
@@ -83,6 +86,30 @@ describe('A daemon with CAP_SETUID, CAP_SETGID and CAP_KILL', { skip }, () => {
       [`${uid}`, `${gid}`, `${uid} 700`, ...none, '1000', 'again'].toSorted(),
     );
     await until('the run is removed', () => fixture.leftRuns().length === 0);
+  });
+
+  test('T66: has them after a restart in place too, and its jobs have none', async (t) => {
+    const fixture = await openCapableFixture(t);
+    const program = copyProgram(join(fixture.dir, 'program'));
+    const daemon = await fixture.start({ ...fixture.flags(), program: program.main });
+    const api = daemon.api(fixture.token);
+    const isRefused = async () => (await api.post('/maintenance/restart', {})).status === 409;
+    await until('the daemon knows its program', isRefused);
+    const before = capabilities(statusOf(daemon.pid));
+    program.install('0.1.0-next');
+    assert.equal((await api.post('/maintenance/restart', {})).status, 200);
+    await until(
+      'the new program runs',
+      async () => {
+        const { data } = await api.get<{ server: { version: string } }>('/whoami');
+        return data.server.version === '0.1.0-next';
+      },
+      RESTART_LIMIT_MS,
+    );
+    assert.deepEqual(capabilities(statusOf(daemon.pid)), before);
+    const lines = await ran(fixture, 'id -u; grep -E "^Cap(Prm|Amb)" /proc/self/status');
+    const none = ['CapPrm', 'CapAmb'].map((name) => `${name}:\t0000000000000000`);
+    assert.deepEqual(lines.split('\n').toSorted(), [`${(await jobAccount()).uid}`, ...none].toSorted());
   });
 
   test('T78: bounds the processes and the memory of jobs', async (t) => {
