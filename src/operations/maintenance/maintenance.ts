@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { Failure } from '../../domain/failure.ts';
 import { isCordoned, isNodeCordoned, setCordon, setNodeCordon } from '../../store/maintenance/cordon.ts';
-import { requireNode as requireKnown } from '../../store/maintenance/nodes.ts';
+import { hadDaemon, requireNode as requireKnown } from '../../store/maintenance/nodes.ts';
 import { uncordonRestarts } from '../../store/maintenance/restarts.ts';
 import { listSchedules } from '../../store/schedules/schedules.ts';
 import type { Db } from '../../store/schema/schema.ts';
 import * as field from '../core/fields.ts';
-import { readOperation, writeOperation, type WriteContext } from '../core/operation.ts';
+import { readOperation, writeOperation, type Context, type WriteContext } from '../core/operation.ts';
 import { reply, written, type Reply, type Written } from '../core/reply.ts';
 import type { Services } from '../core/services.ts';
 import { runningJobs } from './running-jobs.ts';
@@ -37,6 +37,18 @@ export async function requireNode(services: Services, db: Db, node: string | und
   await requireKnown(db, node);
 }
 
+/**
+ * Throws `unavailable` on the machine for a store that no daemon has ever used: the account that asks has another data
+ * directory than the service, and would be told that a reboot is safe.
+ */
+async function requireService({ caller }: Pick<Context, 'caller'>, db: Db): Promise<void> {
+  if (caller.credential === 'local' && !(await hadDaemon(db)))
+    throw new Failure(
+      'unavailable',
+      'No daemon has ever run on this data directory; name that of the service (--data-dir), or use --remote URL.',
+    );
+}
+
 const show = readOperation({
   ...base,
   id: 'maintenance.readiness',
@@ -48,8 +60,10 @@ const show = readOperation({
     wait: 'safe',
     examples: ['svc maintenance readiness', 'svc maintenance readiness --node web1 --wait --timeout 30m'],
   },
-  async run({ store, services }, { node }) {
+  async run(context, { node }) {
+    const { store, services } = context;
     await requireNode(services, store.db, node);
+    await requireService(context, store.db);
     return readiness(store.db, node);
   },
 });
@@ -104,6 +118,7 @@ async function change(
   by: string | null,
 ): Promise<Written> {
   await requireNode(services, tx.db, node);
+  await requireService({ caller }, tx.db);
   await (node === undefined ? setCordon(tx, by) : setNodeCordon(tx, node, by));
   // A restart that waits for jobs would stop them from starting again.
   if (by === null) await uncordonRestarts(tx, node ?? null, caller.name);

@@ -92,7 +92,7 @@ async function status({ services }: { readonly services: Services }, db: Db, row
     cordoned: await isNodeCordoned(db, row.node),
     in_flight: running.length,
     requested_at: timeOrNull(row.requested_at),
-    drain_deadline: timeOrNull(row.drain_deadline),
+    drain_deadline: row.state === 'executing' ? null : timeOrNull(row.drain_deadline),
     reason,
     node: row.node,
     forced: row.forced === 1,

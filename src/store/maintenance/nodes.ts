@@ -40,6 +40,11 @@ export async function listNodes(db: Db, since: number): Promise<NodeRow[]> {
     .toSorted((a, b) => (a.node < b.node ? -1 : 1));
 }
 
+/** Whether a daemon has ever used this store. */
+export async function hadDaemon(db: Db): Promise<boolean> {
+  return (await db.selectFrom('daemons').select('id').limit(1).execute()).length > 0;
+}
+
 /** Throws not_found for a name that no daemon ever had. */
 export async function requireNode(db: Db, node: string | undefined): Promise<void> {
   if (node === undefined) return;

@@ -11,6 +11,15 @@ interface Readiness {
 }
 
 describe('nodes', () => {
+  test('on the machine, a store that no daemon has used is not said to be safe to reboot', async (t) => {
+    const fixture = await openFixture(t);
+    for (const verb of ['readiness', 'cordon', 'uncordon'])
+      await assert.rejects(fixture.call(`maintenance.${verb}`, {}), {
+        code: 'unavailable',
+        message: /No daemon has ever run on this data directory; name that of the service/,
+      });
+  });
+
   test('of two daemons one is cordoned while the other works on, and each tells what runs on it', async (t) => {
     const fixture = await openFixture(t, { postgres: true });
     const [one, two] = await Promise.all(['one', 'two'].map((name) => fixture.start({ args: ['--node-name', name] })));
