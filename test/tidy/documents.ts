@@ -9,7 +9,7 @@ export const WHY =
 /** The programs that begin a line of an `sh` block. */
 const PROGRAMS = new Set(
   (
-    'svc bin/svc npm node curl cat cd sudo export pass useradd set find jq mkdir chown git rm ' +
+    'svc bin/svc npm node curl cat cd sudo alias export pass useradd set find jq mkdir chown git rm ' +
     'ssh-keygen ssh-copy-id systemctl python3'
   ).split(' '),
 );

@@ -38,8 +38,8 @@ export async function requireNode(services: Services, db: Db, node: string | und
 }
 
 /**
- * Throws `unavailable` on the machine for a store that no daemon has ever used: the account that asks has another data
- * directory than the service, and would be told that a reboot is safe.
+ * Throws `unavailable` on the machine for a store that no daemon has ever used: the account of the caller has another
+ * data directory than the service, and the answer would call a reboot safe.
  */
 async function requireService({ caller }: Pick<Context, 'caller'>, db: Db): Promise<void> {
   if (caller.credential === 'local' && !(await hadDaemon(db)))
