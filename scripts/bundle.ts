@@ -84,8 +84,8 @@ function quickly(text: string): string {
 /** The messages of zod in other languages are a third of it, and nothing shows them. */
 const englishOnly: Plugin = {
   name: 'english-only',
-  setup({ onLoad }) {
-    onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({
+  setup(build) {
+    build.onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({
       contents: "export { default as en } from './en.js';",
     }));
   },

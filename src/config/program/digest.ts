@@ -40,14 +40,11 @@ export async function digestOf(program: ProgramFiles, signal?: AbortSignal): Pro
   const walk = new Walk(program.uid, signal);
   try {
     const root = realpathSync(program.root);
-    walk.above(root);
     for (const part of [...PARTS.map((name) => join(root, name)), dirname(realpathSync(program.main))])
-      await walk.add(part);
+      await walk.part(part);
     // A bundle holds its packages.
-    if (program.main.endsWith('.ts')) for (const folder of packagesOf(root)) await walk.add(folder);
-    const executable = realpathSync(program.executable);
-    walk.above(executable);
-    await walk.add(executable);
+    if (program.main.endsWith('.ts')) for (const folder of packagesOf(root)) await walk.part(folder);
+    await walk.part(realpathSync(program.executable));
   } catch (error) {
     if (error instanceof Failure || signal?.aborted === true) throw error;
     const path = error instanceof Error && 'path' in error ? ` ${String(error.path)}` : '';
@@ -77,8 +74,14 @@ class Walk {
     return createHash('sha256').update(this.#lines.join('')).digest('hex');
   }
 
+  /** A file or folder, and those above it. */
+  async part(path: string): Promise<void> {
+    this.#above(path);
+    await this.#add(path);
+  }
+
   /** A user who may rename a folder on the path of a file may replace the file. */
-  above(path: string): void {
+  #above(path: string): void {
     for (let folder = dirname(path); ; folder = dirname(folder)) {
       const stats = lstatSync(folder);
       // In a folder such as /tmp only the owner of a file can rename it.
@@ -87,17 +90,17 @@ class Walk {
     }
   }
 
-  async add(given: string): Promise<void> {
+  async #add(given: string): Promise<void> {
     this.#signal?.throwIfAborted();
     const path = realpathSync(given);
-    if (path !== given) this.above(path);
+    if (path !== given) this.#above(path);
     if (this.#seen.has(path)) return;
     this.#seen.add(path);
     if (this.#seen.size > FILES_MAX) throw unusable(`it has more than ${FILES_MAX} files`);
     const stats = lstatSync(path);
     this.#check(path, stats);
     if (stats.isDirectory()) {
-      for (const name of readdirSync(path).toSorted()) if (!NO_CODE.test(name)) await this.add(join(path, name));
+      for (const name of readdirSync(path).toSorted()) if (!NO_CODE.test(name)) await this.#add(join(path, name));
     } else if (stats.isFile()) this.#lines.push(`${given}\0${await this.#fileDigest(path)}\n`);
   }
 
