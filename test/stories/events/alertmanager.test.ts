@@ -30,15 +30,22 @@ async function freePort(): Promise<number> {
 
 function config(hookUrl: string): string {
   const timing = ['group_by: [alertname]', 'group_wait: 100ms', 'group_interval: 300ms', 'repeat_interval: 1h'];
+  const receiver = (name: string, more: readonly string[]): string[] => [
+    `- name: ${name}`,
+    '  webhook_configs:',
+    `  - url: ${hookUrl}`,
+    ...more.map((line) => `    ${line}`),
+  ];
   return [
     'route:',
     '  receiver: gatehouse',
     ...timing.map((line) => `  ${line}`),
+    '  routes:',
+    '  - receiver: few',
+    '    matchers: [alertname="Storm"]',
     'receivers:',
-    '- name: gatehouse',
-    '  webhook_configs:',
-    `  - url: ${hookUrl}`,
-    '    send_resolved: true',
+    ...receiver('gatehouse', ['send_resolved: true']),
+    ...receiver('few', ['max_alerts: 2']),
     '',
   ].join('\n');
 }
@@ -91,9 +98,9 @@ interface Seen {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-function alert(instance: string, more: object = {}): object {
+function alert(instance: string, more: object = {}, alertname = 'DiskFull'): object {
   return {
-    labels: { alertname: 'DiskFull', severity: 'page', instance },
+    labels: { alertname, severity: 'page', instance },
     annotations: { summary: `${instance} is full` },
     ...more,
   };
@@ -110,7 +117,7 @@ async function events(fixture: Fixture): Promise<Seen[]> {
 }
 
 test(
-  'A real Alertmanager: each alert that fires, and each end while others of its group fire, is a separate event',
+  'A real Alertmanager: each alert that fires or ends is a separate event, and so is what max_alerts dropped',
   { skip: needs('prometheus-alertmanager') },
   async (t) => {
     const fixture = await openFixture(t);
@@ -153,9 +160,22 @@ test(
       (await events(fixture)).some(({ status, fingerprint }) => status === 'resolved' && fingerprint === second),
     );
     assert.doesNotMatch(alertmanager.log(), /level=error/);
-    assert.deepEqual(
-      await fixture.store.db.selectFrom('events').select('reason').where('outcome', '=', 'error').execute(),
-      [],
+    const faults = fixture.store.db.selectFrom('events').select('reason').where('outcome', '=', 'error');
+    assert.deepEqual(await faults.execute(), []);
+
+    const storm = Array.from({ length: 5 }, (_, n) => alert(`web${n}`, {}, 'Storm'));
+    await alertmanager.post(storm);
+    const [fault] = await until('an event says what max_alerts dropped', async () => {
+      const found = await faults.execute();
+      return found.length > 0 && found;
+    });
+    assert.equal(fault?.reason, 'The sender left 3 alerts out of this message (max_alerts).');
+    assert.equal((await events(fixture)).filter(({ name }) => name === 'Storm').length, 2);
+    const health = daemon.api(fixture.token);
+    await until('the doctor counts the message', async () =>
+      (await health.get<{ name: string; detail: string }[]>('/health')).data.some(
+        ({ name, detail }) => name === 'ingress' && /1 refused or cut short.*\(max_alerts\)/.test(detail),
+      ),
     );
   },
 );
