@@ -9,6 +9,7 @@ import { thisMachine } from '../daemon/core/identity.ts';
 import { lockSeenAt } from '../daemon/core/lock-file.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
+import { wordsOfCode } from '../lib/error-words.ts';
 import { Followers } from '../lib/flow/followers.ts';
 import { newId } from '../lib/id.ts';
 import type { Keyring, SealKeeper } from '../lib/seal.ts';
@@ -110,7 +111,7 @@ async function openStoreOf(settings: Settings, { paths, clock, schema, keyring }
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';
   const code = errorCode(error);
-  return code === null || code.startsWith('ERR_SQLITE') ? error.message : code;
+  return code === null || code.startsWith('ERR_SQLITE') ? error.message : wordsOfCode(code);
 }
 
 export interface ServiceParts {

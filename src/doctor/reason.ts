@@ -1,6 +1,6 @@
-import { getSystemErrorMessage } from 'node:util';
 import { Failure } from '../domain/failure.ts';
 import { errorCode } from '../lib/error-code.ts';
+import { wordsOfCode } from '../lib/error-words.ts';
 import { SchemaMismatch } from '../store/engine/migrate.ts';
 
 /**
@@ -14,10 +14,7 @@ export function plainReason(error: unknown): string {
   if ('errstr' in error && typeof error.errstr === 'string') return error.errstr;
   const code = codeOf(error);
   if (code === null) return `an unexpected error (${error.name})`;
-  if ('errno' in error && typeof error.errno === 'number' && error.errno < 0) {
-    return `${getSystemErrorMessage(error.errno) ?? 'system error'} (${code})`;
-  }
-  return `error ${code}`;
+  return wordsOfCode(code);
 }
 
 /** The code of a system or database error, such as ENOENT or 28P01; null for others. */
