@@ -5,6 +5,7 @@ import { reportSweep } from '../store/checks/shards.ts';
 import { putCheck } from '../../test/support/checks/sweep-fixture.ts';
 import { install, type Installation } from '../../test/support/doctor-facts.ts';
 import { examineChecks } from './entries/checks.ts';
+import { wordsOfCode } from '../lib/error-code.ts';
 import type { Finding } from './entry.ts';
 
 let installation: Installation;
@@ -17,6 +18,15 @@ after(() => installation.remove());
 function examined(): Promise<Finding> {
   return examineChecks({ ...installation.parts(), began: { wallMs: 0, monotonicMs: 0 } });
 }
+
+test('A code of the system or of PostgreSQL is said in words, and an unknown one as it is', () => {
+  assert.deepEqual(['ECONNREFUSED', 'ENOTFOUND', '3D000', 'XX000'].map(wordsOfCode), [
+    'connection refused (ECONNREFUSED)',
+    'the name of the server cannot be resolved (ENOTFOUND)',
+    'the database does not exist (3D000)',
+    'error XX000',
+  ]);
+});
 
 test('checks tells whether a daemon probes the targets, and whether it is in time', async () => {
   const { store, clock } = installation;

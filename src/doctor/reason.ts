@@ -1,6 +1,5 @@
 import { Failure } from '../domain/failure.ts';
-import { errorCode } from '../lib/error-code.ts';
-import { wordsOfCode } from '../lib/error-words.ts';
+import { errorCode, wordsOfCode } from '../lib/error-code.ts';
 import { SchemaMismatch } from '../store/engine/migrate.ts';
 
 /**

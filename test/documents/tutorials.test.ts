@@ -1,95 +1,23 @@
-/**
- * The tutorials, done as a reader does them: each block of shell in a new terminal, in the folder where the last
- * one ended. What the reader copies from an output (job_…, apr_…, URL) is the last one that was shown.
- */
+/** The tutorials, done as a reader does them (reader.ts). */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { startDaemon } from '../support/daemon.ts';
+import { until } from '../support/api-client.ts';
+import { startSshServer } from '../support/inventories/sshd.ts';
+import { freePort } from '../support/network/free-port.ts';
 import { needs, TERRAFORM } from '../support/tools.ts';
-import { type Block, blocksOf, ROOT, stepsOf } from './blocks.ts';
+import { ROOT } from './blocks.ts';
+import { followed, type Reader, reader, type Run } from './reader.ts';
 
-/** Where the tutorials find the daemon; a test lets the system choose the port. */
-const DEFAULT_URL = 'http://127.0.0.1:8420';
-const START = 'npm start';
-const ID = /\b(job|evt|apr|art|sil|mut)_[0-9a-z]{6,}/g;
-const TOKEN = /\bsvc_[A-Za-z0-9_-]{20,}/g;
-const HOOK = /http:\/\/\S+\/hook\/\S+/g;
 const BLOCK_LIMIT_MS = 90_000;
+const TIMEOUT_MS = 600_000;
 
-interface Reader {
-  /** A terminal in the clone. */
-  readonly begin: () => void;
-  /** Does what the block says. Throws where it ends otherwise than the tutorial says. */
-  readonly do: (block: Block) => Promise<void>;
-  /** All that was shown so far. */
-  readonly shown: () => string;
-}
-
-async function reader(t: TestContext): Promise<Reader> {
-  const home = mkdtempSync(join(tmpdir(), 'gatehouse-tutorial-'));
-  const clone = join(home, 'clone');
-  mkdirSync(clone);
-  // As a package: the command starts with half of the processor time.
-  const program = process.env['GATEHOUSE_MAIN'] === undefined ? 'src' : 'dist';
-  for (const name of ['bin', program, 'node_modules', 'package.json', 'migrations'])
-    symlinkSync(join(ROOT, name), join(clone, name));
-  const dataDir = join(home, '.local', 'share', 'gatehouse');
-  // The account of jobs does not get into a home directory.
-  const daemon = await startDaemon({ dataDir, args: ['--runs-dir', `${home}-runs`] });
-  t.after(async () => {
-    await daemon.stop();
-    for (const each of [home, `${home}-runs`]) rmSync(each, { recursive: true, force: true });
-  });
-  const env = {
-    PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
-    HOME: home,
-    LANG: 'C.UTF-8',
-    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
-  };
-  /** What the terminal of this block has exported. */
-  const exported = join(home, 'exported');
-  let cwd = clone;
-  // A first start in a terminal shows one.
-  let output = (await run(`${clone}/bin/svc token create --name me --scope operator`, env)).shown;
-  const last = (pattern: RegExp): string | undefined => output.match(pattern)?.at(-1);
-  const copied = (text: string): string =>
-    text
-      .replaceAll(DEFAULT_URL, daemon.ready.web_url)
-      .replaceAll(
-        /\b(job|evt|apr|art|sil|mut)_…/g,
-        (_, prefix: string) =>
-          output.match(ID)?.findLast((id) => id.startsWith(prefix)) ?? assert.fail(`no ${prefix}_ was shown`),
-      )
-      .replaceAll('svc_…', () => last(TOKEN) ?? assert.fail('no token was shown'))
-      .replaceAll(/\bURL\b/g, () => last(HOOK) ?? assert.fail('no URL of a webhook was shown'));
-  return {
-    begin: () => void (cwd = clone),
-    shown: () => output,
-    do: async (block) => {
-      rmSync(exported, { force: true });
-      // The daemon runs already.
-      const steps = stepsOf(block).filter(({ command }) => command !== START);
-      for (const [at, { line, text }] of steps.entries()) {
-        // The clone is on the PATH of every terminal that the reader opens.
-        const script = `PATH="${clone}/bin:$PATH"; cd "${cwd}"; [ ! -e "${exported}" ] || . "${exported}"
-trap 'export -p > "${exported}"; pwd >&3' EXIT
-${copied(text)}`;
-        const ended = await run(script, env);
-        output += ended.shown;
-        cwd = ended.cwd;
-        const expected = at === steps.length - 1 ? block.exitCode : 0;
-        assert.equal(ended.code, expected, `${block.path}:${line}\n${script}\n${ended.shown}`);
-      }
-    },
-  };
-}
-
-function run(script: string, env: NodeJS.ProcessEnv): Promise<{ code: number | null; shown: string; cwd: string }> {
-  return new Promise((resolve, reject) => {
+const run: Run = (script, env) =>
+  new Promise((resolve, reject) => {
     const child = spawn('/bin/bash', ['-c', script], {
       env,
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
@@ -100,19 +28,68 @@ function run(script: string, env: NodeJS.ProcessEnv): Promise<{ code: number | n
     child.once('error', reject);
     child.once('close', (code) => resolve({ code, shown: `${texts[1]}${texts[2]}`, cwd: texts[3]?.trim() ?? '' }));
   });
+
+/** The server of this machine listens on another port, and its keys are elsewhere. */
+async function doPlaybook(t: TestContext, person: Reader): Promise<string> {
+  const server = await startSshServer();
+  t.after(() => server.stop());
+  return followed(person, 'first-playbook', {
+    typed: (text) =>
+      text
+        .replace('ssh-copy-id -i key.pub root@127.0.0.1', `cat key.pub >> ${server.authorizedKeys}`)
+        .replaceAll('ansible_user=root', `ansible_user=${server.user} ansible_port=${server.port}`)
+        .replaceAll('--inventory lab', `--inventory lab --egress-port ${server.port}`)
+        // The reader compares the fingerprint and agrees.
+        .replace('svc inventory trust lab web1', 'svc inventory trust lab web1 --yes'),
+  });
 }
 
-/** What was shown while the tutorial was followed. */
-async function followed({ begin, do: follow, shown }: Reader, name: string): Promise<string> {
-  const before = shown().length;
-  begin();
-  for (const block of blocksOf(`docs/tutorial/${name}.md`)) if (block.language === 'sh') await follow(block);
-  return shown().slice(before);
+/** The web server of the second terminal is stopped where the tutorial says so, and started again. */
+async function doCheck(t: TestContext, person: Reader): Promise<string> {
+  const port = String(await freePort());
+  let script = '';
+  let server: ChildProcess | null = null;
+  const start = (): void => void (server = spawn('/bin/bash', ['-c', script], { stdio: 'ignore', detached: true }));
+  const stop = async (): Promise<void> => {
+    const child = server;
+    server = null;
+    if (child?.pid === undefined) return;
+    const exit = once(child, 'exit');
+    // Its shell and the server, as Ctrl+C does.
+    process.kill(-child.pid, 'SIGKILL');
+    await exit;
+  };
+  t.after(stop);
+  const sees = (command: string, pattern: RegExp): Promise<unknown> =>
+    until(`${command} shows ${pattern}`, async () => pattern.test(await person.look(command)));
+  let isSnoozeOver = false;
+  return followed(person, 'first-check', {
+    typed: (text) => text.replaceAll('8000', port),
+    begin: (text) => {
+      if (!text.includes('http.server')) return false;
+      // The folder of its variables is another terminal's by the time that it starts again.
+      script = `ADDRESS=$(hostname -I | cut -d' ' -f1)\n${text}`;
+      start();
+      return true;
+    },
+    before: async ({ command }) => {
+      if (command.includes('svc check get')) await sees('svc check get site', /home +up /);
+      if (command.includes('svc check list')) {
+        await stop();
+        await sees('svc event list --source check', /fired/);
+        await sees('svc job list', /succeeded/);
+      }
+      isSnoozeOver ||= command.includes('--for 0');
+      if (!isSnoozeOver || !command.includes('svc event list')) return;
+      start();
+      await sees('svc event list --source check', /resolved/);
+    },
+  });
 }
 
 describe('The tutorials', () => {
-  test('can be done one after the other', { timeout: 300_000 }, async (t) => {
-    const person = await reader(t);
+  test('can be done one after the other', { timeout: TIMEOUT_MS }, async (t) => {
+    const person = await reader(t, run);
     const job = await followed(person, 'first-job');
     assert.match(job, /Permission denied/);
     assert.match(job, /"kind":"job.list"/);
@@ -125,6 +102,26 @@ describe('The tutorials', () => {
     assert.match(plan, /1 to destroy/);
     assert.match(plan, /The workspace moved on after the plan art_/);
   });
+
+  test(
+    'a first playbook runs on a host over SSH',
+    { skip: needs('ansible-playbook', 'sshd', 'ssh'), timeout: TIMEOUT_MS },
+    async (t) => {
+      const playbook = await doPlaybook(t, await reader(t, run));
+      for (const words of [/web1 .*ok=2 /, /web2 .*unreachable=1/, /degraded, exit code 4/, /load average/])
+        assert.match(playbook, words);
+    },
+  );
+
+  const hasAddress = Object.values(networkInterfaces()).some((all) => all?.some(({ internal }) => !internal));
+  test(
+    'a first check reports an outage',
+    { skip: !hasAddress && 'no address but loopback', timeout: TIMEOUT_MS },
+    async (t) => {
+      const check = await doCheck(t, await reader(t, run));
+      for (const words of [/ up /, / down /, /outage: home/, /in 1h/, /resolved/]) assert.match(check, words);
+    },
+  );
 
   test('leave nothing in the clone', () => {
     const written = /(?:>|mkdir(?: -p)?) *(?!~|\/)[\w.]/;

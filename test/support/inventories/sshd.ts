@@ -20,6 +20,8 @@ export interface SshServer {
   readonly user: string;
   /** A private key that it accepts. */
   readonly privateKey: string;
+  /** The file of the keys that it lets in. */
+  readonly authorizedKeys: string;
   /** Of its only host key. */
   readonly fingerprint: string;
   /** It continues at the same port with another host key. */
@@ -41,6 +43,7 @@ export async function startSshServer(settings: readonly string[] = []): Promise<
     port,
     user: userInfo().username,
     privateKey: readFileSync(join(dir, 'user'), 'utf8'),
+    authorizedKeys: join(dir, 'authorized_keys'),
     get fingerprint() {
       const [type = '', text = ''] = readFileSync(`${key}.pub`, 'utf8').split(' ');
       const read = readHostKey(`${type} ${text}`);
