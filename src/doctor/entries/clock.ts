@@ -25,14 +25,14 @@ export async function examineClock(facts: Facts): Promise<Finding> {
   const faults: string[] = [];
   if (Math.abs(driftMs) > DRIFT_WARN_MS) {
     faults.push(
-      `the wall clock was moved by ${seconds(driftMs)} since the start of this process, or the machine slept`,
+      `the wall clock was moved by ${signed(driftMs)} since the start of this process, or the machine slept`,
     );
   }
   if (database.aheadMs !== null && Math.abs(database.aheadMs) > DATABASE_WARN_MS) {
-    faults.push(`the database's clock is ${seconds(database.aheadMs)} against ours`);
+    faults.push(`the database's clock is ${signed(database.aheadMs)} against ours`);
   }
   if (faults.length > 0) return warn(`${rfc3339(now)}; ${faults.join('; ')}.`);
-  return ok(`${rfc3339(now)}, ${seconds(driftMs)} against monotonic time since the start${database.note}.`);
+  return ok(`${rfc3339(now)}, ${signed(driftMs)} against monotonic time since the start${database.note}.`);
 }
 
 async function databaseAhead({ clock, openedStore }: Facts): Promise<{ aheadMs: number | null; note: string }> {
@@ -49,12 +49,13 @@ async function databaseAhead({ clock, openedStore }: Facts): Promise<{ aheadMs: 
     const theirs = await store.dialect.leaseClock(store.db);
     // The database read its clock between request and response; the middle is off by at most half of that time.
     const aheadMs = theirs - (before + (clock.monotonic() - asked) / 2);
-    return { aheadMs, note: `, ${seconds(aheadMs)} against the database` };
+    return { aheadMs, note: `, ${signed(aheadMs)} against the database` };
   } catch (error) {
     return { aheadMs: null, note: `; the database's clock cannot be asked: ${plainReason(error)}` };
   }
 }
 
-function seconds(ms: number): string {
-  return `${ms < 0 ? '-' : '+'}${formatDuration(Math.abs(Math.round(ms)))}`;
+function signed(ms: number): string {
+  const whole = Math.round(ms);
+  return `${whole < 0 ? '-' : '+'}${formatDuration(Math.abs(whole))}`;
 }
