@@ -154,7 +154,7 @@ test('a name of a field is one line too, because labels have any name', () => {
   assert.match(render('event.get', data, PAGE), /\nLabels:\n {2}a\\tb\\nc {2}1\n {2}漢字 {5}2\n$/);
 });
 
-test('colour is used only when requested, and the words are the same with it', () => {
+test('point 37: colour is used only when requested, and the words are the same with it', () => {
   const data = {
     ...(hostile('x')['job.get'] as object),
     state: 'failed',

@@ -45,7 +45,7 @@ test('a person who approves a plan that destroys something types the name of the
   assert.match(ran.stdout, /^Approved: /);
 });
 
-test('no question with --yes, without a terminal, or for a rejection', async (t) => {
+test('point 38: no question with --yes, without a terminal, or for a rejection', async (t) => {
   const server = await approvalServer(t, PENDING, 3);
   const runs: readonly (readonly [verb: string, more: string[], typed?: string])[] = [
     ['approve', ['--yes'], 'n\n'],

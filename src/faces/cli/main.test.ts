@@ -32,7 +32,7 @@ const HINTS: Readonly<Partial<Record<FailureCode, string | null>>> = {
 
 for (const code of CODES) {
   test(
-    `${code}: ends with its exit code and its envelope on standard output, locally and remotely with ` +
+    `point 38: ${code}: ends with its exit code and its envelope on standard output, locally and remotely with ` +
       'the same bytes',
     async (t) => {
       const server = await standIn(t, (_, response) => sendFailure(response, code));
@@ -180,7 +180,7 @@ test('a redrive needs --yes or a yes at the terminal; without either it is refus
   }
 });
 
-test('text on a terminal has colour unless NO_COLOR, TERM=dumb or --no-color; elsewhere never', async (t) => {
+test('point 38: text on a terminal has colour unless NO_COLOR, TERM=dumb or --no-color; elsewhere never', async (t) => {
   const server = await standIn(t, (_, response) =>
     sendJson(
       response,
@@ -198,6 +198,13 @@ test('text on a terminal has colour unless NO_COLOR, TERM=dumb or --no-color; el
   assert.equal(await isColoured([], { NO_COLOR: '1' }, 80), false);
   assert.equal(await isColoured([], { TERM: 'dumb' }, 80), false);
   assert.equal(await isColoured([], {}), false);
+  // No variable colours what is no terminal.
+  for (const FORCE_COLOR of ['1', '3', 'true']) {
+    assert.equal(await isColoured([], { FORCE_COLOR }), false);
+    assert.equal(await isColoured([], { FORCE_COLOR }, 80), true);
+    assert.equal(await isColoured([], { FORCE_COLOR, NO_COLOR: '1' }, 80), false);
+    assert.equal(await isColoured([], { FORCE_COLOR, TERM: 'dumb' }, 80), false);
+  }
 });
 
 test('a new token is alone on standard output; the words about it are on standard error', async () => {

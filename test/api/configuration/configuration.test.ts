@@ -21,7 +21,7 @@ async function rowsOf(program: Program): Promise<unknown> {
 }
 
 describe('A configuration file', () => {
-  test('with every kind of object is applied at once, and its export does not differ', async (t) => {
+  test('point 39: with every kind of object is applied at once, and its export does not differ', async (t) => {
     const program = await startProgram(t);
     const { changes } = await diff(program, FULL);
     assert.equal(changes.length, 16);

@@ -28,7 +28,7 @@ describe('The tests of a rule', () => {
     assert.equal(changes.length, 1);
   });
 
-  test('refuse the file with their line if one fails, and nothing is written', async (t) => {
+  test('point 39: refuse the file with their line if one fails, and nothing is written', async (t) => {
     const program = await startProgram(t);
     const at = String.raw`\(line 13, column \d+\)`;
     for (const [tests, message] of [

@@ -14,7 +14,7 @@ const file = (set: string | null, ...groups: readonly string[]): string =>
   `${set === null ? '' : `set: ${set}\n`}netgroups:\n${groups.join('')}`;
 
 describe('A set', () => {
-  test('owns what its file names; only --prune removes what the file names no more', async (t) => {
+  test('point 39: owns what its file names; only --prune removes what the file names no more', async (t) => {
     const program = await startProgram(t);
     await callLocally(program, 'netgroup.add', { name: 'by-hand', prefixes: '192.0.2.0/24' });
     await apply(program, file('ops', group('a'), group('b')));
@@ -78,7 +78,7 @@ describe('A set', () => {
 });
 
 describe('A managed object', () => {
-  test('that was changed by hand shows who changed it, and one that the file changed does not', async (t) => {
+  test('point 39: that was changed by hand shows who changed it, and one that the file changed does not', async (t) => {
     const program = await startProgram(t);
     const text = file('ops', group('a'), group('b'));
     await apply(program, text);

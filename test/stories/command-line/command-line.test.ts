@@ -103,19 +103,22 @@ test('the command line says the same on the data directory and over HTTP, and ru
     }
   });
 
-  await t.test('every answer and every failure has the same bytes and the same exit code both ways', async () => {
-    const listed = JSON.parse((await local('job', 'list', '--output', 'json')).stdout) as { data: { id: string }[] };
-    assert.equal(listed.data.length, 4);
-    const id = listed.data[0]?.id ?? '';
-    for (const [words, exit] of requestsAbout(id)) {
-      const [before = '', after] = words.split(' -- ');
-      const argv = [...before.split(' '), '--output', 'json', ...(after === undefined ? [] : ['--', after])];
-      const here = await local(...argv);
-      assert.deepEqual(await remote(...argv), here, words);
-      assert.equal(here.exitCode, exit, `${words}: ${here.stdout}`);
-      assert.ok(here.stdout.endsWith('}\n'), words);
-    }
-  });
+  await t.test(
+    'point 38: every answer and every failure has the same bytes and the same exit code both ways',
+    async () => {
+      const listed = JSON.parse((await local('job', 'list', '--output', 'json')).stdout) as { data: { id: string }[] };
+      assert.equal(listed.data.length, 4);
+      const id = listed.data[0]?.id ?? '';
+      for (const [words, exit] of requestsAbout(id)) {
+        const [before = '', after] = words.split(' -- ');
+        const argv = [...before.split(' '), '--output', 'json', ...(after === undefined ? [] : ['--', after])];
+        const here = await local(...argv);
+        assert.deepEqual(await remote(...argv), here, words);
+        assert.equal(here.exitCode, exit, `${words}: ${here.stdout}`);
+        assert.ok(here.stdout.endsWith('}\n'), words);
+      }
+    },
+  );
 
   await t.test('a removed thing is shown as removed, in text mode only', async () => {
     for (const name of ['a', 'b']) await local('webhook', 'add', name, '--source', 'generic');

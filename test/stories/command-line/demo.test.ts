@@ -35,14 +35,20 @@ function startDemo(t: TestContext, args: readonly string[]): Started {
 }
 
 test(
-  'The demo that is interrupted ends its daemon and takes its directory away',
+  'point 40: The demo shows the sign-in page; interrupted, it ends its daemon and takes its directory away',
   { timeout: TIMEOUT_MS },
   async (t) => {
     const { demo, folder, errors } = startDemo(t, []);
     const ended = once(demo, 'exit');
     let web = '';
     for await (const line of createInterface({ input: demo.stdout })) {
-      web = /ready on (http:\S+)/.exec(line)?.[1] ?? web;
+      const [, ready] = /ready on (http:\S+)/.exec(line) ?? [];
+      if (ready !== undefined) {
+        web = ready;
+        const page = await fetch(web);
+        assert.equal(page.status, 401);
+        assert.match(await page.text(), /<form method="post" action="\/login"[^]*name="token"/);
+      }
       // In the middle of a job, and to the whole group, as a terminal does.
       if (line.includes('step 1 of 3')) process.kill(-(demo.pid ?? assert.fail('it has no pid')), 'SIGINT');
     }

@@ -91,7 +91,7 @@ for (const shell of SHELLS)
     );
   });
 
-test('the script of each shell names every verb and every flag', () => {
+test('point 37: the script of each shell names every verb and every flag', () => {
   for (const shell of SHELLS) {
     const script = completionScript(TREE, shell);
     for (const verb of TREE.verbs) {

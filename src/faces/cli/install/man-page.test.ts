@@ -7,7 +7,7 @@ import { manPage } from './man-page.ts';
 
 const PAGE = manPage(TREE, '1.2.3');
 
-test('the manual names every verb, flag and example of the tree', () => {
+test('point 37: the manual names every verb, flag and example of the tree', () => {
   const unescaped = PAGE.replaceAll(/\\\[u([0-9A-F]+)\]/g, (_, code: string) =>
     String.fromCodePoint(parseInt(code, 16)),
   );

@@ -24,7 +24,7 @@ test('tree.json is what the operation table, the settings and the programs say',
   assert.deepEqual(JSON.parse(readFileSync(TREE_FILE, 'utf8')), derived, 'run: npm run golden');
 });
 
-test('svc commands --output json is the golden file, which is the same in many lines', () => {
+test('point 37: svc commands --output json is the golden file, which is the same in many lines', () => {
   const text = `${JSON.stringify(JSON.parse(encode('commands', commandTree(derived))), null, 2)}\n`;
   if (UPDATE) writeFileSync(GOLDEN, text);
   assert.equal(readFileSync(GOLDEN, 'utf8'), text, 'run: npm run golden');
@@ -51,7 +51,7 @@ function wordsOf(line: string): string[] {
   return found;
 }
 
-test('every verb has one or two examples, and each is read as that verb', () => {
+test('point 37: every verb has one or two examples, and each is read as that verb', () => {
   for (const { path, examples } of derived.verbs) {
     assert.ok(examples.length >= 1 && examples.length <= 2, path);
     for (const example of examples) {
@@ -99,7 +99,7 @@ test('the help of each part of a path that has several verbs has a title', () =>
   for (const part of new Set(parts)) assert.match(help(derived, part) ?? '', new RegExp(`^svc ${part}: \\S`), part);
 });
 
-test('the help of a verb begins with its examples, and names each of its flags', () => {
+test('point 37: the help of a verb begins with its examples, and names each of its flags', () => {
   for (const verb of derived.verbs) {
     const text = help(derived, verb.path) ?? '';
     const at = (part: string): number => text.indexOf(part);
