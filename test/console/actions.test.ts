@@ -40,7 +40,7 @@ describe('In the console', () => {
     assert.equal(command, `svc mute add host &#39;db 1&#39; ${again}`);
     const [, query = ''] = /href="\/quiet\/mute\?([^"]*)">Change it/.exec(text) ?? [];
     const filled = await visitor.open(`/quiet/mute?${query.replaceAll('&amp;', '&')}`);
-    assert.match(filled.text, /A mute of host db 1 would have held 0 of 0 notifications since/);
+    assert.match(filled.text, /<dt>Mute of<\/dt><dd>host db 1<.*<dd>0 of 0 notifications; requests/s);
     assert.ok(filled.text.includes(`<code>${command}</code>`), 'the same command');
     assert.match(filled.text, /<option value="host" selected>.*name="scope_value" value="db 1"/s);
     await program.store.write(({ db }) => db.updateTable('mutes').set({ expires_at: 1 }).execute());

@@ -5,6 +5,8 @@ import { describe, it } from 'node:test';
 import { PAGES } from '../../src/faces/web/pages/table.ts';
 import { ASSETS } from '../../src/faces/web/console/assets.ts';
 import { SECTIONS } from '../../src/faces/web/pages/page.ts';
+import { html } from '../../src/faces/html/html.ts';
+import { textOf } from '../../src/faces/text/render.ts';
 import { startProgram } from '../support/program.ts';
 import { gate } from '../support/fixtures/approvals.ts';
 import { EVIL, pathOf, tellStory } from '../support/console/story.ts';
@@ -106,8 +108,48 @@ describe('The console', () => {
     assert.match(newest, /line 599</);
     assert.doesNotMatch(newest, /line 99</);
     const all = (await visitor.open(`/jobs/${id}?since=0`)).text;
-    assert.match(all, /<div id="L1" class="state">.*<div id="L2"><a href="#L2">2<\/a><span>line 0</s);
+    assert.match(all, /<div id="L1" data-at="[\d:]{8}" class="state">.*<a href="#L2">2<\/a><span>line 0</s);
     assert.ok(all.length > newest.length);
+  });
+
+  it('has the whole log as text, without colours and in safe characters, and the time of each line', async (t) => {
+    const program = await startProgram(t);
+    const story = await tellStory(program);
+    const visitor = await visit(program, program.tokens.readonly);
+    const page = await visitor.open(`/jobs/${story.id.jobs}`);
+    const [, path = ''] = /<a href="([^"]*)">Raw<\/a>/.exec(page.text) ?? [];
+    const { status, headers, text } = await visitor.open(path);
+    assert.equal(status, 200);
+    assert.equal(headers.get('content-type'), 'text/plain; charset=utf-8');
+    assert.match(headers.get('content-security-policy') ?? '', /^default-src 'none'/);
+    assert.match(headers.get('content-disposition') ?? '', new RegExp(`^inline; filename="${story.id.jobs}.txt"$`));
+    for (const character of ['\u202e', '\u001b']) assert.ok(!text.includes(character));
+    assert.match(text, /^-- queued\n/);
+    const lines = [...page.text.matchAll(/<div id="L\d+" data-at="\d\d:\d\d:\d\d"/g)];
+    assert.equal(lines.length, text.trimEnd().split('\n').length, 'one line of text for each event');
+    assert.equal((await visitor.open('/jobs/job_00000000000000000000000000/output.txt')).status, 404);
+    assert.equal((await visitor.open('/jobs/x%22%0d%0aX-Y:%20z/output.txt')).status, 400);
+    const none = await fetch(`${program.url}${path}`);
+    assert.equal(none.status, 401, 'nothing without signing in');
+  });
+
+  it('T44: has the plan of an approval in the words of the command line too, without a script', async (t) => {
+    const program = await startProgram(t);
+    const { approval } = await gate(program.store, {}, await program.services.keyring());
+    const visitor = await visit(program, program.tokens.operator);
+    const structured = await visitor.open(`/approvals/${approval.id}`);
+    assert.match(structured.text, /aria-current="true">Structured<.*<details open>/s);
+    const [, link = ''] = /href="([^"#]*)#plan">Console</.exec(structured.text) ?? [];
+    const { text } = await visitor.open(link);
+    assert.match(text, /aria-current="true">Console</);
+    const [, shown = ''] = /<pre>(.*?)<\/pre>/s.exec(text) ?? [];
+    const headers = { authorization: `Bearer ${program.tokens.operator}` };
+    const answer = await fetch(`${program.url}/api/v1/approvals/${approval.id}/plan`, { headers });
+    const { data } = (await answer.json()) as { data: unknown };
+    const words = textOf('approval.plan', data, { nowMs: 0, color: false, width: null });
+    assert.ok(typeof words === 'string' && words.includes('[redacted · secret]'));
+    assert.equal(shown, html`${words.trimEnd()}`.text);
+    assert.match(text, /Approve, destroying 1/, 'the decision stays');
   });
 
   it('keeps its sizes', async (t) => {
@@ -174,7 +216,7 @@ describe('The console', () => {
       assert.match(text, /… \(45000 characters\)/);
       assert.match(text, /<p><span>Lines \d+ to \d+\./);
     }
-    assert.match((await visitor.open(`/jobs/${id}`)).text, /<div id="L401">/, 'the newest line is shown');
+    assert.match((await visitor.open(`/jobs/${id}`)).text, /<div id="L401"/, 'the newest line is shown');
     assert.match((await visitor.open(`/jobs/${id}?since=600`)).text, /Nothing follows\./);
   });
 

@@ -82,9 +82,10 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
     if (pathFields(http).some((name) => !(name in operation.input.shape)))
       throw new Error(`${operation.id}: a path parameter is not an input field`);
   }
-  const web = new Console({ ...options, sender, pages, waits });
+  const web = new Console({ ...options, limits, sender, pages, waits });
   for (const page of PAGES) on(['GET', 'HEAD'], page.path, (exchange, params) => web.show(page, exchange, params));
   for (const action of ACTIONS) on(['POST'], action.path, (exchange, params) => web.act(action, exchange, params));
+  on(['GET', 'HEAD'], '/jobs/:id/output.txt', (exchange, params) => web.output(exchange, params));
   for (const asset of ASSETS) on(['GET', 'HEAD'], asset.path, (exchange) => web.asset(asset, exchange));
   const mcp = new McpEndpoint({ ...options, limits, sender, peers, waits });
   on(['POST'], '/mcp', (exchange) => mcp.post(exchange));

@@ -11,7 +11,7 @@ import { dataHeaders, JSON_HEADERS, STREAM_HEADERS } from '../http/headers.ts';
 import { gatherBody, gatherText, type InputPlaces, inputPlaces, sequenceNumber } from './input.ts';
 import { answerOf, isNamed, type KeptAnswer, type KeptAnswers } from './kept.ts';
 import type { HttpLimits } from '../http/limits.ts';
-import { PatientWriter } from '../http/patient-writer.ts';
+import { sendParts } from '../http/parts.ts';
 import type { Exchange, Sender } from '../http/sender.ts';
 import type { Streams } from './stream.ts';
 import type { Waits } from './waits.ts';
@@ -132,37 +132,10 @@ async function sendAnswer(route: Route, exchange: Exchange, caller: Caller, answ
       sender.send(exchange, answer.status, dataHeaders(), '');
       return;
     case 'batches':
-      await sendBatches(route, exchange, answer.status, answer.body);
+      await sendParts(route, exchange, answer.status, JSON_HEADERS, answer.body);
       return;
     case 'stream':
       await sendStream(route, exchange, caller, answer);
-  }
-}
-
-/**
- * An unbounded list, streamed. The first batch is read before the status is sent, so that its failure has one.
- */
-async function sendBatches(
-  { sender, runtime, limits }: Route,
-  exchange: Exchange,
-  status: number,
-  batches: AsyncIterable<string>,
-): Promise<void> {
-  const { request, response } = exchange;
-  const iterator = batches[Symbol.asyncIterator]();
-  let next = await iterator.next();
-  sender.begin(exchange, status, JSON_HEADERS);
-  const writer = new PatientWriter(response, runtime.services.clock, limits);
-  try {
-    while (next.done !== true && request.method !== 'HEAD' && (await writer.write(next.value)))
-      next = await iterator.next();
-    writer.end();
-  } catch (error) {
-    // Half a list must not look like a whole one: without its end the client detects the cut.
-    sender.report(exchange, error);
-    response.destroy();
-  } finally {
-    await iterator.return?.();
   }
 }
 

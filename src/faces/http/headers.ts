@@ -30,6 +30,11 @@ export function dataHeaders(contentType?: string): HeaderList {
   return list({ ...DATA, ...type, 'Cache-Control': 'no-store' });
 }
 
+/** For a text that a browser shows as it is, and saves under this name. */
+export function textHeaders(fileName: string): HeaderList {
+  return [...dataHeaders('text/plain; charset=utf-8'), 'Content-Disposition', `inline; filename="${fileName}"`];
+}
+
 /** For a page without scripts whose one style element has the given SHA-256. */
 export function pageHeaders(styleSha256: string, cache = 'no-store'): HeaderList {
   return policed([`style-src 'sha256-${styleSha256}'`], cache);

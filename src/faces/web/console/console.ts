@@ -5,7 +5,9 @@ import type { Authenticator } from '../../../operations/access/authenticate.ts';
 import type { Runtime } from '../../../operations/core/invoke.ts';
 import type { Calls } from '../../http/calls.ts';
 import { queryOf } from '../../http/credentials.ts';
-import { assetHeaders, checkedHeaders, CONSOLE_HEADERS } from '../../http/headers.ts';
+import { assetHeaders, checkedHeaders, CONSOLE_HEADERS, textHeaders } from '../../http/headers.ts';
+import type { HttpLimits } from '../../http/limits.ts';
+import { sendParts } from '../../http/parts.ts';
 import type { Exchange, Sender } from '../../http/sender.ts';
 import { html, type Html } from '../../html/html.ts';
 import { textOf } from '../../text/render.ts';
@@ -14,11 +16,12 @@ import type { Page, PageRequest, Shown } from '../pages/page.ts';
 import { PAGES } from '../pages/table.ts';
 import { type Pages, readForm } from '../routes.ts';
 import { refuseForeign, refuseWrongCsrf } from '../same-origin.ts';
-import { mayCall, operationOf } from './asker.ts';
+import { ask, mayCall, operationOf } from './asker.ts';
 import type { Asset } from './assets.ts';
 import { blocksHtml } from './blocks.ts';
 import { elsewhere, placesOf } from './elsewhere.ts';
 import { framed } from './frame.ts';
+import { logTexts } from './log/log-text.ts';
 import { PENDING, type Pending, pendingText } from './pending.ts';
 import { preferencesOf } from './preferences.ts';
 import { pageRequest } from './request.ts';
@@ -32,6 +35,7 @@ interface ConsoleParts {
   readonly basePath: string;
   readonly pages: Pick<Pages, 'visitor'>;
   readonly waits: Calls;
+  readonly limits: HttpLimits;
 }
 
 /** What is above the content: the result of an action, or why it was refused. */
@@ -76,6 +80,19 @@ export class Console {
     if (caller === null) return;
     if (caller.credential === 'session') await this.#answer({ page: NOWHERE, exchange, caller, params: {} }, NO_NOTICE);
     else this.#parts.sender.sendFailure(exchange, new Failure('not_found', 'There is no such page.'));
+  }
+
+  /** The output of a job as text. */
+  async output(exchange: Exchange, { id }: Params): Promise<void> {
+    const { pages, sender, runtime } = this.#parts;
+    const caller = await pages.visitor(exchange);
+    if (caller === null) return;
+    try {
+      const asked = (part: object) => ask(runtime, caller, 'job.events', 'job.events', { id, ...part });
+      await sendParts(this.#parts, exchange, 200, textHeaders(`${id ?? ''}.txt`), logTexts(asked));
+    } catch (error) {
+      sender.sendFailure(exchange, error);
+    }
   }
 
   async asset({ contentType, body, isFixed }: Asset, exchange: Exchange): Promise<void> {

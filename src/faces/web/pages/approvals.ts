@@ -2,11 +2,12 @@ import { Failure } from '../../../domain/failure.ts';
 import { KINDS } from '../../../domain/jobs/kinds.ts';
 import type { Projected } from '../../../operations/views/views.ts';
 import { html, type Html } from '../../html/html.ts';
+import { textOf } from '../../text/render.ts';
 import { movedBy } from '../../text/stale.ts';
 import { timeLeft } from '../../../domain/duration.ts';
 import { clockTime, relative } from '../../text/time.ts';
 import { APPROVAL_PAINTS } from '../../text/views/approvals.ts';
-import { linked } from '../console/blocks.ts';
+import { blocksHtml, linked } from '../console/blocks.ts';
 import { mark } from '../console/marks.ts';
 import { planHtml } from '../console/plan.ts';
 import type { Page, PageRequest } from './page.ts';
@@ -31,7 +32,7 @@ const APPROVAL: Page = {
     const approval = await request.ask('approval.get', 'approval.get', request.params);
     const plan = await planOf(approval, request);
     const content = html`${warning(approval, plan, request)}<div class="two">
-<section>${planSection(approval, plan)}</section>
+<section>${planSection(approval, plan, request)}</section>
 <section><h2>${approval.state === 'pending' ? 'Before you decide' : 'What was decided'}</h2>
 ${facts(approval, request)}</section>
 </div>
@@ -81,11 +82,24 @@ What is destroyed does not come back.</p>\n`;
 What is destroyed does not come back. <a href="#plan">See the first</a></p>\n`;
 }
 
-function planSection({ plan_artifact_id: artifact }: Approval, plan: Plan | Failure | null): Html {
-  if (isPlan(plan)) return html`<h2 id="plan">Plan</h2>\n${planHtml(plan)}`;
+function planSection(approval: Approval, plan: Plan | Failure | null, request: PageRequest): Html {
+  const { plan_artifact_id: artifact } = approval;
+  if (isPlan(plan)) return html`<h2 id="plan">Plan</h2>\n${planView(plan, request)}`;
   if (plan instanceof Failure) return html`<h2>Plan</h2>\n<p class="line">${plan.message}</p>\n`;
   if (artifact === null) return html``;
   return html`<h2>Plan</h2>\n<p class="line">Its values are shown to the scopes operator and approve only.</p>\n`;
+}
+
+/** In parts, or in the words of the command line, which are the same values: the URL says which. */
+function planView(plan: Plan, request: PageRequest): Html {
+  const { params, query, display, url } = request;
+  const isText = query.get('plan') === 'console';
+  const here = url(`/approvals/${params['id'] ?? ''}`);
+  const link = (title: string, to: string, isShown: boolean): Html =>
+    html`<a href="${to}"${isShown ? html` aria-current="true"` : html``}>${title}</a>\n`;
+  return html`<nav class="tabs" aria-label="Form of the plan">
+${link('Structured', `${here}#plan`, !isText)}${link('Console', `${here}?plan=console#plan`, isText)}</nav>
+${isText ? blocksHtml(textOf('approval.plan', plan, display), request) : planHtml(plan)}`;
 }
 
 function facts(approval: Approval, { display, url }: PageRequest): Html {

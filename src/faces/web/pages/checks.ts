@@ -61,7 +61,9 @@ function windows(history: History): Html {
     ['30d', history.uptime_30d],
     ['90d', history.uptime_90d],
   ] as const;
-  const shown = shares.map(([name, share], i) => html`${i === 0 ? '' : ' · '}${name} <b>${percent(share)}</b>`);
+  const shown = shares.map(
+    ([name, share], i) => html`${i === 0 ? '' : ' · '}<span class="nb">${name} <b>${percent(share)}</b></span>`,
+  );
   const { observed_since: since } = history;
   return html`${shown}${since === undefined ? '' : `, observed since ${since.slice(0, 10)}`}`;
 }

@@ -2,7 +2,7 @@ import type { Projected } from '../../../operations/views/views.ts';
 import { html, type Html } from '../../html/html.ts';
 import { textOf } from '../../text/render.ts';
 import { timeLeft } from '../../../domain/duration.ts';
-import { relative } from '../../text/time.ts';
+import { clockTime, relative } from '../../text/time.ts';
 import { JOB_PAINTS } from '../../text/views/jobs.ts';
 import { blocksHtml } from '../console/blocks.ts';
 import { mark } from '../console/marks.ts';
@@ -108,12 +108,16 @@ function checksLine(checks: Projected<'check.list'>): Html {
   return html`<p>${counts.join(', ')}</p>\n`;
 }
 
-function nextRuns(schedules: Projected<'schedule.list'>, { url }: PageRequest): Html {
+function nextRuns(schedules: Projected<'schedule.list'>, { url, display: { nowMs } }: PageRequest): Html {
   const next = schedules
     .flatMap(({ name, enabled, next_at: at }) => (enabled && at !== null ? [{ name, at }] : []))
     .toSorted((a, b) => a.at.localeCompare(b.at))
     .slice(0, NEXT);
   if (next.length === 0) return html`<p class="empty">Nothing is scheduled.</p>\n`;
-  const rows = next.map(({ name, at }) => html`<li><time datetime="${at}">${at.slice(0, 16)}Z</time> ${name}</li>\n`);
+  const rows = next.map(
+    ({ name, at }) =>
+      html`<li><time datetime="${at}">${clockTime(Date.parse(at), nowMs, 'minutes')}</time> ${name}, \
+${relative(at, nowMs)}</li>\n`,
+  );
   return html`<ul>\n${rows}</ul>\n<p><a href="${url('/schedules')}">All schedules</a></p>\n`;
 }

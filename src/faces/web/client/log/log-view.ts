@@ -42,7 +42,7 @@ export class LogView {
     this.#fold = new LogFold(box);
     const find = new LogFind(box, () => this.#setFollow(false));
     const controls = [follow, ...this.#fold.controls, ...find.controls, this.#state, this.#more];
-    box.before(make('p', { className: 'bar' }, ...controls));
+    section.querySelector('.bar')?.append(...controls);
     box.tabIndex = 0;
     box.classList.add('tail');
     box.role = 'group';
@@ -67,10 +67,12 @@ export class LogView {
   /** False for an event that does not come next: it is there already, or one before it is missing. */
   append(event: JobEvent): boolean {
     if (event.seq !== this.#last + 1) return false;
-    const { seq, dress, spans } = logLine(event);
+    const { seq, time, dress, spans } = logLine(event);
     const text = spans.map(({ text, classes }) => (classes === '' ? text : make('span', { className: classes }, text)));
     const number = make('a', { href: `#L${seq}` }, String(seq));
-    return this.#add(make('div', { id: `L${seq}`, className: dress }, number, make('span', {}, ...text)));
+    const line = make('div', { id: `L${seq}`, className: dress }, number, make('span', {}, ...text));
+    line.dataset['at'] = time;
+    return this.#add(line);
   }
 
   /** A line as the service has rendered it; false as with `append`. */

@@ -18,15 +18,24 @@ interface LogLine {
   readonly seq: number;
   /** The class of the line; empty for other standard output. */
   readonly dress: '' | 'err' | 'state' | 'group' | 'noise';
+  /** Of the day, in UTC: `14:03:40`. */
+  readonly time: string;
   /** With what is invisible or reorders letters as escapes. */
   readonly spans: readonly Span[];
 }
 
 export function logLine(event: JobEvent): LogLine {
   const { seq } = event;
-  if (event.type !== 'log') return { seq, dress: 'state', spans: [{ text: block(eventText(event)), classes: '' }] };
+  const time = event.at.slice(11, 19);
+  if (event.type !== 'log')
+    return { seq, time, dress: 'state', spans: [{ text: block(eventText(event)), classes: '' }] };
   const spans = ansiSpans(shortened(event.text)).map(({ text, classes }) => ({ text: block(text), classes }));
-  return { seq, dress: event.stream === 'stderr' ? 'err' : dressOf(spans.map(({ text }) => text).join('')), spans };
+  return {
+    seq,
+    time,
+    dress: event.stream === 'stderr' ? 'err' : dressOf(spans.map(({ text }) => text).join('')),
+    spans,
+  };
 }
 
 function dressOf(text: string): LogLine['dress'] {

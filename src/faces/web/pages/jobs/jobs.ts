@@ -99,7 +99,7 @@ async function logOf({ id, state }: Projected<'job.get'>, request: PageRequest):
       : html` <a href="${path}?since=${last}#output">After line ${last}</a> <a href="${path}#output">Newest</a>`;
   const ways = html`<p><span>${range}</span>${earlier}${later}</p>\n`;
   const stream = isTerminal(state) ? null : url(`/api/v1/jobs/${id}/stream`);
-  return html`<h2 id="output">Output</h2>\n${logHtml({ events, after, stream, ways })}`;
+  return html`<h2 id="output">Output</h2>\n${logHtml({ events, after, stream, ways, raw: `${path}/output.txt` })}`;
 }
 
 /** Fewer lines where they are so long that the first part of them would fill the page. */

@@ -1,0 +1,26 @@
+/** The log of a job as text: what `svc job tail` prints of it. */
+import type { JobEvent } from '../../../../domain/jobs/job.ts';
+import type { Projected } from '../../../../operations/views/views.ts';
+import { line } from '../../../text/safe.ts';
+import { eventText } from '../../../text/views/job-event.ts';
+import { ansiSpans } from './ansi.ts';
+
+type Ask = (part: { readonly since?: number; readonly last?: number }) => Promise<Projected<'job.events'>>;
+
+/** All events that there are now, a part at a time: what is printed after that is left out. */
+export async function* logTexts(ask: Ask): AsyncGenerator<string> {
+  const end = (await ask({ last: 1 })).at(-1)?.seq ?? 0;
+  for (let since = 0; since < end;) {
+    const events = await ask({ since });
+    yield events.map(textOf).join('');
+    since = events.at(-1)?.seq ?? end;
+  }
+}
+
+/** Whole lines, without colours; what is no output is marked, and progress has no line. */
+function textOf(event: JobEvent): string {
+  if (event.type === 'progress') return '';
+  if (event.type === 'state' || event.stream === 'system') return line(`-- ${eventText(event)}`);
+  const spans = ansiSpans(event.text);
+  return line(spans.map(({ text }) => text).join(''));
+}
