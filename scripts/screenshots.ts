@@ -13,10 +13,10 @@ import { CHROMIUM } from '../test/support/tools.ts';
 
 const WEEK_MS = 7 * 86_400_000;
 const WIDTHS = [
-  { name: 'desk', width: 1280, height: 800 },
-  { name: 'phone', width: 390, height: 844 },
+  { name: 'desk', width: 1280, height: 800, isMobile: false, hasTouch: false },
+  { name: 'phone', width: 390, height: 844, isMobile: true, hasTouch: true },
   // For the README: small enough for the tree.
-  { name: 'readme', width: 960, height: 560 },
+  { name: 'readme', width: 960, height: 560, isMobile: false, hasTouch: false },
 ] as const;
 
 const dir = process.argv[2] ?? mkdtempSync(join(tmpdir(), 'gatehouse-screenshots-'));
@@ -42,9 +42,9 @@ try {
   };
   const browser = await chromium.launch({ executablePath: CHROMIUM, chromiumSandbox: false });
   endings.push(() => browser.close());
-  for (const { name: width, ...viewport } of WIDTHS)
+  for (const { name: width, isMobile, hasTouch, ...viewport } of WIDTHS)
     for (const colorScheme of ['light', 'dark'] as const) {
-      const page = await browser.newPage({ viewport, colorScheme });
+      const page = await browser.newPage({ viewport, colorScheme, isMobile, hasTouch });
       await page.goto(program.url);
       await page.locator('input[name=token]').fill(program.tokens.operator);
       await page.keyboard.press('Enter');

@@ -1,5 +1,8 @@
 /** A week of a small site, for pictures of the console and for its tests: jobs, alerts, checks, approvals. */
 import type { JobState } from '../../../src/domain/jobs/job.ts';
+import type { NormalEvent } from '../../../src/domain/events/event.ts';
+import { receive } from '../../../src/reaction/receive.ts';
+import type { Outcome } from '../../../src/reaction/types.ts';
 import { gather, type Gathered } from '../../../src/domain/checks/sweep/day.ts';
 import type { HostResult } from '../../../src/domain/playbooks/results.ts';
 import { newId } from '../../../src/lib/id.ts';
@@ -8,7 +11,7 @@ import { insertJob, type NewJob } from '../../../src/store/jobs/jobs.ts';
 import { encodeResults, insertResults } from '../../../src/store/playbooks/results.ts';
 import type { HandClock } from '../clock.ts';
 import { gate } from '../fixtures/approvals.ts';
-import { putEvents } from '../fixtures/events.ts';
+import { alert, WEBHOOK } from '../fixtures/reaction.ts';
 import type { Program } from '../program.ts';
 import { onMachine } from './story.ts';
 
@@ -43,32 +46,62 @@ const WORKFLOW = `steps:
     inventory: localhost
 `;
 
+const RULE = `name: disk-full
+when: >-
+  event.source == "alertmanager" && event.status == "firing" &&
+  event.name == "DiskFull"
+cooldown: 30m
+action:
+  command: [/usr/local/bin/clean-up, "\${path(event.labels.mountpoint)}"]
+  inventory: localhost
+`;
+
 /** Lets the week pass on the clock of the program; the last day is the present one. */
 export async function tellWeek(program: Program, clock: HandClock): Promise<Week> {
   await addThings(program, clock);
-  let [playbook, failed] = ['', ''];
+  let [playbook, failed, event] = ['', '', ''];
   for (let day = 0; day < DAYS; day += 1) {
     const isLast = day === DAYS - 1;
     playbook = await runPlaybook(program, clock, isLast ? 'failed' : 'succeeded');
-    await runJob(program, clock, { runbook: 'drift:net', by: 'schedule nightly-drift', lines: DRIFT });
+    await runJob(program, clock, { runbook: 'drift:net', by: 'schedule nightly-drift', lines: DRIFT, tookMs: 18_000 });
     clock.advance(5 * HOUR_MS);
-    await runJob(program, clock, { runbook: 'command:web', by: 'rule disk-full', lines: CLEANED });
+    event = await tellAlerts(program, clock);
     if (day % 3 === 0)
-      failed = await runJob(program, clock, { runbook: 'backup:store', by: 'schedule', lines: LOST, state: 'failed' });
-    await putEvents(program.store, alerts(clock.now()));
+      failed = await runJob(program, clock, {
+        runbook: 'backup:store',
+        by: 'schedule nightly-backup',
+        lines: LOST,
+        state: 'failed',
+      });
     clock.advance(19 * HOUR_MS - (isLast ? HOUR_MS : 0));
   }
-  const [event] = await putEvents(program.store, alerts(clock.now()).slice(0, 1));
+  await addSchedules(program);
   const keyring = await program.services.keyring();
   const { approval } = await gate(program.store, { requestedBy: 'ana', owners: ['ana'] }, keyring);
   await gate(program.store, { workspace: 'shop', requestedBy: 'ben', owners: ['ben'] }, keyring);
   const { run_id: run } = await onMachine<{ run_id: string }>(program, 'workflow.run', { name: 'patch-web' });
   clock.advance(12 * 60_000);
-  return { playbook, failed, approval: approval.id, event: event?.id ?? '', run };
+  return { playbook, failed, approval: approval.id, event, run };
 }
 
 async function addThings(program: Program, clock: HandClock): Promise<void> {
   await onMachine(program, 'workflow.add', { name: 'patch-web', text: WORKFLOW });
+  await onMachine(program, 'rule.add', { text: RULE });
+  for (const [name, kind, targets] of [
+    ['shop', 'http', ['eu=https://shop.example.net/', 'us=https://us.shop.example.net/']],
+    ['ssh', 'tcp', ['web1=192.0.2.11:22', 'web2=192.0.2.12:22', 'db1=192.0.2.21:22']],
+  ] as const) {
+    await onMachine(program, 'check.add', { name, kind, interval: '30s', targets });
+    for (const target of targets) await observe(program, clock, name, target.split('=')[0] ?? '');
+  }
+  await program.store.write(async ({ db }) => {
+    await db.updateTable('check_targets').set({ status: 'up', duration_ms: 23, last_change: clock.now() }).execute();
+    await db.updateTable('check_targets').set({ status: 'down' }).where('name', '=', 'web2').execute();
+  });
+}
+
+/** At the end of the week: their next runs are still to come. */
+async function addSchedules(program: Program): Promise<void> {
   for (const [name, cron] of [
     ['patch', '0 3 * * 1-5'],
     ['rotate-logs', '30 4 * * *'],
@@ -81,17 +114,6 @@ async function addThings(program: Program, clock: HandClock): Promise<void> {
       inventory: 'localhost',
       words: ['/usr/local/bin/task', name],
     });
-  for (const [name, kind, targets] of [
-    ['shop', 'http', ['eu=https://shop.example.net/', 'us=https://us.shop.example.net/']],
-    ['ssh', 'tcp', ['web1=192.0.2.11:22', 'web2=192.0.2.12:22', 'db1=192.0.2.21:22']],
-  ] as const) {
-    await onMachine(program, 'check.add', { name, kind, interval: '30s', targets });
-    for (const target of targets) await observe(program, clock, name, target.split('=')[0] ?? '');
-  }
-  await program.store.write(async ({ db }) => {
-    await db.updateTable('check_targets').set({ status: 'up', duration_ms: 23, last_change: clock.now() }).execute();
-    await db.updateTable('check_targets').set({ status: 'down' }).where('name', '=', 'web2').execute();
-  });
 }
 
 /** Four observations of each hour of 90 days before the end of the week; one night of web2 is down. */
@@ -115,10 +137,11 @@ interface Order {
   readonly lines: readonly string[];
   readonly state?: Extract<JobState, 'succeeded' | 'failed'>;
   readonly kind?: NewJob['kind'];
+  readonly tookMs?: number | undefined;
 }
 
 async function runJob(program: Program, clock: HandClock, order: Order): Promise<string> {
-  const { runbook, by, lines, state = 'succeeded', kind = 'command' } = order;
+  const { runbook, by, lines, state = 'succeeded', kind = 'command', tookMs } = order;
   const id = newId('job', clock.now());
   const spec = { inventory: 'web', limit: null, command: ['true'], egressPorts: [] };
   await program.store.write((tx) =>
@@ -140,12 +163,21 @@ async function runJob(program: Program, clock: HandClock, order: Order): Promise
       timeoutMs: 600_000,
     }),
   );
+  await runQueued(program, clock, id, { lines, state, tookMs });
+  return id;
+}
+
+async function runQueued(
+  program: Program,
+  clock: HandClock,
+  id: string,
+  { lines, state = 'succeeded', tookMs = 47_000 }: Pick<Order, 'lines' | 'state' | 'tookMs'>,
+): Promise<void> {
   clock.advance(400);
   await program.claim();
   await program.print(id, lines);
-  clock.advance(47_000);
+  clock.advance(tookMs);
   await program.finish(id, { state, exitCode: state === 'succeeded' ? 0 : 2 });
-  return id;
 }
 
 const TASKS = [
@@ -159,7 +191,13 @@ const TASKS = [
 
 async function runPlaybook(program: Program, clock: HandClock, state: 'succeeded' | 'failed'): Promise<string> {
   const lines = TASKS.map((task) => `TASK [${task}] ${'*'.repeat(40)}`);
-  const id = await runJob(program, clock, { runbook: 'playbook:patch.yml', by: 'schedule patch', lines, state });
+  const id = await runJob(program, clock, {
+    runbook: 'playbook:patch.yml',
+    by: 'schedule patch',
+    lines,
+    state,
+    tookMs: 252_000,
+  });
   const hosts = Array.from({ length: 12 }, (_, i): HostResult => {
     const isLost = state === 'failed' && i === 7;
     const cells = isLost ? 'ocf' : i % 3 === 0 ? 'occcoo' : 'ooooso';
@@ -198,16 +236,20 @@ async function runPlaybook(program: Program, clock: HandClock, state: 'succeeded
   return id;
 }
 
-function alerts(now: number): Parameters<typeof putEvents>[1] {
-  const at = { received_at: now, source: 'alertmanager' as const };
-  return [
-    {
-      ...at,
-      name: 'DiskFull',
-      labels: '{"instance":"web1:9100","mountpoint":"/var","severity":"critical"}',
-      outcome: 'ignored',
-    },
-    { ...at, name: 'HighLoad', severity: 'warning', labels: '{"instance":"db1:9100"}', outcome: 'ignored' },
-    { ...at, name: 'DiskFull', status: 'resolved', labels: '{"instance":"web1:9100","mountpoint":"/var"}' },
-  ];
+/** A rule acts on an alert, its cooldown holds the next one; others are only noted. Returns the event that was held. */
+async function tellAlerts(program: Program, clock: HandClock): Promise<string> {
+  const disk = { name: 'DiskFull', fingerprint: 'disk-web1', labels: { instance: 'web1:9100', mountpoint: '/var' } };
+  const load = { name: 'HighLoad', fingerprint: 'load-db1', labels: { instance: 'db1:9100' } };
+  const fired = await tell(program, disk);
+  await runQueued(program, clock, fired.jobId ?? '', { lines: CLEANED, tookMs: 31_000 });
+  await tell(program, { ...disk, status: 'resolved' });
+  clock.advance(9 * 60_000);
+  await tell(program, { ...load, severity: 'warning' });
+  return (await tell(program, { ...disk, labels: { ...disk.labels, mountpoint: '/var/log' } })).event.id;
+}
+
+async function tell({ services }: Program, some: Partial<NormalEvent>): Promise<Outcome> {
+  const [outcome] = await receive(services.reaction, [alert({ source: 'alertmanager', ...some })], WEBHOOK);
+  if (outcome === undefined) throw new Error('an alert has no outcome');
+  return outcome;
 }

@@ -1,7 +1,6 @@
 import type { Projected } from '../../../operations/views/views.ts';
 import type { Display } from '../display.ts';
 import { sheet, type Sheet, table, type Table, type Text } from '../blocks.ts';
-import { inline } from '../safe.ts';
 import { absolute, relative } from '../time.ts';
 
 type Mute = Projected<'mute.get'>;
@@ -33,15 +32,17 @@ export function mute(data: Mute, display: Display): Sheet {
 /** What a mute would have held, the newest of it as a table. */
 export function previewed(data: Projected<'mute.preview'>, display: Display): Text {
   const { would_hold: count, examined, since, newest } = data;
-  const all = `${examined} ${examined === 1 ? 'notification' : 'notifications'}`;
-  const head = `A mute of ${held(data)} would have held ${count} of ${all} since ${absolute(since, display.nowMs)}.`;
-  const note = 'Requests for approval are never held.';
-  if (newest.length === 0) return `${inline(head)} ${note}\n`;
+  const head = sheet([
+    ['Mute of', held(data)],
+    ['Would have held', `${count} of ${examined} notifications; requests for approval are never held`],
+    ['Since', absolute(since, display.nowMs)],
+  ]);
+  if (newest.length === 0) return [head];
   const rows = table(newest, '', [
     { title: 'WHEN', cell: (each) => relative(each.created_at, display.nowMs) },
     { title: 'ABOUT', cell: (each) => each.about, mayCut: true },
     { title: 'HOST', cell: (each) => each.host ?? '-', mayCut: true },
     { title: 'OF', cell: (each) => each.job_id ?? each.event_id ?? each.run_id ?? '-' },
   ]);
-  return [`${inline(head)} ${note}\n${newest.length < count ? `The newest ${newest.length}:\n` : ''}`, rows];
+  return [head, newest.length < count ? `The newest ${newest.length}:\n` : '\n', rows];
 }

@@ -48,7 +48,8 @@ function tableHtml({ columns, rows, empty }: Table, links: Links): Html {
         const title = columns[at]?.title ?? '';
         const place = links.named?.[title];
         const shown = place === undefined ? linked(text, links) : named(text, place, links);
-        return html`<td data-t="${sentence(title)}">${paint === undefined ? shown : mark(text, paint)}</td>`;
+        const none = text === '-' ? html` class="none"` : html``;
+        return html`<td data-t="${sentence(title)}"${none}>${paint === undefined ? shown : mark(text, paint)}</td>`;
       })}</tr>\n`,
   );
   return html`<table>\n<thead><tr>${heads}</tr></thead>\n<tbody>\n${lines}</tbody>\n</table>\n`;
@@ -75,8 +76,14 @@ export function linked(text: string, { url }: Links): Html {
   const parts = text.split(/\b([a-z]{3}_[0-9a-z]{26}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)\b/);
   return html`${parts.map((part, at) => {
     if (at % 2 === 0) return html`${inline(part)}`;
-    if (part.endsWith('Z')) return html`<time datetime="${part}">${part}</time>`;
+    if (part.endsWith('Z')) return html`<time datetime="${part}">${toSeconds(part)}</time>`;
     const place = PLACES.find(([prefix]) => isId(prefix, part));
-    return place === undefined ? html`${inline(part)}` : html`<a class="id" href="${url(place[1] + part)}">${part}</a>`;
+    if (place === undefined) return html`<span class="id">${inline(part)}</span>`;
+    return html`<a class="id" href="${url(place[1] + part)}">${part}</a>`;
   })}`;
+}
+
+/** `2026-11-23 10:58:03 UTC`. */
+function toSeconds(time: string): string {
+  return `${time.slice(0, 19).replace('T', ' ')} UTC`;
 }

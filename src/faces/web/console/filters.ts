@@ -32,15 +32,18 @@ function control(name: string, field: Field, value: string, isRequired: boolean)
   const hint = field.description ?? '';
   const label = name.replaceAll('_', ' ');
   if (field.enum !== undefined || field.type === 'boolean') {
-    const options = (field.enum ?? ['true']).map((each) => option(each, value));
-    const select = html`<select name="${name}">${isRequired ? html`` : option('', value)}${options}</select>`;
+    const options =
+      field.enum === undefined
+        ? [option('', value, 'no'), option('true', value, 'yes')]
+        : [...(isRequired ? [] : [option('', value, 'any')]), ...field.enum.map((each) => option(each, value, each))];
+    const select = html`<select name="${name}">${options}</select>`;
     return html`<label title="${hint}">${label}${select}</label>\n`;
   }
   const mode = field.type === 'integer' ? html` inputmode="numeric" size="5"` : html``;
   return html`<label title="${hint}">${label}<input name="${name}" value="${value}"${mode}></label>\n`;
 }
 
-function option(value: string, chosen: string): Html {
+function option(value: string, chosen: string, label: string): Html {
   const selected = value === chosen ? html` selected` : html``;
-  return html`<option value="${value}"${selected}>${value === '' ? 'any' : value}</option>`;
+  return html`<option value="${value}"${selected}>${label}</option>`;
 }

@@ -98,8 +98,9 @@ function tabs({ pages, page, url }: Frame): Html {
   const all = pages.filter(({ section, path }) => section === page.section && !path.includes(':'));
   if (all.length < 2) return html``;
   const links = all.map(({ path, title }) => {
-    const current = path === page.path ? html` aria-current="page"` : html``;
-    return html`<a href="${url(path)}"${current}>${title}</a>\n`;
+    const current = path === page.path ? 'page' : page.path.startsWith(`${path}/:`) ? 'true' : null;
+    const mark = current === null ? html`` : html` aria-current="${current}"`;
+    return html`<a href="${url(path)}"${mark}>${title}</a>\n`;
   });
   return html`<nav class="tabs" aria-label="Pages of ${page.section}">\n${links}</nav>\n`;
 }
