@@ -23,11 +23,13 @@ export class ApprovalNews {
   readonly #channel = new BroadcastChannel(NAME);
   #stop: AbortController | null = null;
   #count = 0;
+  /** By the stream: a look at the page may show the number first, and announces nothing. */
+  #heard = 0;
   #isFull = false;
 
   constructor(look: () => void) {
     this.#look = look;
-    this.#count = countOf(document);
+    this.#heard = this.#count = countOf(document);
     this.#channel.addEventListener('message', ({ data }) => this.#hear(data as News));
   }
 
@@ -84,8 +86,9 @@ export class ApprovalNews {
     if (isFull !== this.#isFull) this.#look();
     this.#isFull = isFull;
     const shown = Math.min(count, COUNT_MAX);
+    if (shown > this.#heard && newest !== null) announce(`New approval: ${newest}`);
+    this.#heard = shown;
     if (shown === this.#count) return;
-    if (shown > this.#count && newest !== null) announce(`New approval: ${newest}`);
     this.#count = shown;
     const text = pendingText(count);
     document.title = (text === '' ? '' : `(${text}) `) + document.title.replace(/^\(\d+\+?\) /, '');
