@@ -26,6 +26,7 @@ import { probes } from './parts/checks/probes.ts';
 import { status } from './parts/checks/status.ts';
 import { claims } from './parts/claims.ts';
 import { config } from './parts/command-line/configuration.ts';
+import { consolePages } from './parts/console.ts';
 import { enqueue } from './parts/enqueue.ts';
 import { flood } from './parts/bounds/flood.ts';
 import { idle } from './parts/idle.ts';
@@ -76,6 +77,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   probes,
   status,
   pages,
+  console: consolePages,
   checkout,
   ssh,
   playbook,
