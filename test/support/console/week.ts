@@ -118,7 +118,7 @@ async function addSchedules(program: Program): Promise<void> {
 
 /** Four observations of each hour of 90 days before the end of the week; one night of web2 is down. */
 function observe({ store }: Program, clock: HandClock, check: string, target: string): Promise<void> {
-  const end = clock.now() + DAYS * DAY_MS;
+  const end = clock.now() + DAYS * DAY_MS + HOUR_MS;
   const gathered: Gathered[] = [];
   for (let at = end - 90 * DAY_MS; at < end; at += HOUR_MS / 4) {
     const isDown = target === 'web2' && at > end - 9 * HOUR_MS && at < end - 5 * HOUR_MS;

@@ -15,7 +15,7 @@ function fileWith(t: TestContext, text: string): string {
   return join(dir, 'file');
 }
 
-test('point 39: svc config diff exits with 2 for a difference, with 0 without one, and with 1 for a mistake', async (t) => {
+test('point 39: svc config diff exits with 2 for a difference, 0 without one, and 1 for a mistake', async (t) => {
   const app = appOf(await startProgram(t));
   const file = fileWith(t, 'set: ops\nnetgroups:\n  - {name: dc, prefixes: [10.0.0.0/8]}\n');
   const before = await svc(['config', 'diff', '--file', file], { app });

@@ -213,7 +213,7 @@ test('where all streams are taken the events are read batch after batch, up to t
   assert.equal(ran.exitCode, 0);
 });
 
-test('point 38: Ctrl-C detaches: the job continues, the command to resume is shown, and the exit code is 130', async (t) => {
+test('point 38: Ctrl-C detaches: the job continues, how to resume is shown, and the exit code is 130', async (t) => {
   const keys: (() => void)[] = [];
   const server = await jobServer(t, (response) => {
     sendEvents(response, EVENTS.slice(0, 4));

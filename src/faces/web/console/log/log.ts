@@ -43,7 +43,8 @@ ${events.length > LOG_WAYS ? html`<div class="ways">${ways}</div>\n` : html``}</
 function lineHtml(event: Event): Html {
   const { seq, time, dress, spans } = logLine(event);
   const kind = dress === '' ? html`` : html` class="${dress}"`;
-  return html`<div id="L${seq}" data-at="${time}"${kind}><a href="#L${seq}">${seq}</a><span>${spans.map(spanHtml)}</span></div>\n`;
+  return html`<div id="L${seq}" data-at="${time}"${kind}><a href="#L${seq}">${seq}</a>\
+<span>${spans.map(spanHtml)}</span></div>\n`;
 }
 
 export function spanHtml({ text, classes }: Span): Html {

@@ -1,11 +1,11 @@
 /** What holds for every verb, however it fails. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { wordsOf } from '../../../test/documents/blocks.ts';
-import { NO_APP, type Ran, svc } from '../../../test/support/terminal.ts';
-import { Failure } from '../../domain/failure.ts';
-import { TREE } from './syntax/tree.ts';
-import type { App } from './terminal.ts';
+import { wordsOf } from '../../../../test/documents/blocks.ts';
+import { NO_APP, type Ran, svc } from '../../../../test/support/terminal.ts';
+import { Failure } from '../../../domain/failure.ts';
+import { TREE } from './tree.ts';
+import type { App } from '../terminal.ts';
 
 const refuse = (): Promise<never> => Promise.reject(new Failure('unavailable', 'It is so.'));
 const CLOSED: App = { ...NO_APP, openLocal: refuse, withoutStore: refuse };
