@@ -24,14 +24,22 @@ export interface Connection {
 
 /** How these hosts of the inventory are reached, with the variables merged as Ansible merges them. */
 export function connections(inventory: Inventory, hosts: readonly string[]): Connection[] {
-  const order = groupOrder(inventory);
-  const ranks = new Map(order.map((name, rank) => [name, rank]));
+  const layersOf = LAYERS.getOrInsertComputed(inventory, layers);
+  return hosts.map((host) => connectionOf(host, layersOf(host)));
+}
+
+/** By inventory: a command on this machine has the same one each time. */
+const LAYERS = new WeakMap<Inventory, ReturnType<typeof layers>>();
+
+/** What gives the variables of a host, those that count least first. */
+function layers(inventory: Inventory): (host: string) => readonly Vars[] {
+  const ranks = new Map(groupOrder(inventory).map((name, rank) => [name, rank]));
   const groupsOf = memberships(inventory);
-  return hosts.map((host) => {
+  return (host) => {
     const own = [...(groupsOf.get(host) ?? [])].toSorted((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0));
-    const layers = own.flatMap((name) => inventory.groups.get(name)?.vars ?? []);
-    return connectionOf(host, [...layers, inventory.hosts.get(host) ?? new Map()]);
-  });
+    const ofGroups = own.flatMap((name) => inventory.groups.get(name)?.vars ?? []);
+    return [...ofGroups, inventory.hosts.get(host) ?? new Map()];
+  };
 }
 
 function connectionOf(host: string, layers: readonly Vars[]): Connection {
