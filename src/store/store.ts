@@ -37,8 +37,15 @@ export interface Store {
   readonly migrated: readonly Pick<Migration, 'number' | 'name'>[];
   /** Runs `work` in a transaction that it may share with others; resolves once that is durable. */
   write<T>(work: Work<T>, options?: WriteOptions): Promise<T>;
+  /**
+   * Resolves, and never rejects, once what `db` shows now would survive a power cut; null where it would. To be awaited
+   * before what was read is answered. Covers the commits of this process.
+   */
+  durable(): Promise<void> | null;
   /** Changes with every commit; null where the database has no cheap counter. */
   version(): string | null;
+  /** Changes with every commit of another process; null where the database has no cheap counter. */
+  foreignVersion(): string | null;
   /** Calls back after another process committed; the result stops that. */
   onForeignCommit(listener: () => void): () => void;
   /** How a copy of the whole database is made. Throws Failure where it cannot be made. */
@@ -96,7 +103,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     chain,
     migrated,
     write: (work, options) => gate.write(work, options),
+    durable: () => engine.durable(),
     version: () => engine.version(),
+    foreignVersion: () => engine.foreignVersion(),
     onForeignCommit: (listener) => engine.onForeignCommit(listener),
     snapshot: () => engine.snapshot(),
     close: () => (closing ??= closeInOrder(gate, engine)),

@@ -6,7 +6,7 @@ import { deadmanLoop } from '../events/deadman.ts';
 import { endingsLoop } from '../events/endings.ts';
 import { outcomesLoop, type OutcomeDeps } from '../events/job-outcome-events.ts';
 import { rescueLoop, type RescueDeps } from '../jobs/rescue.ts';
-import { cancelLoop, claimLoop, type WorkLoopDeps } from '../jobs/work.ts';
+import { cancelLoop, claimLoop, type WorkLoopDeps } from '../jobs/work-loops.ts';
 import { restartLoop, type RestartLoopDeps } from '../maintenance/restart.ts';
 import { type RetentionDeps, retentionLoop } from '../maintenance/retention.ts';
 import { notificationLoop, type NotificationLoopDeps } from '../notify/send.ts';

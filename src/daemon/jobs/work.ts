@@ -1,4 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
+import { UNCONFIRMED_REASON } from '../../domain/jobs/end-reason.ts';
 import type { RunEnd } from '../../domain/jobs/job.ts';
 import { needsTag } from '../../domain/jobs/order.ts';
 import { pause } from '../../lib/clock.ts';
@@ -12,12 +13,12 @@ import { isNodeCordoned } from '../../store/maintenance/cordon.ts';
 import { hasClaimable } from '../../store/jobs/jobs.ts';
 import { checkJobTag } from '../../store/jobs/order-tags.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
-import { claim, recordMove, type Claimed, type Claimer } from './job-transitions.ts';
+import { claim, endJob, recordMove, type Claimed, type Claimer } from './job-transitions.ts';
 import { appendChunk, endsSoon, finalEnd, type NextOfJob, prepareEnd } from './run-end.ts';
 import { NO_RESULT, refusedRun, type ReadyRun, type RunDeps, type RunKinds, type WriteResult } from './run-support.ts';
-import type { LoopRow } from '../core/loop.ts';
 import type { Leader } from '../../runners/process/tree.ts';
 import type { Signals } from '../core/signals.ts';
+import { UnconfirmedClaims } from './unconfirmed-claims.ts';
 import { once, WaitingChildren } from './waiting-children.ts';
 
 interface WorkDeps extends RunDeps {
@@ -63,11 +64,13 @@ export class Work {
   readonly #deps: WorkDeps;
   readonly #runs = new Map<string, Run>();
   readonly #children: WaitingChildren;
+  readonly #unconfirmed: UnconfirmedClaims;
   #closed = false;
 
   constructor(deps: WorkDeps) {
     this.#deps = deps;
     this.#children = new WaitingChildren(deps.setup.launcher);
+    this.#unconfirmed = new UnconfirmedClaims(deps.setup.clock);
   }
 
   get running(): number {
@@ -96,8 +99,11 @@ export class Work {
     this.#children.begin();
     const claimed = await claim(tx, this.#deps.claimer(), this.#free, () => this.#children.next());
     if (claimed.length === 0) return;
+    const rows = claimed.map(({ row }) => row);
+    this.#unconfirmed.add(rows);
     tx.afterCommit(() => {
       this.#children.taken();
+      this.#unconfirmed.remove(rows);
       for (const each of claimed) {
         this.#start(each);
         this.#deps.announceJob(each.row.id);
@@ -111,9 +117,24 @@ export class Work {
 
   /** One pass: stops the runs for which a cancel was requested. */
   async cancelOnce(): Promise<void> {
+    for (const row of this.#unconfirmed.overdue()) await this.#endUnconfirmed(row);
     if (this.#runs.size === 0) return;
     for (const jobId of await listCancelRequested(this.#deps.store.db, this.#deps.claimer().id))
       this.#stopRun(jobId, 'cancel');
+  }
+
+  /** Nothing changes where the claim was not committed. The next pass tries again where the store refuses the write. */
+  async #endUnconfirmed(row: JobRow): Promise<void> {
+    const end = { state: 'interrupted', exitCode: null, reason: UNCONFIRMED_REASON } as const;
+    const ended = await this.#deps.store.write(async (tx) => {
+      const moved = await endJob(tx, fenceOf(row), end, 'run');
+      if (moved) await this.#deps.kinds[row.kind].interrupted(tx, row);
+      return moved;
+    });
+    this.#unconfirmed.remove([row]);
+    if (!ended) return;
+    this.#deps.announceJob(row.id);
+    this.#deps.onWithoutEvent();
   }
 
   /**
@@ -273,25 +294,3 @@ export class Work {
     else this.#deps.signals.emit('job:finished', { jobId: fence.jobId, state: final.state, exitCode: final.exitCode });
   }
 }
-
-export interface WorkLoopDeps {
-  readonly work: Work;
-}
-
-/** The fallback where no wake-up arrives, in milliseconds. */
-const CLAIM_EVERY_MS = 1_000;
-const CANCEL_EVERY_MS = 1_000;
-
-export const claimLoop: LoopRow<WorkLoopDeps> = {
-  name: 'claim',
-  everyMs: CLAIM_EVERY_MS,
-  wakeOn: ['request', 'slot-free'],
-  once: ({ work }) => work.claimOnce(),
-};
-
-export const cancelLoop: LoopRow<WorkLoopDeps> = {
-  name: 'cancel',
-  everyMs: CANCEL_EVERY_MS,
-  wakeOn: ['request'],
-  once: ({ work }) => work.cancelOnce(),
-};

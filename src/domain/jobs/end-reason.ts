@@ -15,6 +15,9 @@ export function failureReason({ reason = null, exitCode }: Pick<RunEnd, 'reason'
   return `The program ended with exit code ${exitCode}${ofSignal}.`;
 }
 
+/** The job was claimed, and the store did not confirm it. */
+export const UNCONFIRMED_REASON = 'The store failed when the job was to start; its program was not started.';
+
 /** `node` is null for a daemon of an early build. */
 export function deathReason(node: string | null): string {
   return `The daemon${node === null ? '' : ` ${node}`} ended while it ran the job.`;

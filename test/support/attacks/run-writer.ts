@@ -27,7 +27,8 @@ export interface WriterOptions {
 export async function runWriter({ dataDir, rounds, mode = 'full', strace, cacheDir }: WriterOptions): Promise<Wrote> {
   const command = [process.execPath, '--disable-warning=ExperimentalWarning', WRITER, dataDir, String(rounds), mode];
   const [program = '', ...args] = strace === undefined ? command : ['strace', ...strace, ...command];
-  const env = { ...process.env, NODE_COMPILE_CACHE: cacheDir };
+  // One thread flushes, so that strace counts all flushes together.
+  const env = { ...process.env, NODE_COMPILE_CACHE: cacheDir, UV_THREADPOOL_SIZE: '1' };
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));

@@ -165,10 +165,7 @@ export async function openPostgres(url: string, clock: Clock, isRestore = false)
   });
   const reader = poolDb(dialect, readers, explainRead);
   const close = async (): Promise<void> => void (await Promise.all([readers.end(), writers.end()]));
-  await refuseUnfit(readers, isRestore).catch(async (error: unknown) => {
-    await close();
-    throw error;
-  });
+  await refuseUnfit(readers, isRestore).catch((error: unknown) => close().then(() => Promise.reject(error)));
   const listeners = new Set<() => void>();
   // Notifications come back to the sender too: this tells them apart.
   const self = randomBytes(12).toString('hex');
@@ -177,8 +174,10 @@ export async function openPostgres(url: string, clock: Clock, isRestore = false)
     dialect,
     reader,
     transaction: (body) => transact(writers, body),
+    durable: () => null,
     announce: async (db) => void (await notify(db, { self })),
     version: () => null,
+    foreignVersion: () => null,
     onForeignCommit(listener) {
       listeners.add(listener);
       const changed = (): void => listeners.forEach((each) => each());

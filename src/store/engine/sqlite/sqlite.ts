@@ -9,6 +9,7 @@ import type { Db } from '../../schema/schema.ts';
 import { checkDurability, checkFile } from './check.ts';
 import { copyDatabase } from './copy.ts';
 import { ForeignCommits } from './foreign.ts';
+import { LogSync } from './log-sync.ts';
 import { SQLITE_ROOM } from './room.ts';
 import { SqliteConnection, sqliteDb } from './driver.ts';
 
@@ -67,7 +68,8 @@ export async function openSqlite(file: string, clock: Clock): Promise<Engine> {
   // Before the first page is written; a database that has pages keeps what it has.
   writer.raw.exec('pragma auto_vacuum = incremental');
   await useLog(writer, clock);
-  writer.raw.exec('pragma synchronous = full');
+  // What FULL adds, a flush of the log at each commit, is made by LogSync.
+  writer.raw.exec('pragma synchronous = normal');
   writer.raw.exec('pragma foreign_keys = on');
   writer.raw.exec(`pragma journal_size_limit = ${WAL_LIMIT_BYTES}`);
   // A temporary file could not be opened where the process has run out of descriptors.
@@ -83,26 +85,28 @@ export async function openSqlite(file: string, clock: Clock): Promise<Engine> {
   };
   const writerDb = sqliteDb(facts, writer);
   const readerDb = sqliteDb(facts, reader);
-  const dataVersion = reader.raw.prepare('pragma data_version');
+  const log = new LogSync(`${file}-wal`, writer, clock);
   const foreign = new ForeignCommits(file, writer, clock);
-  // Asked once in a turn of the event loop: who waits for an answer of ours before the next request is in a later turn.
-  let version: string | null = null;
-  const askVersion = (): string => {
-    if (version !== null) return version;
-    setImmediate(() => (version = null));
-    return (version = String((dataVersion.get() as { data_version: number }).data_version));
-  };
+  const versionHere = dataVersion(reader);
+  const versionElsewhere = dataVersion(writer);
 
   return {
     dialect: facts,
     reader: readerDb,
-    transaction: (body) =>
-      immediate(writer, writerDb, clock, body).finally(() => {
-        version = null;
+    async transaction(body) {
+      log.restore();
+      let flushed: Promise<void> | null = null;
+      const value = await immediate(writer, writerDb, clock, body, () => (flushed = log.flush())).finally(() => {
+        versionHere.forget();
         foreign.committed();
-      }),
+      });
+      await flushed;
+      return value;
+    },
+    durable: () => log.pending,
     announce: () => Promise.resolve(),
-    version: askVersion,
+    version: () => versionHere.ask(),
+    foreignVersion: () => versionElsewhere.ask(),
     onForeignCommit: (listener) => foreign.listen(listener),
     snapshot: () =>
       Promise.resolve({
@@ -113,8 +117,27 @@ export async function openSqlite(file: string, clock: Clock): Promise<Engine> {
     endOtherSessions: () => Promise.resolve(),
     async close() {
       foreign.close();
+      log.close();
       reader.close();
       writer.close();
+    },
+  };
+}
+
+/**
+ * The counter of the commits that other connections have made. Asked once in a turn of the event loop: a client that
+ * waits for an answer of ours before its next request sends that in a later turn.
+ */
+function dataVersion({ raw }: SqliteConnection): { ask(): string; forget(): void } {
+  const statement = raw.prepare('pragma data_version');
+  let version: string | null = null;
+  const forget = (): void => void (version = null);
+  return {
+    forget,
+    ask() {
+      if (version !== null) return version;
+      setImmediate(forget);
+      return (version = String((statement.get() as { data_version: number }).data_version));
     },
   };
 }
@@ -160,6 +183,7 @@ async function immediate<T>(
   db: Db,
   clock: Clock,
   body: (tx: Db, savepoint: Savepoint, later: Later) => Promise<T>,
+  onCommitted: () => void,
 ): Promise<T> {
   await begin(connection, clock);
   const sent: Promise<unknown>[] = [];
@@ -171,6 +195,7 @@ async function immediate<T>(
     const value = await body(db, (member) => withSavepoint(connection, member), later);
     await Promise.all(sent);
     connection.run('commit', []);
+    onCommitted();
     return value;
   } catch (error) {
     // A commit that fails (disk full, I/O) may leave the transaction open or have rolled it back itself.
