@@ -11,7 +11,7 @@ const REFUSED_MS = 10_000;
 /** A token whose secret was verified once by this process. */
 export interface Verified {
   readonly row: TokenRow;
-  /** The store's change counter when the row was last compared; null when it has to be compared each time. */
+  /** The version of the tokens when the row was last compared; null when it has to be compared each time. */
   checkedAt: string | null;
   readonly callers: Map<Via, Caller>;
 }

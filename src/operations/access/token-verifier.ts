@@ -5,8 +5,8 @@ import { parseToken } from '../../domain/access/token.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Limiter, LimiterFull } from '../../lib/flow/limiter.ts';
 import type { TokenRow } from '../../store/schema/schema.ts';
+import { tokenVersion } from '../../store/access/token-changes.ts';
 import type { Store } from '../../store/store.ts';
-import { changeCounter } from './change-counter.ts';
 import { TokenCache, type Verified } from './token-cache.ts';
 import type { TokenHasher } from './token-hash.ts';
 import { createTokenReader, type ReadToken } from './token-reader.ts';
@@ -108,8 +108,8 @@ export class TokenVerifier {
   }
 
   async #isFresh(entry: Verified): Promise<boolean> {
-    // The counter is read before the row: a commit between the two makes the next request look again.
-    const version = changeCounter(this.#store);
+    // The version is asked before the row: a commit between the two makes the next request look again.
+    const version = tokenVersion(this.#store);
     if (version === null || version !== entry.checkedAt) {
       const row = await this.#read(entry.row.id);
       if (row === undefined || row.version !== entry.row.version || row.revoked_at !== null) return false;
