@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
 import { systemClock, type Clock } from '../../lib/clock.ts';
-import { startLoop } from './loop.ts';
+import { type Pass, startLoop } from './loop.ts';
 
 /** Time passes only when the test says so. */
 function stoppedClock(): { clock: Clock; ring: () => void; waits: () => number[] } {
@@ -13,7 +13,12 @@ function stoppedClock(): { clock: Clock; ring: () => void; waits: () => number[]
       return () => void timers.delete(fire);
     },
   };
-  return { clock, ring: () => [...timers.keys()].forEach((fire) => fire()), waits: () => [...timers.values()] };
+  const ring = (): void => {
+    const due = [...timers.keys()];
+    timers.clear();
+    for (const fire of due) fire();
+  };
+  return { clock, ring, waits: () => [...timers.values()] };
 }
 
 function turn(): Promise<void> {
@@ -116,4 +121,82 @@ describe('a loop', () => {
     await Promise.all(stops);
     assert.equal(stopped, 2);
   });
+});
+
+describe('a loop that rests without commits', () => {
+  /** A clock that the test moves, and a loop on it that is due each second. */
+  async function scene(t: TestContext, pass: () => Pass | Error | void = () => undefined) {
+    let now = 0;
+    const { clock, ring, waits } = stoppedClock();
+    const on = { version: 'a' as string | null, passes: 0, waits };
+    const loop = startLoop({
+      name: 'x',
+      clock: { ...clock, monotonic: () => now },
+      everyMs: 1_000,
+      version: () => on.version,
+      async once() {
+        on.passes += 1;
+        const result = pass();
+        if (result instanceof Error) throw result;
+        return result;
+      },
+      onError: () => undefined,
+    });
+    t.after(() => loop.stop());
+    await turn();
+    /** The passes of so many seconds. */
+    const passesIn = async (seconds: number): Promise<number> => {
+      const before = on.passes;
+      for (let n = 0; n < seconds; n += 1) {
+        now += 1_000;
+        ring();
+        await turn();
+      }
+      return on.passes - before;
+    };
+    return { on, loop, passesIn };
+  }
+
+  test('goes on for 10 s after a commit, then makes a pass each 30 s', async (t) => {
+    const { on, passesIn } = await scene(t);
+    assert.equal(await passesIn(10), 10);
+    assert.equal(await passesIn(60), 2);
+    on.version = 'b';
+    assert.equal(await passesIn(10), 10);
+    assert.equal(await passesIn(60), 2);
+  });
+
+  test('makes a pass at once when it is woken', async (t) => {
+    const { on, loop, passesIn } = await scene(t);
+    await passesIn(60);
+    const before = on.passes;
+    loop.wake();
+    await turn();
+    assert.equal(on.passes, before + 1);
+  });
+
+  for (const [why, pass, version] of [
+    ['a pass has failed', () => new Error('the disk is full'), 'a'],
+    ['a pass named its next time', () => ({ dueMs: 1_000 }), 'a'],
+    ['the store has no cheap counter', () => undefined, null],
+  ] as const)
+    test(`does not rest where ${why}`, async (t) => {
+      const { on, passesIn } = await scene(t, pass);
+      on.version = version;
+      assert.equal(await passesIn(60), 60);
+    });
+});
+
+test('loops that began at different times are due at the same moments', async () => {
+  let now = 300;
+  const { clock, waits } = stoppedClock();
+  const every = { ...clock, monotonic: () => now };
+  const loops = [1_000, 2_000, 70].map((everyMs, n) => {
+    now += n * 40;
+    return startLoop({ name: 'x', clock: every, everyMs, once: async () => undefined, onError: assert.fail });
+  });
+  await turn();
+  // At 420 ms: to 1,000, to 2,000, and the shortest as it is.
+  assert.deepEqual(waits(), [580, 1_580, 70]);
+  await Promise.all(loops.map((loop) => loop.stop()));
 });

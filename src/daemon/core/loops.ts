@@ -64,7 +64,7 @@ export class Loops {
 
   constructor(deps: LoopDeps) {
     this.#deps = deps;
-    const { clock, signals } = deps;
+    const { clock, signals, store } = deps;
     const onError = (name: string, error: unknown): void => void signals.emit('loop:failed', { name, error });
     const onRecovered = (name: string): void => void signals.emit('loop:recovered', { name });
     const onDone = (name: string, did: Readonly<Record<string, number>>): void =>
@@ -75,7 +75,16 @@ export class Loops {
       const once: Parameters<typeof startLoop>[0]['once'] = (signal) => row.once(deps, signal);
       this.#running.push({
         row,
-        loop: startLoop({ name: row.name, clock, everyMs, once, onError, onRecovered, onDone }),
+        loop: startLoop({
+          name: row.name,
+          clock,
+          everyMs,
+          once,
+          onError,
+          onRecovered,
+          onDone,
+          ...(row.restsWithoutCommits === true ? { version: () => store.version() } : {}),
+        }),
       });
     }
   }

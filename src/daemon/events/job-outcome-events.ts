@@ -68,5 +68,6 @@ export const outcomesLoop: LoopRow<OutcomeDeps> = {
   name: 'outcomes',
   everyMs: OUTCOMES_EVERY_MS,
   wakeOn: ['job-ended'],
+  restsWithoutCommits: true,
   once: recordOutcomes,
 };

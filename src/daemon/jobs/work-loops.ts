@@ -13,6 +13,7 @@ export const claimLoop: LoopRow<WorkLoopDeps> = {
   name: 'claim',
   everyMs: CLAIM_EVERY_MS,
   wakeOn: ['request', 'slot-free'],
+  restsWithoutCommits: true,
   once: ({ work }) => work.claimOnce(),
 };
 

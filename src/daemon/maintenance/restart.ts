@@ -85,6 +85,7 @@ export const restartLoop: LoopRow<RestartLoopDeps> = {
   name: 'restart',
   everyMs: LOOK_EVERY_MS,
   wakeOn: ['after-request', 'slot-free'],
+  restsWithoutCommits: true,
   async once(deps, signal) {
     const row = await restartOf(deps.store.db, deps.node());
     if (row?.daemon_id !== deps.self()) return;
@@ -92,8 +93,9 @@ export const restartLoop: LoopRow<RestartLoopDeps> = {
     // Without it, a restart could not tell whether the program on disk is another one.
     if (row.digest === null) await deps.running.record(deps, row.state === 'executing', signal);
     else if (OPEN_RESTARTS.includes(row.state)) await new Restart(deps, row, signal).step();
-    // The next step may be due already.
-    return row.digest === null || row.state === 'requested' ? { dueMs: 0 } : {};
+    // The next step may be due already, and a drain has a deadline.
+    if (row.digest === null || row.state === 'requested') return { dueMs: 0 };
+    return OPEN_RESTARTS.includes(row.state) ? { dueMs: LOOK_EVERY_MS } : {};
   },
 };
 

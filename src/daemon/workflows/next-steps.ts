@@ -72,6 +72,7 @@ export const workflowsLoop: LoopRow<NextStepsDeps> = {
   name: 'workflows',
   everyMs: WORKFLOWS_EVERY_MS,
   wakeOn: ['after-request', 'job-ended'],
+  restsWithoutCommits: true,
   once: async (deps, signal) => {
     await continueRuns(deps, signal);
     await recordRunOutcomes(deps, signal);
