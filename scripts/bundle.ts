@@ -6,7 +6,7 @@
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build, type Metafile, type Plugin } from 'esbuild';
+import { build, type Metafile, type Plugin, transform } from 'esbuild';
 import { joinedScript } from '../src/faces/web/console/joined-script.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -22,6 +22,7 @@ const VENDORED = ['idiomorph/dist/idiomorph.min.js'];
 /** Packages in the old module format ask for node's own modules by a function of that name; one chunk looks for it. */
 const REQUIRE = "var require = process.getBuiltinModule('node:module').createRequire(import.meta.url);\n";
 const ASKS_FOR_REQUIRE = 'typeof require ';
+const TARGET = 'node26';
 /** A faster driver that pg uses where somebody has installed it. */
 const NOT_OURS = ['pg-native'];
 
@@ -39,7 +40,7 @@ export async function bundle(folder: string): Promise<void> {
     splitting: true,
     format: 'esm',
     platform: 'node',
-    target: 'node26',
+    target: TARGET,
     chunkNames: 'chunk-[hash]',
     external: NOT_OURS,
     plugins: [englishOnly],
@@ -49,9 +50,9 @@ export async function bundle(folder: string): Promise<void> {
     logLevel: 'error',
   });
   assertDefaultImports(metafile);
-  const files = new Map<string, Uint8Array>(
-    outputFiles.map(({ path, text }) => [asModules(relative(folder, path)), Buffer.from(quickly(asModules(text)))]),
-  );
+  const files = new Map<string, Uint8Array>();
+  for (const { path, text } of outputFiles)
+    files.set(asModules(relative(folder, path)), Buffer.from(await shorter(quickly(asModules(text)))));
   for (const asset of globSync(ASSETS, { cwd: ROOT }))
     files.set(relative('src', asset), readFileSync(join(ROOT, asset)));
   for (const script of SCRIPTS)
@@ -90,6 +91,16 @@ const englishOnly: Plugin = {
     }));
   },
 };
+
+/**
+ * V8 keeps the text of each file. Names stay readable in the stack of an error; blanks and comments go, and so do other
+ * characters than ASCII, as a text with one of them takes two bytes for each. esbuild leaves them in patterns and
+ * templates.
+ */
+async function shorter(text: string): Promise<string> {
+  const { code } = await transform(text, { minifyWhitespace: true, target: TARGET, legalComments: 'none' });
+  return code.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
 
 /** A package in the old module format has one export in a chunk, `default`; run from the sources it has all names. */
 function assertDefaultImports({ inputs }: Metafile): void {

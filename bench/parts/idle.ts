@@ -5,8 +5,8 @@ import { childrenOf, processorSeconds, residentMiB } from '../kit/process-facts.
 import { removeDir } from '../kit/scratch.ts';
 import { monotonicMs, sleep } from '../kit/time.ts';
 
-/** After the start, until its garbage has been collected as far as it will be. */
-const SETTLE_MS = 5_000;
+/** After the start, until it has given back the memory that only the start needed. */
+const SETTLE_MS = 8_000;
 
 /** What a daemon that has nothing to do costs. */
 export async function idle({ report, quick }: Bench): Promise<void> {
@@ -15,7 +15,7 @@ export async function idle({ report, quick }: Bench): Promise<void> {
   try {
     await empty.next();
     await daemon.ask('GET', '/jobs?limit=50');
-    await sleep(quick ? SETTLE_MS / 2 : SETTLE_MS);
+    await sleep(SETTLE_MS);
     const usedBefore = processorSeconds(daemon.pid);
     const before = monotonicMs();
     await sleep(quick ? 5_000 : 30_000);
