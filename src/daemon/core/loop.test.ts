@@ -144,7 +144,7 @@ describe('a loop that rests without commits', () => {
     });
     t.after(() => loop.stop());
     await turn();
-    /** The passes of so many seconds. */
+    /** The number of passes in `seconds`. */
     const passesIn = async (seconds: number): Promise<number> => {
       const before = on.passes;
       for (let n = 0; n < seconds; n += 1) {
@@ -157,7 +157,7 @@ describe('a loop that rests without commits', () => {
     return { on, loop, passesIn };
   }
 
-  test('goes on for 10 s after a commit, then makes a pass each 30 s', async (t) => {
+  test('makes each pass for 10 s after a commit, then one each 30 s', async (t) => {
     const { on, passesIn } = await scene(t);
     assert.equal(await passesIn(10), 10);
     assert.equal(await passesIn(60), 2);
