@@ -155,7 +155,8 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
     instancesDir: base.paths.instances,
     ...place,
     ...(modes === null ? {} : { modes }),
-    ingressUrl,
+    // For verbs on this machine, which do not have the settings of the daemon.
+    ingressUrl: settings.publicUrl ?? ingressUrl,
     ...ofDaemon(base),
     nodeName: settings.nodeName ?? handed.node,
     restarting: inPlace.daemonPart,

@@ -44,7 +44,7 @@ interface IdentityOptions {
   readonly instancesDir: string;
   /** `--node-name`; null for the default. */
   readonly nodeName: string | null;
-  /** Of its ingress listener, which is open by now. */
+  /** Where hooks and decision links are answered: open by now. */
   readonly ingressUrl: string;
   /** Of `--notify`. */
   readonly targets: readonly NotifyTarget[];
