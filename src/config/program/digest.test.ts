@@ -9,9 +9,11 @@ import { digestOf } from './digest.ts';
 
 interface Installed {
   readonly program: ProgramFiles;
-  write(path: string, text: string): void;
-  digest(): Promise<string>;
+  readonly write: (path: string, text: string) => void;
+  readonly digest: () => Promise<string>;
 }
+
+const uses = (name: string): string => JSON.stringify({ dependencies: { [name]: '1.0.0' } });
 
 function installed(t: TestContext, main: 'src/main.ts' | 'dist/main.js'): Installed {
   const home = mkdtempSync(join(tmpdir(), 'gatehouse-digest-'));
@@ -22,7 +24,6 @@ function installed(t: TestContext, main: 'src/main.ts' | 'dist/main.js'): Instal
     mkdirSync(dirname(file), { recursive: true, mode: 0o755 });
     writeFileSync(file, text, { mode: 0o644 });
   };
-  const uses = (name: string): string => JSON.stringify({ dependencies: { [name]: '1.0.0' } });
   write('node', 'a Node');
   write('program/package.json', uses('a'));
   write('program/bin/svc', '');
