@@ -16,6 +16,8 @@ export type Restore = <T>(value: T) => T;
 export interface ConfigKind {
   /** The word for one, also the first word of its operations. */
   readonly word: string;
+  /** Fields of names and values whose values may be credentials: a file that is written has `[kept]` for each. */
+  readonly hidden?: readonly string[];
   /** JSON Schema of an entry, the name aside. */
   readonly schema: () => Node;
   /** The stored objects by name, each as an entry with its credentials. */

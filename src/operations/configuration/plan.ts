@@ -18,7 +18,8 @@ import { hideCredentials, keptCredentials, replaceTexts, textsOf } from '../core
 import type { Context, Operation } from '../core/operation.ts';
 import { type Part, preparePart } from './part.ts';
 import { CONFIG_KINDS, sectionOf } from './kinds.ts';
-import type { Call } from './kind.ts';
+import { hideValues, keepValues } from './hidden.ts';
+import type { Call, ConfigKind } from './kind.ts';
 
 /** What `config diff` and `config apply` are asked. */
 interface Asked {
@@ -144,7 +145,9 @@ async function readWanted(
     const { section, name, map } = entry;
     const kind = CONFIG_KINDS[section];
     const before = stored[section].get(name);
-    const fields = await placing(entry, () => kind.read(map, restorer(kind.word, before)));
+    const fields = await placing(entry, async () =>
+      keepValues(kind, await kind.read(map, restorer(kind.word, before)), before),
+    );
     const owner = managed.get(managedKey(section, name))?.config_set ?? set;
     // A file without a set, such as an export of all, manages nothing: it may name what others manage.
     if (owner !== set && !take && (set !== null || !isDeepStrictEqual(before, fields)))
@@ -179,7 +182,7 @@ function changeOf({ entry, fields: to }: Wanted, stored: ReadonlyMap<string, Ent
     {
       ...base,
       change: 'change',
-      fields: shownChanges(from, to),
+      fields: shownChanges(kind, from, to),
       calls,
       changedSince: isByHand ? row.applied_at : null,
     },
@@ -187,8 +190,11 @@ function changeOf({ entry, fields: to }: Wanted, stored: ReadonlyMap<string, Ent
 }
 
 /** What differs, without credentials. A field that differs in a credential only is the same on both sides. */
-function shownChanges(from: Entry, to: Entry): FieldChange[] {
-  return fieldChanges(from, to).map((each) => replaceTexts(each, hideCredentials));
+function shownChanges(kind: ConfigKind, from: Entry, to: Entry): FieldChange[] {
+  const [before, after] = [hideValues(kind, from), hideValues(kind, to)];
+  return fieldChanges(from, to).map(({ field }) =>
+    replaceTexts({ field, from: before[field], to: after[field] }, hideCredentials),
+  );
 }
 
 function leftOf({ set, entries }: ConfigFile, stored: Stored, managed: Managed): Plan['left'] {

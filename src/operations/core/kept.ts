@@ -1,8 +1,8 @@
 import { Failure } from '../../domain/failure.ts';
 import { isCredentialParameter } from '../../reaction/normalise/credentials.ts';
 
-/** Replaces a credential of a URL in an export. When the export is added again, it keeps the stored credential. */
-const KEPT = '[kept]';
+/** Replaces a credential in an export. When the export is added again, it keeps the stored credential. */
+export const KEPT = '[kept]';
 
 // Each expression is linear: it begins at characters that its repetition cannot contain, or at the start.
 const URLS = /(?:\bssh)?:\/\/\S+/g;

@@ -1,9 +1,12 @@
 import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Entry } from '../../../domain/configuration/change.ts';
+import { readInputs } from '../../../domain/workspaces/inputs.ts';
 import { listWorkspaces } from '../../../store/workspaces/workspaces.ts';
 import * as field from '../../core/fields.ts';
 import { jsonSchema } from '../../core/json-schema.ts';
+import { INPUTS } from '../../workspaces/workspace-inputs.ts';
 import { PLACE } from '../../workspaces/workspace-place.ts';
 import type { ConfigKind } from '../kind.ts';
 import { readEntry, withoutEmpty } from '../read-entry.ts';
@@ -16,10 +19,22 @@ const entry = z.strictObject({
   deny_when: z.string().min(1).optional().describe('CEL; true refuses the plan'),
   require_saved_plan: field.flag.describe('Refuse an apply without a saved plan'),
   protect_destroy: field.flag.describe('Refuse destroy runs'),
+  vars: z
+    .record(
+      z.string(),
+      z.union([z.string(), z.number(), z.boolean()], { error: 'expected a text, a number, true or false' }),
+    )
+    .optional()
+    .describe('Variables of every run; [kept] keeps the stored value'),
+  run_secrets: INPUTS.run_secrets,
 });
+
+/** What each run gets. Files of variables are stored with their texts and are no part of a configuration file. */
+const INPUT_FIELDS = ['vars', 'run_secrets'] as const;
 
 export const workspaces: ConfigKind = {
   word: 'workspace',
+  hidden: ['vars'],
   schema: () => jsonSchema(entry, 'input'),
   async stored({ store }) {
     const rows = await listWorkspaces(store.db);
@@ -32,14 +47,16 @@ export const workspaces: ConfigKind = {
           deny_when,
           require_saved_plan: row.require_saved_plan === 1,
           protect_destroy: row.protect_destroy === 1,
+          ...inputsOf(row.inputs),
         }),
       ]),
     );
   },
   read(map, restore) {
-    const { dir, path, ...rest } = readEntry(entry, map, restore);
+    const { dir, path, vars = {}, ...rest } = readEntry(entry, map, restore);
     const place = { dir: dir === undefined ? undefined : resolve(dir), path: path === '' ? undefined : path };
-    return Promise.resolve(withoutEmpty({ ...place, ...rest }));
+    const texts = Object.fromEntries(Object.entries(vars).map(([name, value]) => [name, String(value)]));
+    return Promise.resolve(withoutEmpty({ ...place, ...rest, vars: texts }));
   },
   add: (name, to) => [['workspace.add', { name, ...to }]],
   change(name, from, to) {
@@ -49,10 +66,21 @@ export const workspaces: ConfigKind = {
       require_saved_plan: to['require_saved_plan'] === true,
       protect_destroy: to['protect_destroy'] === true,
     };
-    return [['workspace.update', { name, ...placeChange(from, to), ...policy }]];
+    return [['workspace.update', { name, ...placeChange(from, to), ...policy, ...inputChange(from, to) }]];
   },
   remove: (name) => [['workspace.remove', { name }]],
 };
+
+function inputsOf(column: string): Entry {
+  const { vars, runSecrets } = readInputs(column);
+  return { vars, run_secrets: runSecrets };
+}
+
+/** A given list replaces the stored one, so that an empty one forgets it. */
+function inputChange(from: Entry, to: Entry): Entry {
+  const changed = INPUT_FIELDS.filter((each) => !isDeepStrictEqual(from[each], to[each]));
+  return Object.fromEntries(changed.map((each) => [each, to[each] ?? {}]));
+}
 
 /** An update that names a place is refused while a job runs, so one that stays is left out. */
 function placeChange(from: Entry, to: Entry): Entry {
