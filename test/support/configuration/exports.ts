@@ -1,6 +1,6 @@
-/** Small exports of other programs, written by hand after the documented form of each. */
+/** Small exports of other programs. Only that of cron was made by the program; each says what the others follow. */
 
-/** As the backup of Uptime Kuma 1.23 (Settings, Backup) has them. */
+/** With the names that `toJSON` of a monitor and the page of backups write in Uptime Kuma's source (npm: 2.0.0-dev.0). */
 export const UPTIME_KUMA = JSON.stringify({
   version: '1.23.11',
   notificationList: [{ id: 1, name: 'ops' }],
@@ -10,8 +10,27 @@ export const UPTIME_KUMA = JSON.stringify({
       name: 'My Site',
       type: 'http',
       url: 'https://example.org/',
+      method: 'GET',
+      hostname: null,
+      port: null,
+      maxretries: 0,
+      weight: 2000,
+      active: true,
+      timeout: 48,
       interval: 60,
+      retryInterval: 60,
+      keyword: null,
+      invertKeyword: false,
+      ignoreTls: true,
+      upsideDown: false,
       accepted_statuscodes: ['200-299'],
+      dns_resolve_type: 'A',
+      dns_resolve_server: '1.1.1.1',
+      notificationIDList: { 1: true },
+      tags: [],
+      authMethod: 'basic',
+      headers: null,
+      body: null,
     },
     {
       id: 2,
@@ -30,10 +49,12 @@ export const UPTIME_KUMA = JSON.stringify({
     { id: 6, name: 'Gateway', type: 'ping', hostname: '192.0.2.1', interval: 30 },
     { id: 7, name: 'Zone', type: 'dns', hostname: 'example.org', interval: 300 },
     { id: 8, name: 'Backup', type: 'push', interval: 3_600 },
+    { id: 9, name: 'No error', type: 'keyword', url: 'https://example.org/', keyword: 'error', invertKeyword: true },
+    { id: 10, name: 'Down', type: 'ping', hostname: '192.0.2.9', upsideDown: true },
   ],
 });
 
-/** As the configuration file of Gatus 5. */
+/** A configuration file of Gatus 5, with the names of fields and conditions of its source (config/endpoint). */
 export const GATUS = `
 alerting: {slack: {webhook-url: "https://hooks.example.org/x"}}
 endpoints:
@@ -52,7 +73,7 @@ endpoints:
   - {name: shell, url: "ssh://192.0.2.10"}
 `;
 
-/** As the backup of a project of Semaphore 2.10. */
+/** A backup of a project of Semaphore, with the names of its source (services/project/types.go, db/Schedule.go). */
 export const SEMAPHORE = JSON.stringify({
   meta: { name: 'Ops' },
   repositories: [{ name: 'Play Books', git_url: 'https://u:hunter2@git.example.org/ops.git', git_branch: 'main' }],
@@ -70,10 +91,20 @@ export const SEMAPHORE = JSON.stringify({
     { name: 'Plan', app: 'terraform', playbook: '', repository: 'Play Books', inventory: 'Prod' },
     { name: 'By hand', app: 'ansible', playbook: 'x.yml', repository: 'Play Books', inventory: 'Prod' },
   ],
-  schedules: [{ name: 'nightly', cron_format: '0 3 * * *', template: 'Patch', active: true }],
+  schedules: [
+    { name: 'nightly', cron_format: '0 3 * * *', template: 'Patch', active: true, type: '' },
+    {
+      name: 'tonight',
+      cron_format: '',
+      template: 'Patch',
+      active: true,
+      type: 'run_at',
+      run_at: '2026-01-01T00:00:00Z',
+    },
+  ],
 });
 
-/** As `awx export` of AWX 24 prints them. */
+/** After the documentation of `awx export` and of schedules of AWX 24; no AWX was run. */
 export const AWX = JSON.stringify({
   projects: [{ name: 'Ops', scm_type: 'git', scm_url: 'https://git.example.org/ops.git', scm_branch: '' }],
   inventory: [{ name: 'Prod' }],
@@ -101,7 +132,26 @@ export const AWX = JSON.stringify({
   ],
 });
 
-/** The forms of crontab(5) of Debian; the first lines are those of its /etc/crontab. */
+/** /etc/crontab as Debian 12's package cron-daemon-common 3.0pl1-162 has it, without its first comments. */
+export const DEBIAN_CRONTAB = `SHELL=/bin/sh
+PATH=/usr/local/sbin:/usr/local/bin:/sbin:/bin:/usr/sbin:/usr/bin
+
+# Example of job definition:
+# .---------------- minute (0 - 59)
+# |  .------------- hour (0 - 23)
+# |  |  .---------- day of month (1 - 31)
+# |  |  |  .------- month (1 - 12) OR jan,feb,mar,apr ...
+# |  |  |  |  .---- day of week (0 - 6) (Sunday=0 or 7) OR sun,mon,tue,wed,thu,fri,sat
+# |  |  |  |  |
+# *  *  *  *  * user-name command to be executed
+17 *\t* * *\troot\tcd / && run-parts --report /etc/cron.hourly
+25 6\t* * *\troot\ttest -x /usr/sbin/anacron || { cd / && run-parts --report /etc/cron.daily; }
+47 6\t* * 7\troot\ttest -x /usr/sbin/anacron || { cd / && run-parts --report /etc/cron.weekly; }
+52 6\t1 * *\troot\ttest -x /usr/sbin/anacron || { cd / && run-parts --report /etc/cron.monthly; }
+#
+`;
+
+/** Further forms of crontab(5) of Debian, by hand; the heading is that of Debian 10. */
 export const CRONTAB = `# /etc/crontab: system-wide crontab
 SHELL=/bin/sh
 # m h dom mon dow user\tcommand

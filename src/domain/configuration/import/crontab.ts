@@ -16,8 +16,11 @@ const NICKNAMES: Readonly<Record<string, string>> = {
 const VARIABLE = /^([A-Za-z_]\w*)\s*=\s*(.*)$/;
 const NICKNAMED = /^(@[a-z]+)\s+(.+)$/;
 const FIVE_FIELDS = /^((?:\S+\s+){4}\S+)\s+(.+)$/;
-/** In the heading of /etc/crontab and of files in /etc/cron.d: a user before the command. */
-const USER_HEADING = /^#.*\bdow\s+user\b/;
+/**
+ * In the heading of /etc/crontab: a user before the command. The first form is that of Debian up to 10, the second that
+ * of later ones.
+ */
+const USER_HEADING = /^#.*\b(?:dow\s+user|user-name)\b/;
 /** A command without any of these needs no shell. */
 const SHELL = /[\\"'$`|&;<>(){}*?[\]~#!=\n]/;
 

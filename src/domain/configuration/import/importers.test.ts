@@ -1,7 +1,14 @@
-/** The exports are written by hand after the documented form of each program; none was made by the program itself. */
+/** What the exports are, and which of them a program made, is beside each of them. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { AWX, CRONTAB, GATUS, SEMAPHORE, UPTIME_KUMA } from '../../../../test/support/configuration/exports.ts';
+import {
+  AWX,
+  CRONTAB,
+  DEBIAN_CRONTAB,
+  GATUS,
+  SEMAPHORE,
+  UPTIME_KUMA,
+} from '../../../../test/support/configuration/exports.ts';
 import { refusal } from '../../../../test/support/refusal.ts';
 import { IMPORTERS } from './importers.ts';
 
@@ -30,9 +37,13 @@ describe('An export', () => {
       zone: { kind: 'dns', interval: '300s', targets: ['target=example.org'] },
     });
     assert.deepEqual(notes, [
+      'My Site: its authMethod is left out.',
+      'My Site: its certificate is verified.',
       'API: the method is GET instead of POST.',
       'Left out: SSH: a check of kind tcp takes NAME=IP:PORT as its target.',
       'Left out: Backup: no kind of check is like the type "push".',
+      'Left out: No error: a check cannot expect that a text is missing.',
+      'Left out: Down: a check cannot be upside down.',
       'Left out: 1 notifications; see svc serve --notify.',
     ]);
   });
@@ -67,6 +78,7 @@ describe('An export', () => {
     assert.deepEqual(notes, [
       'Needed: svc source add play-books --git https://git.example.org/ops.git --ref main',
       'Needed: svc inventory add prod --file FILE',
+      'Left out: Patch (tonight): it runs once.',
       'Patch: its arguments are left out.',
       'Left out: Plan: templates of terraform have no counterpart.',
       'Left out: By hand: it has no schedule; use svc playbook run or a rule.',
@@ -129,6 +141,25 @@ describe('An export', () => {
       'Left out: line 9: it is no line of a crontab.',
       'Schedules are disabled; remove "enabled: false" once the crontab does not run them any more.',
     ]);
+  });
+
+  test('of the crontab of Debian has no user in its commands', async () => {
+    const { schedules, notes } = await imported('crontab', DEBIAN_CRONTAB);
+    assert.deepEqual(
+      Object.values(schedules).map((each) => Object.values(each).slice(0, 2)),
+      [
+        ['17 * * * *', 'hourly', 'cd / && run-parts --report /etc/cron.hourly'],
+        ['25 6 * * *', 'daily'],
+        ['47 6 * * 7', 'weekly'],
+        ['52 6 1 * *', 'monthly'],
+      ].map(
+        ([cron, each, command = `test -x /usr/sbin/anacron || { cd / && run-parts --report /etc/cron.${each}; }`]) => [
+          cron,
+          ['sh', '-c', command],
+        ],
+      ),
+    );
+    assert.equal(notes.filter((note) => note.includes('it ran as root')).length, 4);
   });
 
   test('is refused if it is of another program, or too large', async () => {

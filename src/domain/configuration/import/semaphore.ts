@@ -14,6 +14,9 @@ export function importSemaphore(text: string): Imported {
   for (const template of objectsIn(file['templates'])) {
     const title = textIn(template['name']) ?? 'template';
     const own = textIn(template['cron']);
+    for (const each of schedules.get(title) ?? [])
+      if (textIn(each['cron_format']) === null)
+        found.leave(`${title} (${textIn(each['name']) ?? 'schedule'})`, 'it runs once');
     const times = [
       ...(own === null ? [] : [own]),
       ...(schedules.get(title) ?? []).flatMap((each) => textIn(each['cron_format']) ?? []),

@@ -23,6 +23,8 @@ function importMonitor(found: Collector, monitor: Json): void {
     enabled: monitor['active'] !== false && monitor['active'] !== 0,
   };
   if (monitor['upsideDown'] === true) return found.leave(title, 'a check cannot be upside down');
+  if (type === 'keyword' && monitor['invertKeyword'] === true)
+    return found.leave(title, 'a check cannot expect that a text is missing');
   if (type === 'http' || type === 'keyword')
     return found.check(title, 'http', textIn(monitor['url']) ?? '', {
       ...common,
@@ -38,6 +40,9 @@ function httpFields(found: Collector, title: string, monitor: Json): Record<stri
   const method = textIn(monitor['method']) ?? 'GET';
   if (method !== 'GET' && method !== 'HEAD')
     found.note(`${title}: the method is GET instead of ${method.slice(0, 20)}.`);
+  for (const field of ['headers', 'body', 'authMethod'])
+    if (textIn(monitor[field]) !== null) found.note(`${title}: its ${field} is left out.`);
+  if (monitor['ignoreTls'] === true) found.note(`${title}: its certificate is verified.`);
   const codes = Array.isArray(monitor['accepted_statuscodes']) ? monitor['accepted_statuscodes'].map(textIn) : [];
   const [code] = codes;
   const one = codes.length === 1 && /^[1-5]\d\d$/.test(code ?? '') ? Number(code) : null;
