@@ -25,7 +25,7 @@ async function withSecret(t: Parameters<typeof startProgram>[0]): Promise<Progra
   return program;
 }
 
-test('Variables and secrets of a workspace are applied, and its export has names only and does not differ', async (t) => {
+test('Variables and secrets of a workspace are applied; its export has names only and does not differ', async (t) => {
   const program = await withSecret(t);
   await apply(program, FILE);
   assert.deepEqual(await inputsOf(program), {

@@ -1,6 +1,6 @@
 /** Small exports of other programs. Only that of cron was made by the program; each says what the others follow. */
 
-/** With the names that `toJSON` of a monitor and the page of backups write in Uptime Kuma's source (npm: 2.0.0-dev.0). */
+/** With the names that `toJSON` of a monitor and the page of backups have in the source of Uptime Kuma 2.0.0-dev.0. */
 export const UPTIME_KUMA = JSON.stringify({
   version: '1.23.11',
   notificationList: [{ id: 1, name: 'ops' }],
