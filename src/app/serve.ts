@@ -32,7 +32,7 @@ import { Listeners } from './run/listeners.ts';
 import { type Running, sayReady } from './run/ready.ts';
 import { InPlace } from './run/restarting.ts';
 import { type ServiceManager, serviceManager } from './run/sd-notify.ts';
-import { releaseStartMemory } from './run/start-memory.ts';
+import { StartMemory } from './run/start-memory.ts';
 import { untilStopSignal } from './run/stop.ts';
 import { Teardown } from './run/teardown.ts';
 
@@ -49,13 +49,13 @@ async function runUntilStopped(start: () => Promise<Running>, settings: Settings
   const release = holdProcess();
   // Listen from the beginning: a signal may come just before the daemon is ready, when it has already claimed jobs.
   const stopSignal = untilStopSignal();
-  let keepMemory = (): void => undefined;
+  const memory = new StartMemory();
   try {
     const running = await start();
     await sayReady(running, settings, io);
     const manager = managerOf(running);
     manager.ready(`on ${running.webUrl}`);
-    keepMemory = releaseStartMemory(running.runtime.services.clock);
+    memory.releaseLater(running.runtime.services.clock);
     const handed = await Promise.race([stopSignal.then(() => null), running.restartInPlace]);
     // A service that says that it stops would be ended by its manager.
     if (handed === null) manager.stopping();
@@ -65,7 +65,7 @@ async function runUntilStopped(start: () => Promise<Running>, settings: Settings
     if (handed !== null && !stopSignal.isSignalled()) becomeProgram(handed());
     return 0;
   } finally {
-    keepMemory();
+    memory.keep();
     release();
   }
 }

@@ -4,12 +4,21 @@ import type { Clock } from '../../lib/clock.ts';
 const AFTER_MS = 5_000;
 
 /**
- * Gives memory back that only the start needed. The young half of V8's heap stays as large as the start has made it
- * (17 MB) until a collection that is to save memory, and V8 makes none by itself in a process that does nothing.
- * It holds the event loop once, for some 60 ms. Needs `--expose-gc`, which bin/svc passes. The result cancels it.
+ * The memory that only the start needed. The young half of V8's heap stays as large as the start has made it (17 MB)
+ * until a collection that is to save memory, and V8 makes none by itself in a process that does nothing.
  */
-export function releaseStartMemory(clock: Pick<Clock, 'after'>): () => void {
-  return clock.after(AFTER_MS, () => {
-    globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-  });
+export class StartMemory {
+  #cancel: (() => void) | null = null;
+
+  /** Gives it back once, and holds the event loop for some 60 ms. Needs `--expose-gc`, which bin/svc passes. */
+  releaseLater(clock: Pick<Clock, 'after'>): void {
+    this.#cancel = clock.after(AFTER_MS, () => {
+      globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+    });
+  }
+
+  /** The program ends before that. */
+  keep(): void {
+    this.#cancel?.();
+  }
 }

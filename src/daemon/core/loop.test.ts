@@ -123,40 +123,40 @@ describe('a loop', () => {
   });
 });
 
-describe('a loop that rests without commits', () => {
-  /** A clock that the test moves, and a loop on it that is due each second. */
-  async function scene(t: TestContext, pass: () => Pass | Error | void = () => undefined) {
-    let now = 0;
-    const { clock, ring, waits } = stoppedClock();
-    const on = { version: 'a' as string | null, passes: 0, waits };
-    const loop = startLoop({
-      name: 'x',
-      clock: { ...clock, monotonic: () => now },
-      everyMs: 1_000,
-      version: () => on.version,
-      async once() {
-        on.passes += 1;
-        const result = pass();
-        if (result instanceof Error) throw result;
-        return result;
-      },
-      onError: () => undefined,
-    });
-    t.after(() => loop.stop());
-    await turn();
-    /** The number of passes in `seconds`. */
-    const passesIn = async (seconds: number): Promise<number> => {
-      const before = on.passes;
-      for (let n = 0; n < seconds; n += 1) {
-        now += 1_000;
-        ring();
-        await turn();
-      }
-      return on.passes - before;
-    };
-    return { on, loop, passesIn };
-  }
+/** A clock that the test moves, and a loop on it that is due each second. */
+async function scene(t: TestContext, pass: () => Pass | Error | void = () => undefined) {
+  let now = 0;
+  const { clock, ring, waits } = stoppedClock();
+  const on = { version: 'a' as string | null, passes: 0, waits };
+  const loop = startLoop({
+    name: 'x',
+    clock: { ...clock, monotonic: () => now },
+    everyMs: 1_000,
+    version: () => on.version,
+    async once() {
+      on.passes += 1;
+      const result = pass();
+      if (result instanceof Error) throw result;
+      return result;
+    },
+    onError: () => undefined,
+  });
+  t.after(() => loop.stop());
+  await turn();
+  /** The number of passes in `seconds`. */
+  const passesIn = async (seconds: number): Promise<number> => {
+    const before = on.passes;
+    for (let n = 0; n < seconds; n += 1) {
+      now += 1_000;
+      ring();
+      await turn();
+    }
+    return on.passes - before;
+  };
+  return { on, loop, passesIn };
+}
 
+describe('a loop that rests without commits', () => {
   test('makes each pass for 10 s after a commit, then one each 30 s', async (t) => {
     const { on, passesIn } = await scene(t);
     assert.equal(await passesIn(10), 10);

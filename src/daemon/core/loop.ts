@@ -67,6 +67,8 @@ const AFTER_COMMIT_MS = 10_000;
 /** And from then on a pass is made at least this often. */
 const RESTING_EVERY_MS = 30_000;
 
+const NOTHING = (): void => undefined;
+
 /** The milliseconds of a wait of about `ms`, to a moment that loops have in common. */
 function together(clock: Clock, ms: number): number {
   if (ms < TOGETHER_MS) return ms;
@@ -129,16 +131,17 @@ export function startLoop(options: LoopOptions): Loop {
         hasFailed = true;
         onError(name, error);
       }
-      let cancel = (): void => undefined;
+      const mayRest = !hasFailed && dueMs === undefined;
+      const timer = { cancel: NOTHING };
       const wait = (ms: number): void => {
-        cancel = clock.after(ms, () => {
-          if (!hasFailed && dueMs === undefined && rest.goesOn()) wait(together(clock, everyMs));
+        timer.cancel = clock.after(ms, () => {
+          if (mayRest && rest.goesOn()) wait(together(clock, everyMs));
           else bell.ring();
         });
       };
       wait(dueMs !== undefined && dueMs < everyMs ? dueMs : together(clock, everyMs));
       await bell.wait(stopping.signal);
-      cancel();
+      timer.cancel();
     }
   };
   const running = run();

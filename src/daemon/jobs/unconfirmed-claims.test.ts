@@ -11,7 +11,7 @@ for (const isCommitted of [true, false])
     const clock: Clock = { ...systemClock, monotonic: () => systemClock.monotonic() + later };
     const on = await scene(t, { clock });
     const id = await on.job();
-    const { write } = on.store;
+    const write = on.store.write.bind(on.store);
     const broken = new Failure('unavailable', 'The store cannot be reached.');
     Reflect.set(on.store, 'write', async (body: Parameters<typeof write>[0]) => {
       await write(async (tx) => {

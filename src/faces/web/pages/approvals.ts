@@ -90,15 +90,17 @@ function planSection(approval: Approval, plan: Plan | Failure | null, request: P
   return html`<h2>Plan</h2>\n<p class="line">Its values are shown to the scopes operator and approve only.</p>\n`;
 }
 
+function tab(title: string, to: string, isShown: boolean): Html {
+  return html`<a href="${to}"${isShown ? html` aria-current="true"` : html``}>${title}</a>\n`;
+}
+
 /** In parts, or in the words of the command line, which are the same values: the URL says which. */
 function planView(plan: Plan, request: PageRequest): Html {
   const { params, query, display, url } = request;
   const isText = query.get('plan') === 'console';
   const here = url(`/approvals/${params['id'] ?? ''}`);
-  const link = (title: string, to: string, isShown: boolean): Html =>
-    html`<a href="${to}"${isShown ? html` aria-current="true"` : html``}>${title}</a>\n`;
   return html`<nav class="tabs" aria-label="Form of the plan">
-${link('Structured', `${here}#plan`, !isText)}${link('Console', `${here}?plan=console#plan`, isText)}</nav>
+${tab('Structured', `${here}#plan`, !isText)}${tab('Console', `${here}?plan=console#plan`, isText)}</nav>
 ${isText ? blocksHtml(textOf('approval.plan', plan, display), request) : planHtml(plan)}`;
 }
 

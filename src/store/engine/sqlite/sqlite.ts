@@ -95,12 +95,12 @@ export async function openSqlite(file: string, clock: Clock): Promise<Engine> {
     reader: readerDb,
     async transaction(body) {
       log.restore();
-      let flushed: Promise<void> | null = null;
-      const value = await immediate(writer, writerDb, clock, body, () => (flushed = log.flush())).finally(() => {
+      const flushes: Promise<void>[] = [];
+      const value = await immediate(writer, writerDb, clock, body, () => flushes.push(log.flush())).finally(() => {
         versionHere.forget();
         foreign.committed();
       });
-      await flushed;
+      await Promise.all(flushes);
       return value;
     },
     durable: () => log.pending,
