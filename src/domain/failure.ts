@@ -108,7 +108,11 @@ export class Failure extends Error {
   readonly extra: Readonly<Record<string, unknown>>;
 
   constructor(code: FailureCode, message: string, extra: Readonly<Record<string, unknown>> = {}) {
+    // A refusal is no fault: nobody looks for its place, and a stack costs as much as a whole answer from memory.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(message);
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = 'Failure';
     this.code = code;
     this.extra = extra;
