@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { BUNDLE, bundle } from '../scripts/bundle.ts';
 import type { Part } from './kit/bench.ts';
 import { removeFilled } from './kit/filled.ts';
-import { thisMachine } from './kit/machine.ts';
+import { QUIET_KEYS, thisMachine } from './kit/machine.ts';
 import { Report } from './kit/report.ts';
 import { clearScratch, clearScratchNow } from './kit/scratch.ts';
 import { monotonicMs } from './kit/time.ts';
@@ -110,7 +110,8 @@ function parse(args: readonly string[]): Arguments {
 
 async function main({ parts, quick, save }: Arguments): Promise<number> {
   const report = new Report();
-  const machine = thisMachine();
+  const machine = await thisMachine();
+  for (const key of QUIET_KEYS) process.stdout.write(`${key}: ${machine[key]}\n`);
   await bundle(BUNDLE);
   const before = monotonicMs();
   for (const name of parts) {
