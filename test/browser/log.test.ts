@@ -81,7 +81,7 @@ describe('The log of a job in a browser', { skip: needs('chromium') }, () => {
     await context.close();
   });
 
-  test('long lines are wrapped, or scrolled sideways, with scripts and without', async () => {
+  test('lines are wrapped or scrolled sideways, and have their times, with scripts and without', async () => {
     const { program } = place;
     const id = await runningJob();
     await program.print(id, [`${'long '.repeat(200)}end`, 'short']);
@@ -97,6 +97,10 @@ describe('The log of a job in a browser', { skip: needs('chromium') }, () => {
       assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
       await page.getByLabel('Wrap long lines').check();
       assert.deepEqual(await size(), [wrapped, false]);
+      const time = "getComputedStyle(document.querySelector('.log [data-at]'), '::before').content";
+      assert.equal(await page.evaluate(time), 'none');
+      await page.locator('.times').check();
+      assert.match(String(await page.evaluate(time)), /^(?:attr\(data-at\)|"\d\d:\d\d:\d\d")$/);
       assert.deepEqual(faults, []);
       await context.close();
     }
