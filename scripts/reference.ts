@@ -83,7 +83,8 @@ function states(): string {
     diagram,
     prose(
       `Terminal: ${terminal.join(', ')}. \`degraded\` counts as success; \`interrupted\` means that the daemon died ` +
-        'or was stopped while the job ran. A restore from a backup ends queued jobs as `interrupted` too.',
+        'or was stopped while the job ran, or that the store failed when it was to start. A restore from a backup ' +
+        'ends queued jobs as `interrupted` too.',
     ),
   );
 }
