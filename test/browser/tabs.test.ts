@@ -62,7 +62,7 @@ describe('The script of the console', { skip: needs('chromium') }, () => {
     await page.reload();
     await page
       .locator('#live')
-      .getByText(/^Every \d+ s \(stream limit reached\)$/)
+      .getByText(/^Every \d+s \(stream limit reached\)$/)
       .waitFor();
     assert.deepEqual(faults, []);
     await context.close();

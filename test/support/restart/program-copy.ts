@@ -28,11 +28,15 @@ export function copyProgram(folder: string, bundle = dirname(process.env['GATEHO
     main,
     install(version) {
       writeFileSync(main, whole);
-      for (const file of readdirSync(dist).filter((name) => /\.m?js$/.test(name))) {
+      const line = `VERSION=${JSON.stringify(now)}`;
+      const files = readdirSync(dist).filter((name) => /\.m?js$/.test(name));
+      const changed = files.filter((file) => {
         const text = readFileSync(join(dist, file), 'utf8');
-        const line = `VERSION = ${JSON.stringify(now)}`;
-        if (text.includes(line)) writeFileSync(join(dist, file), text.replace(line, `VERSION = "${version}"`));
-      }
+        if (!text.includes(line)) return false;
+        writeFileSync(join(dist, file), text.replace(line, `VERSION="${version}"`));
+        return true;
+      });
+      if (changed.length === 0) throw new Error(`no file of the bundle has ${line}`);
       now = version;
     },
     damage: () => writeFileSync(main, 'let broken = ;\n'),
