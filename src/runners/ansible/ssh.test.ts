@@ -62,7 +62,7 @@ describe('a playbook over SSH', { skip: needs('ansible-playbook', 'sshd', 'ssh')
     };
   };
 
-  it('runs on hosts whose keys are known, with the key of the inventory, and copies files', async () => {
+  it('runs on a host whose key is known, with the key of the inventory, and copies files', async () => {
     await using runs = new PlaybookRuns();
     const { outcome, text } = await runs.run(
       {
@@ -81,15 +81,12 @@ describe('a playbook over SSH', { skip: needs('ansible-playbook', 'sshd', 'ssh')
         'files/data.txt': 'data',
         'templates/page.j2': ' of {{ inventory_hostname }}',
       },
-      { materials: await materials({ web1: server.port, web2: server.port }), spec: { egressPorts: [server.port] } },
+      { materials: await materials({ web1: server.port }), spec: { egressPorts: [server.port] } },
     );
     assert.deepEqual([outcome.state, outcome.exitCode], ['succeeded', 0], text);
     assert.deepEqual(
       outcome.result?.hosts.map(({ host, failures }) => [host, failures]),
-      [
-        ['web1', 0],
-        ['web2', 0],
-      ],
+      [['web1', 0]],
     );
   });
 
