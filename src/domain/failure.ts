@@ -108,7 +108,7 @@ export class Failure extends Error {
   readonly extra: Readonly<Record<string, unknown>>;
 
   constructor(code: FailureCode, message: string, extra: Readonly<Record<string, unknown>> = {}) {
-    // A refusal is no fault: nobody looks for its place, and a stack costs as much as a whole answer from memory.
+    // A refusal is no fault: its place is of no interest, and a stack costs as much as a whole answer from memory.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(message);

@@ -223,6 +223,7 @@ async function attempt(what: () => Promise<void>): Promise<boolean> {
 /** For the proof that the test bites: a commit that waits for no disk, as SQLite makes it with synchronous=NORMAL. */
 function withoutSync(): void {
   Reflect.set(fs, 'fdatasync', skipSync);
+  Reflect.set(fs, 'fdatasyncSync', () => undefined);
   syncBuiltinESMExports();
 }
 

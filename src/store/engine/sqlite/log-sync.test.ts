@@ -10,8 +10,12 @@ import { FlushFailed, type Flusher, LogSync } from './log-sync.ts';
 
 const BROKEN = Object.assign(new Error('EIO'), { code: 'EIO' });
 
-/** A log on a disk that the test breaks. */
-function scene(t: TestContext, clock: Clock = systemClock) {
+/** A log on a disk that the test breaks, slow unless it is said to be quick. */
+async function scene(
+  t: TestContext,
+  { clock = systemClock, isQuick = false }: { clock?: Clock; isQuick?: boolean } = {},
+) {
+  let now = 0;
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-log-'));
   t.after(() => rmSync(dir, { recursive: true }));
   writeFileSync(join(dir, 'log'), '');
@@ -23,10 +27,22 @@ function scene(t: TestContext, clock: Clock = systemClock) {
       flushes.push(flush);
       return flush.promise;
     },
-    now: (fd) => void here.push(fd),
+    now(fd) {
+      here.push(fd);
+      now += on.nowTakes;
+      if (on.broken !== null) throw on.broken;
+    },
   };
   const checkpoints: string[] = [];
-  const on = { flushes, here, checkpoints, checkpoint: { busy: 0, log: 3, checkpointed: 3 } as object | Error };
+  const on = {
+    flushes,
+    here,
+    checkpoints,
+    nowTakes: 0.3,
+    broken: null as Error | null,
+    pass: (ms: number) => void (now += ms),
+    checkpoint: { busy: 0, log: 3, checkpointed: 3 } as object | Error,
+  };
   const writer = {
     run(sql: string) {
       checkpoints.push(sql);
@@ -34,14 +50,19 @@ function scene(t: TestContext, clock: Clock = systemClock) {
       return { rows: [on.checkpoint] };
     },
   } as unknown as SqliteConnection;
-  const log = new LogSync(join(dir, 'log'), writer, clock, flusher);
+  const log = new LogSync(join(dir, 'log'), writer, { ...clock, monotonic: () => now }, flusher);
   t.after(() => log.close());
+  if (!isQuick) {
+    on.nowTakes = 30;
+    await log.flush();
+    here.length = 0;
+  }
   return { ...on, on, log };
 }
 
 describe('the flush of the log', () => {
   test('F08: is pending from the commit on, until the disk has confirmed it', async (t) => {
-    const { log, flushes } = scene(t);
+    const { log, flushes } = await scene(t);
     assert.equal(log.pending, null);
     const flushed = log.flush();
     let isOver = false;
@@ -56,7 +77,7 @@ describe('the flush of the log', () => {
   });
 
   test('F06: that failed is made good by moving the log into the database', async (t) => {
-    const { log, flushes, checkpoints } = scene(t);
+    const { log, flushes, checkpoints } = await scene(t);
     const flushed = log.flush();
     flushes[0]?.reject(BROKEN);
     await flushed;
@@ -70,7 +91,7 @@ describe('the flush of the log', () => {
     ['another process keeps the log from being moved', { busy: 1, log: 3, checkpointed: 1 }],
   ] as const)
     test(`F06: fails where ${why}, and the next transaction is refused until the log is moved`, async (t) => {
-      const { log, on, flushes } = scene(t);
+      const { log, on, flushes } = await scene(t);
       on.checkpoint = checkpoint;
       const flushed = log.flush();
       const { pending } = log;
@@ -84,9 +105,31 @@ describe('the flush of the log', () => {
 
   test('is made in this thread where the others are held', async (t) => {
     const clock: Clock = { ...systemClock, after: (_ms, fire) => systemClock.after(1, fire) };
-    const { log, here } = scene(t, clock);
+    const { log, here } = await scene(t, { clock });
     await log.flush();
     assert.equal(here.length, 1);
     assert.equal(log.pending, null);
+  });
+
+  test('is made in this thread on a quick disk, and in another one for a time after a slow flush', async (t) => {
+    const { log, on, flushes, here } = await scene(t, { isQuick: true });
+    await log.flush();
+    assert.deepEqual([here.length, flushes.length, log.pending], [1, 0, null]);
+    on.nowTakes = 3;
+    await log.flush();
+    const flushed = log.flush();
+    assert.deepEqual([here.length, flushes.length], [2, 1]);
+    flushes[0]?.resolve();
+    await flushed;
+    on.pass(250);
+    await log.flush();
+    assert.deepEqual([here.length, flushes.length], [3, 1]);
+  });
+
+  test('F06: that failed in this thread is made good, too', async (t) => {
+    const { log, on, checkpoints } = await scene(t, { isQuick: true });
+    on.broken = BROKEN;
+    await log.flush();
+    assert.equal(checkpoints.length, 1);
   });
 });
