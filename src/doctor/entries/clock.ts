@@ -24,9 +24,7 @@ export async function examineClock(facts: Facts): Promise<Finding> {
   const database = await databaseAhead(facts);
   const faults: string[] = [];
   if (Math.abs(driftMs) > DRIFT_WARN_MS) {
-    faults.push(
-      `the wall clock was moved by ${signed(driftMs)} since the start of this process, or the machine slept`,
-    );
+    faults.push(`the wall clock was moved by ${signed(driftMs)} since the start of this process, or the machine slept`);
   }
   if (database.aheadMs !== null && Math.abs(database.aheadMs) > DATABASE_WARN_MS) {
     faults.push(`the database's clock is ${signed(database.aheadMs)} against ours`);

@@ -20,10 +20,15 @@ const SITE = `
       command: echo from {{ inventory_hostname }}
 `;
 
+/** How long a server may take to show its key, in seconds: ssh-keyscan itself gives up after five, without an error. */
+const SCAN_S = 60;
+
 /** The host keys of a server, as lines of known_hosts. */
 function keysOf(port: number): string {
-  const args = ['-p', String(port), '-t', 'ed25519', '127.0.0.1'];
-  return spawnSync('ssh-keyscan', args, { encoding: 'utf8' }).stdout;
+  const args = ['-T', String(SCAN_S), '-p', String(port), '-t', 'ed25519', '127.0.0.1'];
+  const { stdout, stderr } = spawnSync('ssh-keyscan', args, { encoding: 'utf8' });
+  assert.match(stdout, /ssh-ed25519/, stderr);
+  return stdout;
 }
 
 /** Tries of a run. */

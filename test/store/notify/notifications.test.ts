@@ -43,10 +43,7 @@ for (const engine of ENGINES) {
         [/^answered 507$/, await serve(t, saying('507 Insufficient Storage'))],
         [/^no answer within 5s$/, await serve(t, () => undefined)],
         [/^the connection failed \(HPE_/, await serve(t, dripping)],
-        [
-          /^no connection within 3s$|^the connection failed/,
-          await serve(t, (socket) => void socket.resume(), 'https'),
-        ],
+        [/^no connection within 3s$|^the connection failed/, await serve(t, (socket) => void socket.resume(), 'https')],
         [/^the connection failed \((ECONNRESET|EPIPE)\)$/, await serve(t, (socket) => void socket.resetAndDestroy())],
         [/^the connection failed \(HPE_HEADER_OVERFLOW\)$/, await serve(t, endless)],
         [/^the connection failed \(ECONNREFUSED\)$/, 'http://127.0.0.1:1/'],
