@@ -38,8 +38,8 @@ interface Row {
 
 const HOW_TO_READ = `## How to read
 
-\`npm run bench\` measures the real program as a package carries it, with every answer sent after its commit is
-on the disk. Absolute figures say as much about the machine as about the program, so each is shown beside a
+\`npm run bench\` measures the real program as a package carries it, with \`synchronous=FULL\` and every answer sent
+after its commit. Absolute figures say as much about the machine as about the program, so each is shown beside a
 **floor**: the least that anybody's program would have to do for the same, written as barely as possible and measured
 in the same run, mostly in turn with what it is a floor for. The **ratio** is figure divided by floor; a goal is a ratio
 where one makes sense and an amount otherwise. \`ok\` and \`miss\` compare with the goal; nothing fails on a miss. Load

@@ -37,11 +37,6 @@ export interface Store {
   readonly migrated: readonly Pick<Migration, 'number' | 'name'>[];
   /** Runs `work` in a transaction that it may share with others; resolves once that is durable. */
   write<T>(work: Work<T>, options?: WriteOptions): Promise<T>;
-  /**
-   * Resolves, and never rejects, once what `db` shows now would survive a power cut; null where it would. To be awaited
-   * before what was read is answered. Covers the commits of this process.
-   */
-  durable(): Promise<void> | null;
   /** Changes with every commit; null where the database has no cheap counter. */
   version(): string | null;
   /** Changes with every commit of another process; null where the database has no cheap counter. */
@@ -103,7 +98,6 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     chain,
     migrated,
     write: (work, options) => gate.write(work, options),
-    durable: () => engine.durable(),
     version: () => engine.version(),
     foreignVersion: () => engine.foreignVersion(),
     onForeignCommit: (listener) => engine.onForeignCommit(listener),

@@ -101,8 +101,17 @@ class Rest {
     return this.#seen !== null && now - this.#changedAt > AFTER_COMMIT_MS && now - this.#passAt < RESTING_EVERY_MS;
   }
 
+  /** A store that cannot answer is no reason to rest: the pass finds its fault. */
+  #ask(): string | null {
+    try {
+      return this.#version();
+    } catch {
+      return null;
+    }
+  }
+
   #look(): void {
-    const version = this.#version();
+    const version = this.#ask();
     if (version !== this.#seen) this.#changedAt = this.#clock.monotonic();
     this.#seen = version;
   }

@@ -25,6 +25,11 @@ export class UnconfirmedClaims {
     for (const { id } of rows) this.#claims.delete(id);
   }
 
+  /** Whether this claim of a job still waits: a later claim of the same job is another one. */
+  has(row: JobRow): boolean {
+    return this.#claims.get(row.id)?.row === row;
+  }
+
   /** Those whose commit should have been answered. */
   overdue(): JobRow[] {
     const before = this.#clock.monotonic() - CONFIRMED_WITHIN_MS;

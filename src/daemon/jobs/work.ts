@@ -127,11 +127,12 @@ export class Work {
   async #endUnconfirmed(row: JobRow): Promise<void> {
     const end = { state: 'interrupted', exitCode: null, reason: UNCONFIRMED_REASON } as const;
     const ended = await this.#deps.store.write(async (tx) => {
-      const moved = await endJob(tx, fenceOf(row), end, 'run');
+      // By now the job may have been claimed again, with the same fence where the first claim was undone.
+      const moved = this.#unconfirmed.has(row) && (await endJob(tx, fenceOf(row), end, 'run'));
       if (moved) await this.#deps.kinds[row.kind].interrupted(tx, row);
       return moved;
     });
-    this.#unconfirmed.remove([row]);
+    if (this.#unconfirmed.has(row)) this.#unconfirmed.remove([row]);
     if (!ended) return;
     this.#deps.announceJob(row.id);
     this.#deps.onWithoutEvent();

@@ -48,14 +48,14 @@ async function compileConditions({ reaction }: NextStepsDeps, runId: string): Pr
 /**
  * Continues the runs whose jobs have ended in another way than by a run of this daemon: by a cancel, a decision, a
  * deadline or a rescue, or by a daemon that could not queue the next steps. One that cannot be continued does not stop
- * the others.
+ * the others. Returns how many could not be continued.
  */
-async function continueRuns(deps: NextStepsDeps, signal: AbortSignal): Promise<void> {
+async function continueRuns(deps: NextStepsDeps, signal: AbortSignal): Promise<number> {
   const { store } = deps.reaction;
   const failed = new Set<string>();
   while (!signal.aborted) {
     const due = (await listDueRuns(store.db, BATCH + failed.size)).filter((id) => !failed.has(id));
-    if (due.length === 0) return;
+    if (due.length === 0) break;
     for (const id of due) {
       try {
         await compileConditions(deps, id);
@@ -66,6 +66,7 @@ async function continueRuns(deps: NextStepsDeps, signal: AbortSignal): Promise<v
       }
     }
   }
+  return failed.size;
 }
 
 export const workflowsLoop: LoopRow<NextStepsDeps> = {
@@ -74,7 +75,9 @@ export const workflowsLoop: LoopRow<NextStepsDeps> = {
   wakeOn: ['after-request', 'job-ended'],
   restsWithoutCommits: true,
   once: async (deps, signal) => {
-    await continueRuns(deps, signal);
+    const failed = await continueRuns(deps, signal);
     await recordRunOutcomes(deps, signal);
+    // Without a time the loop would rest although there is work.
+    return failed > 0 ? { dueMs: WORKFLOWS_EVERY_MS } : {};
   },
 };

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openTestStore } from '../../../test/support/store/job-store.ts';
 import { localCaller } from '../../domain/access/caller.ts';
 import { Failure } from '../../domain/failure.ts';
-import { nextTurn } from '../../lib/flow/cooperative.ts';
 import { type Runtime, invoke } from './invoke.ts';
 import { OPERATIONS } from '../table.ts';
 
@@ -18,20 +16,4 @@ test('an operation whose answer holds a secret takes no idempotency key, and not
     assert.match(error.message, /^Idempotency-Key: token\.create takes none/);
     return true;
   });
-});
-
-test('F08: an answer waits until what it shows would survive a power cut', async (t) => {
-  const setup = await openTestStore();
-  t.after(() => setup.close());
-  const flush = Promise.withResolvers<void>();
-  const runtime = { store: { ...setup.store, durable: () => flush.promise }, services: {} } as Runtime;
-  const [list] = OPERATIONS.filter((row) => row.id === 'source.list');
-  const answer = invoke(runtime, list!, { caller: localCaller('test'), raw: {} });
-  assert.equal(
-    await Promise.race([answer, nextTurn().then(nextTurn)]),
-    undefined,
-    'answered before the disk confirmed',
-  );
-  flush.resolve();
-  assert.equal((await answer).status, 200);
 });

@@ -77,24 +77,7 @@ export async function invoke(runtime: Runtime, operation: Operation, invocation:
   const input = parseInput(operation.input, invocation.raw);
   if (isWrite(operation)) return runWrite(runtime, operation, invocation, input);
   const { caller, clientWait = STAYS } = invocation;
-  const answer = present(operation, await operation.run({ ...runtime, caller, clientWait }, input));
-  return durably(runtime.store, answer);
-}
-
-/** An answer shows nothing that a power cut could undo: what was read is durable before it is sent. */
-async function durably(store: Store, answer: Answer): Promise<Answer> {
-  await store.durable();
-  if (answer.shape === 'batches') return { ...answer, body: eachDurably(store, answer.body) };
-  if (answer.shape === 'stream') return { ...answer, events: (signal) => eachDurably(store, answer.events(signal)) };
-  return answer;
-}
-
-async function* eachDurably<T>(store: Store, parts: AsyncIterable<T>): AsyncGenerator<T> {
-  for await (const part of parts) {
-    const pending = store.durable();
-    if (pending !== null) await pending;
-    yield part;
-  }
+  return present(operation, await operation.run({ ...runtime, caller, clientWait }, input));
 }
 
 /** The same if the store could not be opened: an operation that needs it throws the reason. */
@@ -161,7 +144,7 @@ async function writeOnce(
   }
   const asked = heldKey(operation, caller, key, input);
   const first = await kept(runtime.store.db, asked);
-  if (first !== null) return durably(runtime.store, first);
+  if (first !== null) return first;
   try {
     return await commit(runtime, operation, caller, input, asked);
   } catch (error) {
@@ -169,7 +152,7 @@ async function writeOnce(
     if (runtime.store.dialect.faultOf(error) !== 'unique') throw error;
     const winner = await kept(runtime.store.db, asked);
     if (winner === null) throw error;
-    return durably(runtime.store, winner);
+    return winner;
   }
 }
 

@@ -72,12 +72,9 @@ export interface Engine {
   readonly reader: Db;
   /**
    * Runs `body` on the connection that writes, in one transaction. Waits, within a limit, while another process
-   * writes. Resolves once the commit is durable. Nothing was written when it throws, except that a lost connection or
-   * a broken disk leaves the commit unknown. The next transaction begins after this one has ended.
+   * writes. Nothing was written when it throws, except that a lost connection leaves the commit unknown.
    */
   transaction<T>(body: (tx: Db, savepoint: Savepoint, later: Later) => Promise<T>): Promise<T>;
-  /** Resolves, and never rejects, once what `reader` shows now is durable; null where it is. */
-  durable(): Promise<void> | null;
   /**
    * Tells other processes, at this transaction's commit, that something was written; nothing where they watch a file.
    */

@@ -23,7 +23,7 @@ describe('The files of a SQLite store', () => {
     }
   });
 
-  test('F08: the connection that writes keeps the log in order on the disk, with foreign keys on', async (t) => {
+  test('F08: the connection that writes syncs each commit, in write-ahead mode, with foreign keys on', async (t) => {
     const database = await SQLITE!.createEmpty();
     t.after(() => database.remove());
     const store = await database.open();
@@ -36,7 +36,7 @@ describe('The files of a SQLite store', () => {
         keys: await read('foreign_keys'),
       };
     });
-    assert.deepEqual(settings, { synchronous: 1, journal: 'wal', keys: 1 });
+    assert.deepEqual(settings, { synchronous: 2, journal: 'wal', keys: 1 });
     await assert.rejects(
       sql`delete from jobs`.execute(store.db),
       /readonly|read-only|query_only/,

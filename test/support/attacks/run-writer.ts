@@ -27,8 +27,7 @@ export interface WriterOptions {
 export async function runWriter({ dataDir, rounds, mode = 'full', strace, cacheDir }: WriterOptions): Promise<Wrote> {
   const command = [process.execPath, '--disable-warning=ExperimentalWarning', WRITER, dataDir, String(rounds), mode];
   const [program = '', ...args] = strace === undefined ? command : ['strace', ...strace, ...command];
-  // One thread flushes, so that strace counts all flushes together.
-  const env = { ...process.env, NODE_COMPILE_CACHE: cacheDir, UV_THREADPOOL_SIZE: '1' };
+  const env = { ...process.env, NODE_COMPILE_CACHE: cacheDir };
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));

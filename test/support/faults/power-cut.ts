@@ -6,10 +6,8 @@ import { createReadStream, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** What strace is asked for. SQLite writes in the first thread, and another one flushes its log. */
+/** What strace is asked for. Only the thread that starts is traced, which is the one that SQLite works in. */
 export const TRACED = [
-  '-f',
-  '--seccomp-bpf',
   '-qq',
   '-y',
   '-xx',
@@ -23,9 +21,7 @@ export const TRACED = [
 export type Call =
   | { readonly to: 'write'; readonly file: string; readonly offset: number; readonly data: Buffer }
   | { readonly to: 'truncate'; readonly file: string; readonly size: number }
-  /** The end of a flush, which covers what was written before its beginning. */
-  | { readonly to: 'begin-sync'; readonly file: string; readonly thread: string }
-  | { readonly to: 'sync'; readonly file: string; readonly thread: string }
+  | { readonly to: 'sync'; readonly file: string }
   | { readonly to: 'remove'; readonly file: string }
   /** On standard output: an acknowledgement. */
   | { readonly to: 'say'; readonly text: string };
@@ -34,11 +30,6 @@ const FILE_CALL = /^(pwrite64|write|ftruncate|fsync|fdatasync)\((\d+)<([^>]*)>(?
 const UNLINK = /^unlink\("([^"]*)"\) += 0$/;
 const CONTENT = /^"([^"]*)", (\d+)(?:, (\d+))?$/;
 const STDOUT = '1';
-/** A line of a thread. While a call takes long, other threads have lines between its two halves. */
-const LINE = /^(\d+) +(.*)$/;
-const HALF = ' <unfinished ...>';
-const OTHER_HALF = /^<\.\.\. \w+ resumed>(.*)$/;
-const SYNC = /^(?:fsync|fdatasync)\(\d+<([^>]*)>/;
 
 /** With -xx every byte of a text is `\x` and two digits. */
 function bytesOf(escaped: string): Buffer {
@@ -48,13 +39,13 @@ function bytesOf(escaped: string): Buffer {
 /**
  * Throws for a write that went through in part, or whose content the trace has cut: what is played would be made up.
  */
-function callOf(line: string, thread: string): Call | undefined {
+function callOf(line: string): Call | undefined {
   const removed = UNLINK.exec(line);
   if (removed !== null) return { to: 'remove', file: basename(bytesOf(removed[1] ?? '').toString()) };
   const [, name, descriptor, path = '', rest = '', result] = FILE_CALL.exec(line) ?? [];
   if (name === undefined) return undefined;
   const file = basename(bytesOf(path).toString());
-  if (name === 'fsync' || name === 'fdatasync') return { to: 'sync', file, thread };
+  if (name === 'fsync' || name === 'fdatasync') return { to: 'sync', file };
   if (name === 'ftruncate') return { to: 'truncate', file, size: Number(rest) };
   const [, content = '', length, offset] = CONTENT.exec(rest) ?? [];
   const data = bytesOf(content);
@@ -64,33 +55,17 @@ function callOf(line: string, thread: string): Call | undefined {
   return descriptor === STDOUT ? { to: 'say', text: data.toString() } : undefined;
 }
 
-/** The calls on these files, and what was said, in the order of their ends. */
+/** The calls on these files, and what was said, in their order. */
 export async function readTrace(path: string, files: readonly string[]): Promise<Call[]> {
   const calls: Call[] = [];
-  const halves = new Map<string, string>();
-  const add = (call: Call | undefined): void => {
-    if (call !== undefined && (call.to === 'say' || files.includes(call.file))) calls.push(call);
-  };
   for await (const line of createInterface({ input: createReadStream(path, 'latin1') })) {
-    const [, thread = '', text = ''] = LINE.exec(line) ?? [];
-    if (text.endsWith(HALF)) {
-      halves.set(thread, text.slice(0, -HALF.length));
-      add(beginOf(text, thread));
-      continue;
-    }
-    const rest = OTHER_HALF.exec(text)?.[1];
-    if (rest === undefined) add(beginOf(text, thread));
-    add(callOf(rest === undefined ? text : `${halves.get(thread) ?? ''}${rest}`, thread));
+    const call = callOf(line);
+    if (call !== undefined && (call.to === 'say' || files.includes(call.file))) calls.push(call);
   }
   return calls;
 }
 
-function beginOf(text: string, thread: string): Call | undefined {
-  const file = SYNC.exec(text)?.[1];
-  return file === undefined ? undefined : { to: 'begin-sync', file: basename(bytesOf(file).toString()), thread };
-}
-
-type Change = Exclude<Call, { to: 'say' | 'begin-sync' | 'sync' }>;
+type Change = Exclude<Call, { to: 'say' } | { to: 'sync' }>;
 
 /** A disk writes sectors of this size as a whole or not at all. */
 const SECTOR = 512;
@@ -99,8 +74,6 @@ const SECTOR = 512;
 export class Disk {
   readonly #synced = new Map<string, Buffer>();
   readonly #unsynced = new Map<string, Change[]>();
-  /** What the flush of a thread covers that is under way. */
-  readonly #covered = new Map<string, readonly Change[]>();
   #said = '';
 
   constructor(files: ReadonlyMap<string, Buffer>) {
@@ -114,19 +87,13 @@ export class Disk {
 
   play(call: Call): void {
     if (call.to === 'say') this.#said += call.text;
-    else if (call.to === 'begin-sync') this.#covered.set(call.thread, this.#unsynced.get(call.file) ?? []);
     else if (call.to === 'sync') {
-      const covered = new Set(this.#covered.get(call.thread));
-      const unsynced = this.#unsynced.get(call.file) ?? [];
-      const content = unsynced
-        .filter((change) => covered.has(change))
-        .reduce<Buffer | null>(changed, this.#synced.get(call.file) ?? null);
-      this.#unsynced.set(
-        call.file,
-        unsynced.filter((change) => !covered.has(change)),
-      );
+      const content = this.#unsynced
+        .get(call.file)
+        ?.reduce<Buffer | null>(changed, this.#synced.get(call.file) ?? null);
+      this.#unsynced.delete(call.file);
       if (content === null) this.#synced.delete(call.file);
-      else this.#synced.set(call.file, content);
+      else if (content !== undefined) this.#synced.set(call.file, content);
     } else this.#unsynced.set(call.file, [...(this.#unsynced.get(call.file) ?? []), call]);
   }
 

@@ -174,7 +174,6 @@ export async function openPostgres(url: string, clock: Clock, isRestore = false)
     dialect,
     reader,
     transaction: (body) => transact(writers, body),
-    durable: () => null,
     announce: async (db) => void (await notify(db, { self })),
     version: () => null,
     foreignVersion: () => null,

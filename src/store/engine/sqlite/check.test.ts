@@ -29,10 +29,10 @@ describe('the check of an SQLite store', () => {
 
   test('names a connection whose commits would not survive a power cut', () => {
     const connection = new SqliteConnection(join(dir, 'b.db'), { readOnly: false });
-    connection.raw.exec('pragma synchronous = off');
+    connection.raw.exec('pragma synchronous = normal');
     assert.deepEqual(checkDurability(connection), [
       'journal_mode is delete, expected wal',
-      'synchronous is 0, expected 1 (normal)',
+      'synchronous is 1, expected 2 (full)',
     ]);
     connection.close();
   });

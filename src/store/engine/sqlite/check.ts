@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import type { SqliteConnection } from './driver.ts';
 import { programEntry } from '../../../lib/files/program-files.ts';
 
@@ -10,7 +11,6 @@ const FAULTS_MAX = 20;
  * for 200,000 jobs), and requests must not wait for that. Rejects with SQLite's error when the file can't be read.
  */
 export async function checkFile(file: string): Promise<readonly string[]> {
-  const { Worker } = await import('node:worker_threads');
   const thread = new Worker(programEntry('store/engine/sqlite/check-thread'), {
     workerData: { file, limit: FAULTS_MAX },
   });
@@ -19,14 +19,13 @@ export async function checkFile(file: string): Promise<readonly string[]> {
 }
 
 /**
- * What makes an answered write survive a power cut, together with the flush after each commit (LogSync): the log, whose
- * order SQLite keeps on the disk from synchronous=NORMAL on. Settings of each connection.
+ * What makes an answered write survive a power cut: the log, and a sync at each commit. A setting of each connection.
  */
 export function checkDurability(writer: SqliteConnection): readonly string[] {
   const faults: string[] = [];
   const mode = writer.run<{ journal_mode: string }>('pragma journal_mode', []).rows[0]?.journal_mode;
   if (mode !== 'wal') faults.push(`journal_mode is ${mode ?? 'unknown'}, expected wal`);
   const synchronous = writer.run<{ synchronous: number }>('pragma synchronous', []).rows[0]?.synchronous;
-  if (synchronous !== 1) faults.push(`synchronous is ${synchronous ?? 'unknown'}, expected 1 (normal)`);
+  if (synchronous !== 2) faults.push(`synchronous is ${synchronous ?? 'unknown'}, expected 2 (full)`);
   return faults;
 }

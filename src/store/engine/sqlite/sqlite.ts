@@ -9,7 +9,6 @@ import type { Db } from '../../schema/schema.ts';
 import { checkDurability, checkFile } from './check.ts';
 import { copyDatabase } from './copy.ts';
 import { ForeignCommits } from './foreign.ts';
-import { LogSync } from './log-sync.ts';
 import { SQLITE_ROOM } from './room.ts';
 import { SqliteConnection, sqliteDb } from './driver.ts';
 
@@ -68,8 +67,7 @@ export async function openSqlite(file: string, clock: Clock): Promise<Engine> {
   // Before the first page is written; a database that has pages keeps what it has.
   writer.raw.exec('pragma auto_vacuum = incremental');
   await useLog(writer, clock);
-  // What FULL adds, a flush of the log at each commit, is made by LogSync.
-  writer.raw.exec('pragma synchronous = normal');
+  writer.raw.exec('pragma synchronous = full');
   writer.raw.exec('pragma foreign_keys = on');
   writer.raw.exec(`pragma journal_size_limit = ${WAL_LIMIT_BYTES}`);
   // A temporary file could not be opened where the process has run out of descriptors.
@@ -85,7 +83,6 @@ export async function openSqlite(file: string, clock: Clock): Promise<Engine> {
   };
   const writerDb = sqliteDb(facts, writer);
   const readerDb = sqliteDb(facts, reader);
-  const log = new LogSync(`${file}-wal`, writer, clock);
   const foreign = new ForeignCommits(file, writer, clock);
   const versionHere = dataVersion(reader);
   const versionElsewhere = dataVersion(writer);
@@ -93,17 +90,11 @@ export async function openSqlite(file: string, clock: Clock): Promise<Engine> {
   return {
     dialect: facts,
     reader: readerDb,
-    async transaction(body) {
-      log.restore();
-      const flushes: Promise<void>[] = [];
-      const value = await immediate(writer, writerDb, clock, body, () => flushes.push(log.flush())).finally(() => {
+    transaction: (body) =>
+      immediate(writer, writerDb, clock, body).finally(() => {
         versionHere.forget();
         foreign.committed();
-      });
-      await Promise.all(flushes);
-      return value;
-    },
-    durable: () => log.pending,
+      }),
     announce: () => Promise.resolve(),
     version: () => versionHere.ask(),
     foreignVersion: () => versionElsewhere.ask(),
@@ -117,7 +108,6 @@ export async function openSqlite(file: string, clock: Clock): Promise<Engine> {
     endOtherSessions: () => Promise.resolve(),
     async close() {
       foreign.close();
-      log.close();
       reader.close();
       writer.close();
     },
@@ -183,7 +173,6 @@ async function immediate<T>(
   db: Db,
   clock: Clock,
   body: (tx: Db, savepoint: Savepoint, later: Later) => Promise<T>,
-  onCommitted: () => void,
 ): Promise<T> {
   await begin(connection, clock);
   const sent: Promise<unknown>[] = [];
@@ -195,7 +184,6 @@ async function immediate<T>(
     const value = await body(db, (member) => withSavepoint(connection, member), later);
     await Promise.all(sent);
     connection.run('commit', []);
-    onCommitted();
     return value;
   } catch (error) {
     // A commit that fails (disk full, I/O) may leave the transaction open or have rolled it back itself.
