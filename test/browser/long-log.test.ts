@@ -14,7 +14,7 @@ const LAYOUT_MS = 150;
 const FRAME_MS = 60;
 const SCROLL_ROUNDS = 8;
 /** On a slow machine frames come late without any work: then at most this multiple of the longest such frame. */
-const FRAME_RATIO = 8;
+const FRAME_RATIO = 20;
 /** As a child of the log, without the blocks that are laid out only when they are seen, the same lines take longer. */
 const LAYOUT_RATIO = 3;
 
