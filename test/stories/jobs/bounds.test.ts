@@ -25,7 +25,7 @@ const BOMBS: readonly Bomb[] = [
     what: 'starts processes that start processes, each in a separate session',
     script:
       'use POSIX; my $n = 0; while ($n++ < 2000) { my $p = fork; last if !defined $p; ' +
-      'if (!$p) { setsid; my $q = fork; exit if $q; 1 while times < 30; exit } waitpid $p, 0 } sleep 60',
+      'if (!$p) { setsid; my $q = fork; exit if $q; sleep 2; 1 while times < 30; exit } waitpid $p, 0 } sleep 60',
     says: /^The job (?:had more than 100 processes and threads and was ended|reached its limit of 100 processes)/,
   },
   {
