@@ -1,5 +1,4 @@
 import type { Clock } from '../../lib/clock.ts';
-import { pause } from '../../lib/clock.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import {
   type AgedTable,
@@ -11,6 +10,7 @@ import {
 } from '../../store/maintenance/old-rows.ts';
 import { noteShortened, takeTurn } from '../../store/maintenance/retention-turn.ts';
 import type { Store } from '../../store/store.ts';
+import { rest } from './rest.ts';
 
 export interface ForgetDeps {
   readonly store: Store;
@@ -19,8 +19,6 @@ export interface ForgetDeps {
   readonly self: () => string;
 }
 
-/** Between two writes, in milliseconds: other writes take their time then. */
-export const PAUSE_MS = 20;
 /** Parts of a job that one write deletes: a part may be 64 KiB and more. */
 const PARTS = 100;
 
@@ -37,6 +35,7 @@ export async function forgetOld(
   const isEnded = (): boolean => signal?.aborted === true;
   let count = 0;
   for (let after = ''; !isEnded();) {
+    const beganAt = clock.monotonic();
     const ids = await idsBetween(store.db, table, after, before, IDS_MAX);
     after = ids.at(-1) ?? '';
     if (after === '') break;
@@ -44,7 +43,7 @@ export async function forgetOld(
     const removed = old.length === 0 ? 0 : await forgetRows(deps, table, { ids: old, before }, signal);
     if (removed === null) break;
     count += removed;
-    await pause(clock, PAUSE_MS, signal);
+    await rest(clock, beganAt, signal);
   }
   return count;
 }
@@ -65,12 +64,13 @@ async function forgetRows(
   const isEnded = (): boolean => signal?.aborted === true;
   for (const part of table.large) {
     for (let more = true; more && !isEnded();) {
+      const beganAt = clock.monotonic();
       const result = await store.write((tx) =>
         inTurn(deps, tx, table, batch, (ids) => removeSomeOf(tx, part, ids, PARTS)),
       );
       if (result === null) return null;
       more = result;
-      if (more) await pause(clock, PAUSE_MS, signal);
+      if (more) await rest(clock, beganAt, signal);
     }
   }
   if (isEnded()) return 0;
@@ -100,6 +100,9 @@ async function inTurn<T>(
 /** Gives free pages of the file back, a few in each write. */
 export async function giveBack({ store, clock }: ForgetDeps, signal: AbortSignal | undefined): Promise<void> {
   const isEnded = (): boolean => signal?.aborted === true;
-  while (!isEnded() && (await store.write(({ db, dialect }) => dialect.shrink(db))))
-    await pause(clock, PAUSE_MS, signal);
+  for (let more = true; more && !isEnded();) {
+    const beganAt = clock.monotonic();
+    more = await store.write(({ db, dialect }) => dialect.shrink(db));
+    if (more) await rest(clock, beganAt, signal);
+  }
 }

@@ -1,6 +1,5 @@
 import type { LoopRow, Pass } from '../core/loop.ts';
 import { DAY_MS } from '../../domain/checks/sweep/day.ts';
-import { pause } from '../../lib/clock.ts';
 import { deleteDays, dropSlots, goneTargets, removeHistory } from '../../store/checks/history.ts';
 import { AGED } from '../../store/maintenance/old-rows.ts';
 import type { ClockWatch } from './clock-watch.ts';
@@ -13,7 +12,8 @@ import {
   oldFires,
   oldNotifications,
 } from '../../store/maintenance/retention.ts';
-import { forgetOld, type ForgetDeps, giveBack, PAUSE_MS } from './forget.ts';
+import { forgetOld, type ForgetDeps, giveBack } from './forget.ts';
+import { rest } from './rest.ts';
 
 export interface RetentionDeps extends ForgetDeps {
   /** How long rows are kept, in milliseconds. */
@@ -72,6 +72,7 @@ async function forgetNotifications(deps: ForgetDeps, keptMs: number, signal: Abo
     const ids = await oldNotifications(store.db, before, NOTIFICATIONS_BATCH);
     if (ids.length === 0) break;
     for (let more = true; more && !ended();) {
+      const beganAt = clock.monotonic();
       const result = await store.write(async (tx) => {
         if (!(await takeTurn(tx, 'notifications', self()))) return 'not our turn';
         if (!(await deleteNotifications(tx, ids, BATCH))) return 'more';
@@ -80,7 +81,7 @@ async function forgetNotifications(deps: ForgetDeps, keptMs: number, signal: Abo
       });
       if (result === 'not our turn') return count;
       more = result === 'more';
-      await pause(clock, PAUSE_MS, signal);
+      await rest(clock, beganAt, signal);
     }
     if (!ended()) count += ids.length;
   }
@@ -93,10 +94,12 @@ async function forgetFires({ store, clock }: ForgetDeps, signal: AbortSignal | u
   let count = 0;
   let from: FireId | null = FIRST_FIRE;
   while (from !== null && !ended()) {
+    const beganAt = clock.monotonic();
     const { old, next } = await oldFires(store.db, before, from, BATCH);
     if (old.length > 0) await store.write((tx) => deleteFires(tx, old, before));
     count += old.length;
     from = next;
+    if (from !== null) await rest(clock, beganAt, signal);
   }
   return count;
 }
@@ -105,18 +108,29 @@ async function forgetFires({ store, clock }: ForgetDeps, signal: AbortSignal | u
 async function forgetDays({ store, clock }: ForgetDeps, signal: AbortSignal | undefined): Promise<number> {
   const today = Math.floor(clock.now() / DAY_MS);
   const ended = (): boolean => signal?.aborted === true;
-  while (!ended() && (await store.write((tx) => dropSlots(tx, today - CHECK_SLOTS_DAYS, BATCH))));
+  /** One write after the other, each followed by a pause, while there is more. */
+  const repeat = async (write: () => Promise<boolean>): Promise<void> => {
+    for (let more = true; more && !ended();) {
+      const beganAt = clock.monotonic();
+      more = await write();
+      if (more) await rest(clock, beganAt, signal);
+    }
+  };
   let count = 0;
-  for (let deleted = BATCH; deleted >= BATCH && !ended(); count += deleted)
-    deleted = await store.write((tx) => deleteDays(tx, today - CHECK_DAYS, BATCH));
-  for (let gone = BATCH; gone >= BATCH && !ended();) {
+  await repeat(() => store.write((tx) => dropSlots(tx, today - CHECK_SLOTS_DAYS, BATCH)));
+  await repeat(async () => {
+    const deleted = await store.write((tx) => deleteDays(tx, today - CHECK_DAYS, BATCH));
+    count += deleted;
+    return deleted >= BATCH;
+  });
+  await repeat(async () => {
     const targets = await goneTargets(store.db, BATCH);
-    gone = targets.length;
-    if (gone > 0)
+    if (targets.length > 0)
       await store.write(async (tx) => {
         for (const { check_name: check, name } of targets) removeHistory(tx, check, name);
       });
-  }
+    return targets.length >= BATCH;
+  });
   return count;
 }
 
