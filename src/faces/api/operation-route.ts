@@ -1,7 +1,6 @@
 import type { Caller } from '../../domain/access/caller.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Authenticator } from '../../operations/access/authenticate.ts';
-import { changeCounter } from '../../operations/access/change-counter.ts';
 import { type Answer, authorize, type Runtime } from '../../operations/core/invoke.ts';
 import type { HttpFace } from '../../operations/core/http-face.ts';
 import type { Operation } from '../../operations/core/operation.ts';
@@ -73,7 +72,7 @@ async function serveKept(route: Route, exchange: Exchange, params: Params, calle
   const { request } = exchange;
   // The URL identifies operation and input: two spellings of one input are two entries with the same bytes.
   const key = `${caller.scope} ${request.url ?? ''}`;
-  const version = changeCounter(runtime.store);
+  const version = runtime.store.version();
   const known = kept.find(version, key);
   if (known !== undefined) {
     sendKept(sender, exchange, known);

@@ -8,7 +8,6 @@ import { findApproval, getApproval, getListedApproval, listApprovals } from '../
 import type { Db } from '../../store/schema/schema.ts';
 import { isAsking } from './approval-links.ts';
 import { approvalDetail, approvalView } from './approval-view.ts';
-import { changeCounter } from '../access/change-counter.ts';
 import { decide, recordRefusal, refuseAsker } from './decide.ts';
 import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
@@ -113,7 +112,7 @@ async function* followPending({ store, services }: Context, signal: AbortSignal)
   let seen: string | null = null;
   while (!signal.aborted) {
     // Asked before the rows are read: what is committed in between is seen at the next look.
-    const version = changeCounter(store);
+    const version = store.version();
     if (shown === undefined || version === null || version !== seen) {
       seen = version;
       const data = await allPending(store.db);
