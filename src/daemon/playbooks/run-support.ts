@@ -29,11 +29,13 @@ export const PLAYBOOK_RUN = runKind(playbookKind, ansibleRunner, {
     const inventory = await getInventory(db, spec.inventory);
     const { inventory: name, limit, limitIsOfEvent: isOfEvent } = spec;
     const hosts = await targetHosts(db, { inventory: name, limit, isOfEvent });
+    const addressed = connections(inventory, hosts).filter(({ kind }) => kind === 'ssh');
     const materials: PlaybookMaterials = {
       ...(await treeOf(deps, spec, signal)),
       inventory: { file: INVENTORY_FILE, text: renderInventory(inventory) },
       hosts: limit === null ? null : hosts,
       knownHosts: knownHosts(connections(inventory, [...inventory.hosts.keys()]), await hostKeysOf(db, name)),
+      sshPorts: [...new Set(addressed.map(({ port }) => port))],
       forks: deps.forks,
       sshKey,
       vault,

@@ -16,6 +16,9 @@ import { makeTree } from './tree.ts';
 /** A run of 2,000 tasks on 10,000 hosts reports 1.2 GB in days; a task that writes without end reaches this. */
 const REPORT_BYTES_MAX = 2 * 1024 * 1024 * 1024;
 
+/** Ports that a line names at most. */
+const PORTS_SAID_MAX = 8;
+
 type Job = RunJob<PlaybookSpec, PlaybookMaterials>;
 
 /** Runs a playbook with the ansible-playbook on PATH. */
@@ -72,7 +75,16 @@ async function runPlaybook(
   const { tolerateUnreachable } = spec;
   const { reason, ...outcome } = verdictOf({ end, recap: results.recap, tolerateUnreachable });
   if (reason !== null) tools.say(reason);
+  if (results.recap.unreachable > 0) sayClosedPorts(spec, materials, tools);
   return { ...outcome, result: results };
+}
+
+/** OpenSSH says only that its permission is denied. */
+function sayClosedPorts({ egressPorts }: PlaybookSpec, { sshPorts }: PlaybookMaterials, tools: RunTools<never>): void {
+  const closed = sshPorts.filter((port) => port !== SSH_PORT && !egressPorts.includes(port)).slice(0, PORTS_SAID_MAX);
+  if (closed.length === 0) return;
+  const options = closed.map((port) => `--egress-port ${port}`).join(' ');
+  tools.say(`Hosts have SSH on a port that this job may not connect to. To allow it: ${options}`);
 }
 
 /** Says which files are used, and whether the source asks for others by now. */

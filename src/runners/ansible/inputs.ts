@@ -32,6 +32,8 @@ export interface PlaybookMaterials {
   readonly hosts: readonly string[] | null;
   /** For OpenSSH. */
   readonly knownHosts: string;
+  /** Where the addressed hosts have SSH, each port once. */
+  readonly sshPorts: readonly number[];
   /** Hosts at a time. */
   readonly forks: number;
   /** The private key for the hosts; null without one. */
