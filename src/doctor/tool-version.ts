@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { homedir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import type { Clock } from '../lib/clock.ts';
 import { findProgram } from '../lib/find-program.ts';
 
@@ -54,6 +54,21 @@ interface Output {
   readonly text: string;
 }
 
+function environment(path: string): NodeJS.ProcessEnv {
+  return {
+    PATH: path,
+    // Tools that are wrappers (tfenv, asdf, pipx) need it.
+    HOME: homedir(),
+    LC_ALL: 'C.UTF-8',
+    // No version check of Terraform over the network.
+    CHECKPOINT_DISABLE: '1',
+    ANSIBLE_NOCOLOR: '1',
+    // Else Ansible makes a folder in HOME, which may be the data directory.
+    ANSIBLE_HOME: tmpdir(),
+    ANSIBLE_LOCAL_TEMP: tmpdir(),
+  };
+}
+
 /** Both streams together, because ssh answers on standard error. The exit code is ignored: some exit 1 after -V. */
 function run(program: string, args: readonly string[], path: string, clock: Clock): Promise<Output> {
   return new Promise((resolve) => {
@@ -62,9 +77,7 @@ function run(program: string, args: readonly string[], path: string, clock: Cloc
     const child = spawn(program, args, {
       // Not in the daemon's directory, which may hold ansible.cfg or *.tf.
       cwd: '/',
-      // Tools that are wrappers (tfenv, asdf, pipx) need HOME. CHECKPOINT_DISABLE stops the version check of Terraform
-      // over the network.
-      env: { PATH: path, HOME: homedir(), LC_ALL: 'C.UTF-8', CHECKPOINT_DISABLE: '1', ANSIBLE_NOCOLOR: '1' },
+      env: environment(path),
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     });

@@ -1,8 +1,10 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdirSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { missingCapabilities } from '../../config/account-rights.ts';
 import { findJobAccount, isRoot, JOB_ACCOUNT } from '../../config/job-account.ts';
 import type { Account } from '../../domain/jobs/account.ts';
 import { type Clock, pause } from '../../lib/clock.ts';
+import { nextTurn } from '../../lib/flow/cooperative.ts';
 import { userName } from '../../lib/user-name.ts';
 import { type Facts, type Finding, NAMED_MAX, ok, warn } from '../entry.ts';
 
@@ -10,6 +12,8 @@ import { type Facts, type Finding, NAMED_MAX, ok, warn } from '../entry.ts';
 const JOB_MARK = '\0SVC_JOB_ID=';
 /** A process changes to the account before it executes the program, which has the variable. */
 const LOOK_AGAIN_MS = 250;
+/** Processes that are looked at before other work has its turn. */
+const ENTRIES_PER_TURN = 64;
 const OF_RUNNING_DAEMON = 'For the running daemon, run svc doctor --remote URL.';
 
 /** Checks the account of the jobs, and whether other processes use it. */
@@ -62,9 +66,12 @@ async function lastingForeigners(account: Account, clock: Clock, isOfJob: Facts[
 /** Processes of the account that no job has started. */
 async function foreignProcesses({ uid }: Account, isOfJob: Facts['isOfJob']): Promise<string[]> {
   const found: string[] = [];
-  for (const pid of (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))) {
+  const pids = processIds();
+  for (const [index, pid] of pids.entries()) {
+    if (index % ENTRIES_PER_TURN === ENTRIES_PER_TURN - 1) await nextTurn();
     try {
-      if ((await stat(`/proc/${pid}`)).uid !== uid || isOfJob(Number(pid))) continue;
+      // The kernel answers from memory: thousands of promises would take longer.
+      if (statSync(`/proc/${pid}`).uid !== uid || isOfJob(Number(pid))) continue;
       if ((await hasVariable(pid)) || (await isDead(pid))) continue;
       found.push(pid);
     } catch {
@@ -72,6 +79,15 @@ async function foreignProcesses({ uid }: Account, isOfJob: Facts['isOfJob']): Pr
     }
   }
   return found;
+}
+
+/** None on a system without /proc. */
+function processIds(): string[] {
+  try {
+    return readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  } catch {
+    return [];
+  }
 }
 
 /** False where the environment is closed to this process. */

@@ -5,6 +5,7 @@ import { delimiter, join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { systemClock } from '../../lib/clock.ts';
 import { HandClock } from '../../../test/support/clock.ts';
+import { needs } from '../../../test/support/tools.ts';
 import type { Facts, Finding } from '../entry.ts';
 import { examineOptionalTools } from './optional-tools.ts';
 import { parseManifest } from '../toolchain-manifest.ts';
@@ -211,4 +212,20 @@ describe('optional_tools', () => {
     assert.equal(found.status, 'ok');
     assert.match(found.detail, /2 pins of tools that are not checked/);
   });
+
+  test(
+    'the real ansible-playbook leaves nothing in the home directory',
+    { skip: needs('ansible-playbook') },
+    async () => {
+      const { HOME: home, PATH: path = '' } = process.env;
+      process.env['HOME'] = dir;
+      try {
+        const facts = { clock: systemClock, path, settings: { sealKeyFile: null, toolchainManifest: null } } as Facts;
+        assert.match((await examineOptionalTools(facts)).detail, /ansible-playbook \d/);
+        assert.deepEqual(await readdir(dir), []);
+      } finally {
+        process.env['HOME'] = home;
+      }
+    },
+  );
 });
