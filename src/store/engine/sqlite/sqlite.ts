@@ -64,8 +64,8 @@ export async function openSqlite(file: string, clock: Clock): Promise<Engine> {
   const writer = new SqliteConnection(file, { readOnly: false });
   // A second daemon may be in the middle of a checkpoint or of turning on the log: opening waits for it.
   writer.raw.exec(`pragma busy_timeout = ${BUSY_LIMIT_MS}`);
-  // Before the first page is written; a database that has pages keeps what it has.
-  writer.raw.exec('pragma auto_vacuum = incremental');
+  // Before the first page is written. A database that has pages keeps what it has, and would wait for those who write.
+  if (isEmpty(writer)) writer.raw.exec('pragma auto_vacuum = incremental');
   await useLog(writer, clock);
   writer.raw.exec('pragma synchronous = full');
   writer.raw.exec('pragma foreign_keys = on');
@@ -112,6 +112,10 @@ export async function openSqlite(file: string, clock: Clock): Promise<Engine> {
       writer.close();
     },
   };
+}
+
+function isEmpty({ raw }: SqliteConnection): boolean {
+  return raw.prepare('pragma page_count').get()?.['page_count'] === 0;
 }
 
 /**
