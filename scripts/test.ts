@@ -18,6 +18,7 @@ import { delimiter, join, relative, resolve } from 'node:path';
 import { POSTGRES_URL_VARIABLE, type PostgresServer, startPostgres } from '../test/support/postgres/postgres.ts';
 import { makeTemplates } from '../test/support/store/template.ts';
 import { BUNDLE, bundle } from './bundle.ts';
+import { measurePatience } from './patience.ts';
 import { searchPathFor, searchPathOnTofu } from './test-path.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -31,15 +32,12 @@ const CONCURRENCY = 3;
 
 /**
  * Ends a test that hangs, and measures nothing: beside a busy core a playbook over SSH has taken a minute. A test that
- * needs longer says so in its own `timeout` option.
+ * needs longer says so in its own `timeout` option. Both are longer on a slow machine (patience.ts).
  */
 const TEST_TIMEOUT_MS = 120_000;
 
-/**
- * node's time-out holds for tests, not for a file that hangs after its last one. Twelve minutes on two cores, twenty on
- * two that are half as fast.
- */
-const RUN_DEADLINE_MS = 35 * 60_000;
+/** node's time-out holds for tests, not for a file that hangs after its last one. Twelve minutes on two quick cores. */
+const RUN_DEADLINE_MS = 22 * 60_000;
 
 /** Between the request to end and the kill: node needs it to name the files that were running. */
 const STOP_GRACE_MS = 5_000;
@@ -54,6 +52,9 @@ const PACKAGES = '**/node_modules/**';
 
 const FLAGS = ['--update-golden', '--on-tofu', '--on-sources'];
 
+/** Where test/support/measure/patience.ts finds how much longer time limits are here. */
+const PATIENCE_VARIABLE = 'GATEHOUSE_TEST_PATIENCE';
+
 /** Where test/support/daemon.ts finds the program. */
 const MAIN_VARIABLE = 'GATEHOUSE_MAIN';
 
@@ -64,6 +65,8 @@ interface Arguments {
   readonly forNode: readonly string[];
   readonly files: readonly string[];
 }
+
+const patience = Number(process.env[PATIENCE_VARIABLE] ?? measurePatience());
 
 function parse(args: readonly string[]): Arguments {
   const flags = args.filter((arg) => arg.startsWith('-') && arg !== '--');
@@ -100,6 +103,7 @@ function environment(args: Arguments, path: string, stores: Readonly<Record<stri
     ...Object.fromEntries(kept),
     PATH: path,
     NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? COMPILE_CACHE,
+    [PATIENCE_VARIABLE]: String(patience),
     ...stores,
     ...(args.onSources ? {} : { [MAIN_VARIABLE]: join(BUNDLE, 'main.js') }),
     ...(args.updateGolden ? { [UPDATE_GOLDEN_VARIABLE]: '1' } : {}),
@@ -117,7 +121,7 @@ function runTests(args: Arguments, files: readonly string[], env: NodeJS.Process
       '--test',
       '--test-reporter=spec',
       `--test-concurrency=${CONCURRENCY}`,
-      `--test-timeout=${TEST_TIMEOUT_MS}`,
+      `--test-timeout=${TEST_TIMEOUT_MS * patience}`,
       ...args.forNode,
       ...files,
     ],
@@ -137,7 +141,7 @@ function runTests(args: Arguments, files: readonly string[], env: NodeJS.Process
     child.kill('SIGINT');
     setTimeout(() => send('SIGKILL'), STOP_GRACE_MS).unref();
   };
-  const deadline = setTimeout(stop, RUN_DEADLINE_MS);
+  const deadline = setTimeout(stop, RUN_DEADLINE_MS * patience);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
   return new Promise((resolve, reject) => {
     child.once('error', reject);

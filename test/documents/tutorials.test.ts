@@ -9,12 +9,13 @@ import { describe, test, type TestContext } from 'node:test';
 import { until } from '../support/api-client.ts';
 import { startSshServer } from '../support/inventories/sshd.ts';
 import { freePort } from '../support/network/free-port.ts';
+import { patient } from '../support/measure/patience.ts';
 import { needs, TERRAFORM } from '../support/tools.ts';
 import { ROOT } from './blocks.ts';
 import { followed, type Reader, reader, type Run } from './reader.ts';
 
-const BLOCK_LIMIT_MS = 90_000;
-const TIMEOUT_MS = 600_000;
+const BLOCK_LIMIT_MS = patient(90_000);
+const TIMEOUT_MS = patient(600_000);
 
 const run: Run = (script, env) =>
   new Promise((resolve, reject) => {

@@ -1,6 +1,7 @@
 /** A target of the fuzz: values of one form, and what holds for each of them. */
 import * as fc from 'fast-check';
 import { Failure } from '../../src/domain/failure.ts';
+import { patient } from '../support/measure/patience.ts';
 import { threadCpuMs } from '../support/measure/loop-spans.ts';
 
 /**
@@ -71,7 +72,7 @@ export function fuzzTarget<T>(
 }
 
 async function checkInTime<T>(value: T, check: (value: T) => void | Promise<void>, bound: TimeBound): Promise<void> {
-  const mayTake = bound.baseMs + bound.perCharacterMs * sizeOf(value);
+  const mayTake = patient(bound.baseMs + bound.perCharacterMs * sizeOf(value));
   let least = Number.POSITIVE_INFINITY;
   for (let n = 0; n < MEASUREMENTS && least > mayTake; n += 1) {
     const began = threadCpuMs();

@@ -2,28 +2,34 @@
 import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
 import { test } from 'node:test';
+import { patient } from '../support/measure/patience.ts';
 import { type Program, startProgram } from '../support/program.ts';
 
 const CLIENTS = 20;
 /** In `npm test`; with GATEHOUSE_MCP_CALLS the number of the whole run, such as 100000. */
 const CALLS = Number(process.env['GATEHOUSE_MCP_CALLS'] ?? 4_000) / CLIENTS;
 
-test('T46: clients whose ids collide get the answers to their own calls', { timeout: 1_200_000 }, async (t) => {
-  const program = await startProgram(t);
-  const jobs = await Promise.all(Array.from({ length: CLIENTS }, () => program.queue()));
-  const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
-  t.after(() => agent.destroy());
-  const crossed: string[] = [];
-  await Promise.all(
-    jobs.map(async (job, client) => {
-      for (let id = 0; id < CALLS; id += 1) {
-        const answer = await call(program, agent, job, id, { modern: client % 2 === 0, bySdk: client % 4 < 2 });
-        if (answer.id !== id || answer.result?.structuredContent.data.id !== job) crossed.push(JSON.stringify(answer));
-      }
-    }),
-  );
-  assert.deepEqual(crossed, []);
-});
+test(
+  'T46: clients whose ids collide get the answers to their own calls',
+  { timeout: patient(1_200_000) },
+  async (t) => {
+    const program = await startProgram(t);
+    const jobs = await Promise.all(Array.from({ length: CLIENTS }, () => program.queue()));
+    const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
+    t.after(() => agent.destroy());
+    const crossed: string[] = [];
+    await Promise.all(
+      jobs.map(async (job, client) => {
+        for (let id = 0; id < CALLS; id += 1) {
+          const answer = await call(program, agent, job, id, { modern: client % 2 === 0, bySdk: client % 4 < 2 });
+          if (answer.id !== id || answer.result?.structuredContent.data.id !== job)
+            crossed.push(JSON.stringify(answer));
+        }
+      }),
+    );
+    assert.deepEqual(crossed, []);
+  },
+);
 
 interface Answer {
   readonly id: number;

@@ -1,4 +1,5 @@
 /** A client of the API for stories: every answer with its status and bytes, typed by who asks. */
+import { EMULATED, patient, PATIENCE } from './measure/patience.ts';
 
 export interface ApiAnswer<T> {
   readonly status: number;
@@ -47,10 +48,8 @@ export interface Api {
   waitFor(id: string, states?: readonly string[], limitMs?: number): Promise<JobJson>;
 }
 
-/** How many times as long as usual the limits of stories are: for a machine that is emulated. */
-export const PATIENCE = Number(process.env['GATEHOUSE_TEST_PATIENCE'] ?? 1);
 /** An answer that does not come within this time is a fault by itself. */
-const ANSWER_LIMIT_MS = 30_000 * PATIENCE;
+const ANSWER_LIMIT_MS = patient(30_000);
 const JOB_LIMIT_MS = 30_000;
 const LOOK_EVERY_MS = 20;
 export const TERMINAL = ['succeeded', 'failed', 'degraded', 'cancelled', 'interrupted'];
@@ -75,7 +74,7 @@ export function createApi(webUrl: string, token: string): Api {
         signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
       });
     // An emulated machine is too slow to see in time that the server has closed an idle connection.
-    const response = await (PATIENCE > 1 && method === 'GET' ? request().catch(request) : request());
+    const response = await (PATIENCE >= EMULATED && method === 'GET' ? request().catch(request) : request());
     const text = await response.text();
     const envelope = (text === '' ? {} : JSON.parse(text)) as { data: T; error?: ApiAnswer<T>['error'] };
     return { status: response.status, text, data: envelope.data, error: envelope.error };
@@ -130,11 +129,11 @@ export async function until<T>(
   look: () => T | Promise<T>,
   limitMs = JOB_LIMIT_MS,
 ): Promise<NonNullable<Exclude<T, false>>> {
-  const deadline = performance.now() + limitMs * PATIENCE;
+  const deadline = performance.now() + patient(limitMs);
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== null && found !== false) return found as NonNullable<Exclude<T, false>>;
-    if (performance.now() > deadline) throw new Error(`waited ${limitMs * PATIENCE} ms in vain until ${what}`);
+    if (performance.now() > deadline) throw new Error(`waited ${patient(limitMs)} ms in vain until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
 }

@@ -8,17 +8,18 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { listProcesses, type ProcessEntry, processEntry } from '../../src/runners/process/process-table.ts';
-import { createApi, type Api, PATIENCE, until } from './api-client.ts';
+import { createApi, type Api, until } from './api-client.ts';
+import { patient } from './measure/patience.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** `npm test` names the bundle here: it starts with half of the processor time that the sources take. */
 const MAIN = process.env['GATEHOUSE_MAIN'] ?? join(ROOT, 'src', 'main.ts');
 /** A machine that is busy with other tests needs a while; one that needs longer than this has a fault. */
-const READY_LIMIT_MS = 90_000 * PATIENCE;
+const READY_LIMIT_MS = patient(90_000);
 /** The grace of a job's processes is 10 s, SIGKILL 5 s more, open requests 5 s each for two listeners. */
-const STOP_LIMIT_MS = 30_000 * PATIENCE;
+const STOP_LIMIT_MS = patient(30_000);
 /** A guard gives the trees of a dead daemon 10 s, and 5 s more. */
-const HELPERS_LIMIT_MS = 30_000;
+const HELPERS_LIMIT_MS = patient(30_000);
 
 export interface DaemonFlags {
   readonly dataDir: string;

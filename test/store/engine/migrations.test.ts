@@ -22,10 +22,11 @@ import { openSqlite } from '../../../src/store/engine/sqlite/sqlite.ts';
 import { statementsOf } from '../child.ts';
 import { runChild, startChild } from '../children.ts';
 import { enqueue, ENGINES, type EngineUnderTest, type Location, type TestDatabase } from '../engine-fixture.ts';
+import { patient } from '../../support/measure/patience.ts';
 
 const FOLDERS = { SQLite: 'sqlite', PostgreSQL: 'postgres' };
 /** Against hanging only: far more than it takes where other tests run beside it. */
-const TIMEOUT_MS = 300_000;
+const TIMEOUT_MS = patient(300_000);
 
 /** Children at a time, each with a separate database. */
 const KILLERS = 2;

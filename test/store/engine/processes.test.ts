@@ -9,6 +9,7 @@ import { verifyLedger } from '../../../src/store/audit/verify.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { firstOf, runChild, startChild } from '../children.ts';
 import { enqueue, ENGINES, temporaryDirectory, type TestDatabase } from '../engine-fixture.ts';
+import { patient } from '../../support/measure/patience.ts';
 import { TEST_RING } from '../../support/seal.ts';
 
 const [SQLITE] = ENGINES;
@@ -18,7 +19,7 @@ const ROUNDS = 150;
 /** As many as the issue asks of the daemon as a whole; here it is the store alone. */
 const KILLS = { SQLite: 20, PostgreSQL: 8 };
 /** Starting and killing some twenty processes, on a machine that has other things to do. */
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = patient(120_000);
 
 function fileOf({ location }: TestDatabase): string {
   return 'file' in location ? location.file : assert.fail('not a file');

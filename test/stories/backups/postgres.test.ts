@@ -13,6 +13,7 @@ import {
   outputOf,
   queueBackup,
 } from '../../support/backups/backup-fixture.ts';
+import { patient } from '../../support/measure/patience.ts';
 import { type DebianServer, query, startDebianServer } from '../../support/postgres/debian-server.ts';
 import { svc } from '../../support/terminal.ts';
 import { needs } from '../../support/tools.ts';
@@ -37,7 +38,7 @@ describe('A backup of a PostgreSQL store', { skip: needs('pg_dump', 'postgresql 
 
   test(
     'F32: restores into an empty database, at rest, with the same jobs and a sound ledger',
-    { timeout: 240_000 },
+    { timeout: patient(240_000) },
     async (t) => {
       const databaseUrl = await server.database();
       const on = await openBackupFixture(t, [], { databaseUrl });
@@ -113,7 +114,7 @@ function majorOf(text: string): number {
 
 test(
   'A backup of a PostgreSQL store fails with the reason where pg_dump is missing, or older than the server',
-  { skip: needs('pg_dump'), timeout: 240_000 },
+  { skip: needs('pg_dump'), timeout: patient(240_000) },
   async (t) => {
     const on = await openBackupFixture(t, [], { postgres: true });
     const without = await on.fixture.start({ ...on.flags, env: { PATH: on.fixture.dir } });

@@ -8,10 +8,11 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { test, type TestContext } from 'node:test';
 import { until } from '../../support/api-client.ts';
+import { patient } from '../../support/measure/patience.ts';
 import { needs, TERRAFORM } from '../../support/tools.ts';
 
 const DEMO = join(import.meta.dirname, '..', '..', '..', 'scripts', 'demo.ts');
-const TIMEOUT_MS = 150_000;
+const TIMEOUT_MS = patient(150_000);
 
 interface Started {
   readonly demo: ChildProcessByStdio<null, Readable, Readable>;

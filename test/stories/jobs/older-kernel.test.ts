@@ -9,13 +9,14 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import type { DoctorEntry } from '../../../src/doctor/entry.ts';
-import { type Api, PATIENCE } from '../../support/api-client.ts';
+import type { Api } from '../../support/api-client.ts';
 import { type Fixture, openFixture } from '../../support/fixtures/installation.ts';
 import { addWorkspace, items, linesOf, runToEnd } from '../../support/infrastructure.ts';
 import { needsKernelOf, needsOlderKernel, programOfOlderKernel } from '../../support/kernels/older-kernel.ts';
+import { patient } from '../../support/measure/patience.ts';
 import { needs, TERRAFORM } from '../../support/tools.ts';
 
-const TIMEOUT_MS = 120_000 * PATIENCE;
+const TIMEOUT_MS = patient(120_000);
 
 async function open(
   t: TestContext,

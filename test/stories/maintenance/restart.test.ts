@@ -133,7 +133,7 @@ describe('a restart in place', () => {
       'the drain is over',
       async () => {
         const now = await status(api);
-        return /after the \S+ min/.test(now.reason ?? '') ? now : undefined;
+        return /after the 1s of --drain-timeout/.test(now.reason ?? '') ? now : undefined;
       },
       RESTART_LIMIT_MS,
     );

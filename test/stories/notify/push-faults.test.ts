@@ -14,6 +14,7 @@ import { type Authority, createAuthority } from '../../support/notify/push-autho
 import { closedPort, createNetwork, serveTcp, serveTls } from '../../support/notify/push-network.ts';
 import { openPushFixture } from '../../support/notify/push-fixture.ts';
 import type { Ending } from '../../support/fixtures/installation.ts';
+import { patient } from '../../support/measure/patience.ts';
 import { needs } from '../../support/tools.ts';
 
 type Converse = (socket: Socket) => void;
@@ -191,9 +192,9 @@ describe('A distributor', { skip: needs('openssl') }, () => {
       }
       if (name === '429') assert.ok(next_at >= began + 300_000, 'a target that asks for five minutes gets them');
     }
-    // Twice as long is still no send that waits for its peer: on a busy machine a timer fires late.
+    // On a slow machine a timer fires late.
     for (const [url, times] of tookMs)
-      assert.ok(Math.max(...times) <= 2 * TOTAL_MS, `${url}: ${Math.max(...times)} ms`);
+      assert.ok(Math.max(...times) <= patient(TOTAL_MS), `${url}: ${Math.max(...times)} ms`);
     assert.equal(tookMs.size, all.length);
 
     // The rest of the tries, without waiting for their times.

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chosenSeed } from '../../chaos/seeded.ts';
 import { describeWorkflowFigures, runWorkflowKills } from '../../chaos/workflow-kills.ts';
+import { patient } from '../../support/measure/patience.ts';
 
 const KILLS = 20;
 
 test(
   `F01: over ${KILLS} kills of the daemon under running workflows no step is lost and none starts twice`,
-  { timeout: 300_000 },
+  { timeout: patient(300_000) },
   async (t) => {
     const seed = chosenSeed();
     t.diagnostic(`CHAOS_SEED=${seed}`);

@@ -7,6 +7,7 @@ import * as app from '../../../src/app.ts';
 import { Failure } from '../../../src/domain/failure.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { type Fixture, openFixture } from '../../support/fixtures/installation.ts';
+import { patient } from '../../support/measure/patience.ts';
 import {
   add,
   approvalOf,
@@ -206,7 +207,7 @@ async function followed(t: TestContext, fixture: Fixture): Promise<void> {
   });
 }
 
-test('A workflow on SQLite', { timeout: 240_000 }, async (t) => {
+test('A workflow on SQLite', { timeout: patient(240_000) }, async (t) => {
   const fixture = await openFixture(t);
   await fixture.start();
 
@@ -219,7 +220,7 @@ test('A workflow on SQLite', { timeout: 240_000 }, async (t) => {
 
 test(
   'A daemon that is killed in any state of a run loses no step and starts none twice',
-  { timeout: 240_000 },
+  { timeout: patient(240_000) },
   async (t) => {
     const fixture = await openFixture(t);
     const daemon = await fixture.start();

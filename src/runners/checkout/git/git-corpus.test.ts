@@ -9,6 +9,7 @@ import type { Ground, Hostile } from '../../../../test/support/attacks/hostile/c
 import { HostileServer } from '../../../../test/support/attacks/hostile/server.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { createLauncher, type Launcher } from '../../launch/launch.ts';
+import { patient } from '../../../../test/support/measure/patience.ts';
 import { needs } from '../../../../test/support/tools.ts';
 import { fetchGit } from './git.ts';
 import { GIT_PROTOCOLS } from './url.ts';
@@ -158,7 +159,7 @@ function textOf(path: string): string {
 describe('repositories of somebody who wants more than to be read', () => {
   it(
     'T69, T70: are refused or harmless, each within 5 s and 200 MB',
-    { skip: needs('git'), timeout: 300_000 },
+    { skip: needs('git'), timeout: patient(300_000) },
     async () => {
       assert.ok(HOSTILE.length >= 80, String(HOSTILE.length));
       assert.equal(new Set(HOSTILE.map(({ name }) => name)).size, HOSTILE.length);
