@@ -16,6 +16,8 @@ import type { Program } from '../program.ts';
 import { onMachine } from './story.ts';
 
 const HOUR_MS = 3_600_000;
+/** How long web2 does not answer at the end of the week. */
+const DOWN_HOURS = 5;
 const DAY_MS = 24 * HOUR_MS;
 const DAYS = 7;
 
@@ -96,7 +98,8 @@ async function addThings(program: Program, clock: HandClock): Promise<void> {
   }
   await program.store.write(async ({ db }) => {
     await db.updateTable('check_targets').set({ status: 'up', duration_ms: 23, last_change: clock.now() }).execute();
-    await db.updateTable('check_targets').set({ status: 'down' }).where('name', '=', 'web2').execute();
+    const went = { status: 'down', last_change: clock.now() + DAYS * DAY_MS - DOWN_HOURS * HOUR_MS } as const;
+    await db.updateTable('check_targets').set(went).where('name', '=', 'web2').execute();
   });
 }
 
@@ -116,12 +119,12 @@ async function addSchedules(program: Program): Promise<void> {
     });
 }
 
-/** Four observations of each hour of 90 days before the end of the week; one night of web2 is down. */
+/** Four observations of each hour of 90 days before the end of the week; web2 is down since its last night. */
 function observe({ store }: Program, clock: HandClock, check: string, target: string): Promise<void> {
   const end = clock.now() + DAYS * DAY_MS + HOUR_MS;
   const gathered: Gathered[] = [];
   for (let at = end - 90 * DAY_MS; at < end; at += HOUR_MS / 4) {
-    const isDown = target === 'web2' && at > end - 9 * HOUR_MS && at < end - 5 * HOUR_MS;
+    const isDown = target === 'web2' && at > end - (DOWN_HOURS + 1) * HOUR_MS;
     gather(gathered, { at, reading: isDown ? 'down' : 'up', isSnoozed: false, durationMs: 18 + ((at / 60_000) % 17) });
   }
   return store.write((tx) => addHistory(tx, check, target, gathered));

@@ -75,12 +75,17 @@ function named(name: string, place: string, { url }: Links): Html {
 export function linked(text: string, { url }: Links): Html {
   const parts = text.split(/\b([a-z]{3}_[0-9a-z]{26}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)\b/);
   return html`${parts.map((part, at) => {
-    if (at % 2 === 0) return html`${inline(part)}`;
+    if (at % 2 === 0) return html`${inline(unbroken(part))}`;
     if (part.endsWith('Z')) return html`<time datetime="${part}">${toSeconds(part)}</time>`;
     const place = PLACES.find(([prefix]) => isId(prefix, part));
     if (place === undefined) return html`<span class="id">${inline(part)}</span>`;
     return html`<a class="id" href="${url(place[1] + part)}">${part}</a>`;
   })}`;
+}
+
+/** How far away a time is, `(in 2h)` or `(3m ago)`, on one line: `ago)` alone on a phone's next line says nothing. */
+function unbroken(text: string): string {
+  return text.replace(/\((?:in \w+|\w+ ago)\)/g, (away) => away.replaceAll(' ', '\u00a0'));
 }
 
 /** `2026-11-23 10:58:03 UTC`. */

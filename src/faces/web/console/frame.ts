@@ -9,7 +9,7 @@ import { attributesOf, type Preferences, preferencesHtml } from './preferences.t
 
 interface Frame {
   readonly pages: readonly Page[];
-  readonly page: Pick<Page, 'section' | 'path'>;
+  readonly page: Pick<Page, 'section' | 'path' | 'partOf'>;
   readonly title: string;
   readonly state: Html;
   /** A failure or a result, above the content. */
@@ -98,7 +98,8 @@ function tabs({ pages, page, url }: Frame): Html {
   const all = pages.filter(({ section, path }) => section === page.section && !path.includes(':'));
   if (all.length < 2) return html``;
   const links = all.map(({ path, title }) => {
-    const current = path === page.path ? 'page' : page.path.startsWith(`${path}/:`) ? 'true' : null;
+    const current =
+      path === page.path ? 'page' : page.path.startsWith(`${path}/:`) || page.partOf === path ? 'true' : null;
     const mark = current === null ? html`` : html` aria-current="${current}"`;
     return html`<a href="${url(path)}"${mark}>${title}</a>\n`;
   });

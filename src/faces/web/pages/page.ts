@@ -25,6 +25,8 @@ export interface Page {
   readonly section: (typeof SECTIONS)[number];
   /** Of its link in the navigation. */
   readonly title: string;
+  /** The page of the section that it is a part of, where its path does not say so. */
+  readonly partOf?: string;
   /** The operations that it may ask. The scopes of the first one open it, and "This page elsewhere" names that one. */
   readonly reads: readonly [string, ...string[]];
   /** Whether its query has fields of the first operation. */

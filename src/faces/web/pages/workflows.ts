@@ -38,6 +38,7 @@ const RUN: Page = {
   path: '/runs/:run',
   section: 'Workspaces',
   title: 'Run of a workflow',
+  partOf: '/workflows',
   reads: ['workflow.status', 'workflow.get'],
   async show(request) {
     const run = await request.ask('workflow.status', 'workflow.status', request.params);
