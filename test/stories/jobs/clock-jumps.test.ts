@@ -9,6 +9,7 @@ import { type Api, type ApiAnswer, until } from '../../support/api-client.ts';
 import { movedClock } from '../../support/fake-time.ts';
 import { addWorkspace, items, linesOf } from '../../support/infrastructure.ts';
 import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
+import { patient } from '../../support/measure/patience.ts';
 import { needs } from '../../support/tools.ts';
 
 const JUMP_SECONDS = 2 * 3_600;
@@ -16,7 +17,7 @@ const YEARS_10_SECONDS = 10 * 365 * 86_400;
 /** The two jumps that a job meets, and ten years as with a dead battery. */
 const JUMPS = [JUMP_SECONDS, -JUMP_SECONDS, YEARS_10_SECONDS, 0];
 /** Long enough that terraform is up before, on a machine that is busy with other tests. */
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = patient(10_000);
 const TIMEOUT = `${TIMEOUT_MS}ms`;
 
 interface Asked {
