@@ -46,10 +46,10 @@ export const FAILURES = {
     hint: 'Send a valid token as "Authorization: Bearer", sign in, or sign the message as the webhook requires.',
   },
   forbidden: {
-    when: 'The token is valid, but its scope does not permit this.',
+    when: 'The scope of the token does not permit this, or the message says who or what may not do it.',
     status: 403,
     exit: 4,
-    hint: 'Use a token whose scope permits this, or ask someone who has one.',
+    hint: 'Ask someone who may do this, or use a token whose scope permits it.',
   },
   kdf_busy: {
     when: 'Too many tokens are checked at the same time.',

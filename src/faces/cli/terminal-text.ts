@@ -108,6 +108,24 @@ function cut(text: string, width: number): string {
   return `${letters.join('').trimEnd()}…`;
 }
 
+const ESCAPE = '\u001b';
+const STYLES = new RegExp(`(${ESCAPE}\\[[\\d;]*m)`);
+
+/** A line of a terminal, which may have styles, in at most `width` columns: a mark says where it was cut. */
+export function cutLine(text: string, width: number | null): string {
+  const parts = text.split(STYLES);
+  if (width === null || widthOf(parts.filter((_, at) => at % 2 === 0).join('')) <= width) return text;
+  let left = width;
+  const shown = parts.map((part, at) => {
+    // Styles stay, so that the last one ends.
+    if (at % 2 === 1 || left === 0) return at % 2 === 1 ? part : '';
+    const fits = widthOf(part) < left ? part : cut(part, left);
+    left = fits === part ? left - widthOf(part) : 0;
+    return fits;
+  });
+  return shown.join('');
+}
+
 function padded(text: string, width: number, dress: (text: string) => string): string {
   return dress(text) + ' '.repeat(Math.max(0, width - widthOf(text)));
 }

@@ -87,7 +87,7 @@ function diffOperation(load: LoadOperation): Operation {
 
 async function planView(
   context: Parameters<typeof changesByHand>[0],
-  { set, changes, same, left }: Plan,
+  { set, changes, same, left, taken }: Plan,
 ): Promise<ViewData<'config.diff'>> {
   const byHand = await changesByHand(context, changes);
   return {
@@ -95,6 +95,7 @@ async function planView(
     changes: changeViews(changes, byHand),
     same,
     left: left.map(({ section, name }) => ({ kind: CONFIG_KINDS[section].word, name })),
+    taken: taken.map(({ section, name, from }) => ({ kind: CONFIG_KINDS[section].word, name, from })),
   };
 }
 

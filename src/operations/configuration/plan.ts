@@ -51,6 +51,8 @@ export interface Plan {
   readonly same: number;
   /** What the set manages and the file does not name; `prune` removes it. */
   readonly left: readonly { readonly section: Section; readonly name: string }[];
+  /** What was there and the set of the file did not manage, and the set that did. */
+  readonly taken: readonly { readonly section: Section; readonly name: string; readonly from: string | null }[];
   /** What the set of the file manages afterwards, as far as it changes. */
   readonly managed: readonly Omit<ConfigObjectRow, 'applied_at'>[];
 }
@@ -76,6 +78,7 @@ export async function planOf(context: Context, { text, prune, take }: Asked): Pr
     changes: [...changed, ...(prune ? left.map(removal).toReversed() : [])],
     same: wanted.length - changed.length,
     left: prune ? [] : left,
+    taken: takenBy(file.set, wanted, stored, managed),
     managed: file.set === null ? [] : managedBy(file.set, wanted, managed),
   };
 }
@@ -211,6 +214,13 @@ function leftOf({ set, entries }: ConfigFile, stored: Stored, managed: Managed):
 function removal({ section, name }: Plan['left'][number]): Change {
   const calls = CONFIG_KINDS[section].remove(name);
   return { change: 'remove', section, name, entry: null, fields: [], calls, changedSince: null };
+}
+
+function takenBy(set: string | null, wanted: readonly Wanted[], stored: Stored, managed: Managed): Plan['taken'] {
+  return wanted.flatMap(({ entry: { section, name } }) => {
+    const from = managed.get(managedKey(section, name))?.config_set ?? null;
+    return set === null || from === set || !stored[section].has(name) ? [] : [{ section, name, from }];
+  });
 }
 
 function managedBy(set: string, wanted: readonly Wanted[], managed: Managed): Plan['managed'] {

@@ -63,7 +63,9 @@ describe('A set', () => {
     // A file without a set manages nothing: it may repeat what another one says, but not change it.
     assert.deepEqual((await apply(program, file(null, group('a')))).changes, []);
     await assert.rejects(apply(program, file(null, group('a', '10.0.0.0/9'))), refusal('conflict'));
-    assert.deepEqual(changesOf(await apply(program, other, { take: true })), ['change netgroup a']);
+    const took = await apply(program, other, { take: true });
+    assert.deepEqual(changesOf(took), ['change netgroup a']);
+    assert.deepEqual(took.taken, [{ kind: 'netgroup', name: 'a', from: 'ops' }]);
     assert.deepEqual((await exported(program, 'web')).match(/name: .*/g), ['name: a']);
     assert.deepEqual(changesOf(await apply(program, 'set: ops\n', { prune: true })), []);
   });

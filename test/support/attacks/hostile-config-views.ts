@@ -15,6 +15,7 @@ export function hostileConfig(text: string) {
     ],
     same: 1,
     left: [{ kind: text, name: text }],
+    taken: [{ kind: text, name: text, from: text }],
   };
   return {
     'config.exported': { text },

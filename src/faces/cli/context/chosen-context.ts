@@ -7,6 +7,7 @@ import { type Context, currentName, LOCAL, readContext } from './contexts.ts';
 const HINT = 'svc help flags';
 /** Flags, and their variables, that name a place: each wins over the context in use. */
 const PLACES = ['remote', 'data-dir', 'database-url'] as const;
+const PLACE_VARIABLES = PLACES.map((name) => `SVC_${name.toUpperCase().replace('-', '_')}`);
 
 /**
  * The options with the server of the context: that of `--context`, else of SVC_CONTEXT, else the one in use, unless
@@ -28,9 +29,7 @@ async function chosenContext(flags: GivenFlags, env: Terminal['env']): Promise<C
   }
   if (flagged !== undefined) return null;
   const byVariable = env['SVC_CONTEXT'] ?? '';
-  const variable = PLACES.map((name) => `SVC_${name.toUpperCase().replace('-', '_')}`).find(
-    (name) => (env[name] ?? '') !== '',
-  );
+  const variable = placeVariable(env);
   if (byVariable === LOCAL) return LOCAL;
   if (byVariable !== '') {
     if (variable !== undefined) throw new UsageFailure(`SVC_CONTEXT, ${variable}: set one of them.`, HINT);
@@ -38,4 +37,9 @@ async function chosenContext(flags: GivenFlags, env: Terminal['env']): Promise<C
   }
   const name = variable === undefined ? await currentName(env) : null;
   return name === null ? null : readContext(env, name);
+}
+
+/** The variable that names a place, which wins over the context in use; undefined without one. */
+export function placeVariable(env: Terminal['env']): string | undefined {
+  return PLACE_VARIABLES.find((name) => (env[name] ?? '') !== '');
 }

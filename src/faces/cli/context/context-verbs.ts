@@ -7,6 +7,7 @@ import { baseUrl, readTokenAt } from '../syntax/options.ts';
 import { UsageFailure } from '../syntax/usage.ts';
 import { terminalText } from '../terminal-text.ts';
 import { addContext, removeContext, useContext } from './change-contexts.ts';
+import { placeVariable } from './chosen-context.ts';
 import {
   type Context,
   currentName,
@@ -52,7 +53,11 @@ export async function contextUse(session: ProgramSession): Promise<number> {
   const context = name === LOCAL ? null : await readContext(env, name);
   await useContext(env, name);
   if (context === null) return print(session, 'context.get', THIS_MACHINE, () => 'Using this machine.\n');
-  return print(session, 'context.get', view(context, true), () => line(`Using ${name}: ${context.url}`));
+  return print(session, 'context.get', view(context, true), () => {
+    const winner = placeVariable(env);
+    const hidden = winner === undefined ? '' : line(`${winner} is set and wins: unset it to use the context.`);
+    return line(`Using ${name}: ${context.url}`) + hidden;
+  });
 }
 
 const THIS_MACHINE: View = { name: LOCAL, url: null, token_file: null, token_variable: null, current: true };

@@ -51,6 +51,8 @@ test('a context is added, listed, used and removed, in files that only their own
 
   assert.equal((await run('job list --context prod')).exitCode, 0);
   assert.equal((await run('context use prod')).stdout, `Using prod: ${url}\n`);
+  const hidden = await run('context use prod', { SVC_DATA_DIR: '/srv/x' });
+  assert.match(hidden.stdout, /^SVC_DATA_DIR is set and wins: unset it to use the context\.$/m);
   assert.equal((await run('job list')).exitCode, 0);
   assert.equal((await run('job list --context lab', { LAB_TOKEN: 'svc_lab' })).exitCode, 0);
   assert.deepEqual(asked, [`Bearer ${SECRET}`, `Bearer ${SECRET}`, 'Bearer svc_lab']);

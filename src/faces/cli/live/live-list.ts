@@ -59,7 +59,8 @@ function nameOf(row: Readonly<Record<string, unknown>>, key: string | null): str
 
 function aboutOf({ summary, runbook, kind, state, requested_by: by }: Readonly<Record<string, unknown>>): string {
   const asked = text(by) === '' ? '' : `asked by ${text(by)}`;
-  return [text(summary) || text(runbook) || text(kind), text(state), asked].filter((part) => part !== '').join(', ');
+  const what = [text(runbook), text(summary)].filter((part) => part !== '').join(': ') || text(kind);
+  return [what, text(state), asked].filter((part) => part !== '').join(', ');
 }
 
 function text(value: unknown): string {

@@ -74,7 +74,7 @@ function asking(url: string, words: string, given: Given): Promise<Ran> {
 test('a terminal shows what there is to choose from, and takes a number or a name', async (t) => {
   const rows = {
     '/approvals': [
-      { id: APPROVAL, summary: 'run df on prod', state: 'pending', requested_by: 'ana' },
+      { id: APPROVAL, runbook: 'apply:net', summary: 'run df on prod', state: 'pending', requested_by: 'ana' },
       { id: 'apr_2', summary: 'evil \u001b[2J', state: 'pending', requested_by: 'bo' },
     ],
     [`/approvals/${APPROVAL}`]: [],
@@ -82,10 +82,17 @@ test('a terminal shows what there is to choose from, and takes a number or a nam
   };
   const { url, seen } = await server(t, rows);
   const picked = await asking(url, 'approval get', { typed: '1\n' });
-  assert.match(picked.stderr, new RegExp(`^ {2}1 {2}${APPROVAL} {2}run df on prod, pending, asked by ana$`, 'm'));
+  assert.match(
+    picked.stderr,
+    new RegExp(`^ {2}1 {2}${APPROVAL} {2}apply:net: run df on prod, pending, asked by ana$`, 'm'),
+  );
   assert.match(picked.stderr, /^ {2}2 {2}apr_2 +evil \\u001b\[2J/m);
   assert.match(picked.stderr, /Number, or id: $/m);
   assert.equal(seen.at(-1)?.url, `/api/v1/approvals/${APPROVAL}`);
+  const count = seen.length;
+  const other = await asking(url, 'approval get', { typed: '3\n' });
+  assert.match(other.stderr, /svc approval get: expected a number from 1 to 2, or the id\./);
+  assert.deepEqual([other.exitCode, seen.length], [1, count + 1], 'only the list was asked for');
   await asking(url, 'approval get', { typed: 'apr_2\n' });
   assert.equal(seen.at(-1)?.url, '/api/v1/approvals/apr_2');
 });

@@ -6,7 +6,8 @@ import type { MissingFailure } from '../syntax/arguments.ts';
 import { readOptions } from '../syntax/options.ts';
 import { kebab, TREE } from '../syntax/tree.ts';
 import { UsageFailure } from '../syntax/usage.ts';
-import type { Terminal } from '../terminal.ts';
+import { sizeOf, type Terminal } from '../terminal.ts';
+import { cutLine } from '../terminal-text.ts';
 import { line } from '../../text/safe.ts';
 import { type LiveList, liveListOf, type LiveName, readNames } from './live-list.ts';
 
@@ -30,15 +31,27 @@ export async function askMissing(
   if (choices?.length === 0)
     throw new UsageFailure(`svc ${verb.path}: there is nothing to choose from.`, `svc ${verb.path} --help`);
   const shown = (choices ?? []).slice(0, SHOWN_MAX);
-  const width = shown.reduce((max, { name }) => Math.max(max, name.length), 0);
-  for (const [at, { name, about }] of shown.entries())
-    terminal.stderr.write(line(`${String(at + 1).padStart(3)}  ${name.padEnd(width)}  ${about}`.trimEnd()));
+  showChoices(terminal, shown);
   const label = kebab(named.field ?? '');
   const among = named.values === undefined ? '' : ` (${named.values.join(', ')})`;
   const answer = await askLine(terminal, shown.length === 0 ? `${label}${among}: ` : `Number, or ${label}: `);
   if (answer === '') return null;
-  const value = (/^\d{1,2}$/.test(answer) ? shown[Number(answer) - 1]?.name : undefined) ?? answer;
+  const isNumber = shown.length > 0 && /^\d{1,2}$/.test(answer);
+  const value = isNumber ? shown[Number(answer) - 1]?.name : answer;
+  if (value === undefined)
+    throw new UsageFailure(
+      `svc ${verb.path}: expected a number from 1 to ${shown.length}, or the ${label}.`,
+      `svc ${verb.path} --help`,
+    );
   return withValue(argv, 'name' in named ? `--${named.name}=${value}` : null, value);
+}
+
+function showChoices({ stderr }: Terminal, shown: readonly LiveName[]): void {
+  const width = shown.reduce((max, { name }) => Math.max(max, name.length), 0);
+  for (const [at, { name, about }] of shown.entries()) {
+    const text = line(`${String(at + 1).padStart(3)}  ${name.padEnd(width)}  ${about}`.trimEnd());
+    stderr.write(`${cutLine(text.trimEnd(), sizeOf(stderr).width)}\n`);
+  }
 }
 
 /** A flag is given before the separator; an argument after it, where a leading dash is no flag. */

@@ -2,6 +2,7 @@ import type { Display } from '../../text/display.ts';
 import { paint } from '../../text/display.ts';
 import { inline } from '../../text/safe.ts';
 import { render } from '../render.ts';
+import { cutLine } from '../terminal-text.ts';
 import { isTrouble, type Snapshot } from './snapshot.ts';
 
 /** The second screen of a terminal, without a cursor, and long lines cut; and back. */
@@ -60,7 +61,10 @@ function countOf(jobs: Snapshot['jobs'], state: string): number {
 
 /** The table of a list in at most `lines` lines, with the number of rows that are left out. */
 function part(kind: string, rows: readonly unknown[], lines: number, display: Display): string[] {
-  const all = render(kind, rows, display).trimEnd().split('\n');
+  const all = render(kind, rows, display)
+    .trimEnd()
+    .split('\n')
+    .map((text) => cutLine(text, display.width));
   if (all.length <= lines) return all;
   const more = all.length - lines + 1;
   return [...all.slice(0, lines - 1), paint(display, 'dim', `and ${more} more`)];

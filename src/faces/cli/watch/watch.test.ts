@@ -8,6 +8,7 @@ import { until } from '../../../../test/support/api-client.ts';
 import { needs } from '../../../../test/support/tools.ts';
 import { sendFailure, sendJson, standIn } from '../../../../test/support/stand-in-server.ts';
 import { type Given, type Ran, svc } from '../../../../test/support/terminal.ts';
+import { cutLine } from '../terminal-text.ts';
 import { ENTER, LEAVE } from './screen.ts';
 
 const TOKEN = { SVC_TOKEN: 'svc_test' };
@@ -142,4 +143,12 @@ test('on a real terminal it gives the screen and the keys back', { skip: needs('
   assert.equal((await exited)[0], 0);
   assert.ok(looks() > 0 && shown.includes(LEAVE));
   assert.match(shown.slice(shown.lastIndexOf(LEAVE)), /(?<!-)icanon/);
+});
+
+test('a line that a terminal has no room for says where it was cut, and its colours end', () => {
+  assert.equal(cutLine('in 59m', 6), 'in 59m');
+  assert.equal(cutLine('ends in 59m', 9), 'ends in…');
+  assert.equal(cutLine('\u001b[1mends\u001b[0m in 59m', 9), '\u001b[1mends\u001b[0m in…');
+  assert.equal(cutLine('\u001b[1mends in 59m\u001b[0m', 9), '\u001b[1mends in…\u001b[0m');
+  assert.equal(cutLine('ends in 59m', null), 'ends in 59m');
 });

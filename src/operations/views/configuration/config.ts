@@ -23,6 +23,8 @@ const compared = {
   same: z.number(),
   /** Managed by the set and not in the file: `prune` removes them. */
   left: z.array(z.object(object)),
+  /** Objects that were there and the set of the file did not manage, and the set that did. */
+  taken: z.array(z.object({ ...object, from: z.string().nullable() })),
 };
 
 export const CONFIG_VIEWS = {

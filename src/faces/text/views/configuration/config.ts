@@ -16,17 +16,27 @@ export function configFile({ text }: Projected<'config.exported'>): string {
 export function configDiff(data: Diff, display: Display): string {
   const summary =
     data.changes.length === 0 ? 'No differences.' : `${counted(data, 'to add', 'to change', 'to remove')}.`;
-  return changesText(data, display) + line(summary);
+  return changesText(data, display) + takenText(data, 'To be managed') + line(summary);
 }
 
 export function configApplied(data: Projected<'config.applied'>, display: Display): string {
   const { webhooks } = data;
-  const summary = data.changes.length === 0 ? 'Nothing to do.' : `${counted(data, 'added', 'changed', 'removed')}.`;
+  const isSame = data.changes.length === 0;
+  const nothing = data.taken.length === 0 ? 'Nothing to do.' : 'Nothing else to do.';
+  const summary = isSame ? nothing : `${counted(data, 'added', 'changed', 'removed')}.`;
   const shown = webhooks.flatMap(({ name, url, signing_secret: secret }) => [
     line(`Webhook ${name}. Shown only now: ${url}`),
     ...(secret === null ? [] : [line(`Its signing secret: ${secret}`)]),
   ]);
-  return changesText(data, display) + shown.join('') + line(summary);
+  return changesText(data, display) + shown.join('') + takenText(data, 'Now managed') + line(summary);
+}
+
+/** Whose the objects become; those of another set are named with it. */
+function takenText({ set, taken }: Diff, verb: string): string {
+  if (taken.length === 0) return '';
+  const before = [...new Set(taken.flatMap(({ from }) => (from === null ? [] : [from])))];
+  const from = before.length === 0 ? '' : `, before by ${before.join(', ')}`;
+  return line(`${verb} by the set ${set ?? ''}: ${taken.length} ${taken.length === 1 ? 'object' : 'objects'}${from}.`);
 }
 
 function counted({ changes, same }: Diff, ...words: readonly [add: string, change: string, remove: string]): string {
