@@ -171,7 +171,7 @@ export const PROGRAM_VERBS: readonly Verb[] = [
     summary: 'Restore a backup into an empty or new data directory',
     examples: [
       'svc backup restore bak_01m7yd4zyke00anp2z332d2j5p --into /var/lib/gatehouse',
-      'svc backup restore FILE --into DIR --seal-key-file KEY-FILE --yes',
+      'svc backup restore /mnt/backups/store.backup --into /var/lib/gatehouse --seal-key-file /mnt/usb/gatehouse.key',
     ],
     positionals: [{ field: 'id_or_file', type: 'string', required: true }],
     flags: [

@@ -55,7 +55,7 @@ const add = writeOperation({
     positionals: ['endpoint'],
     examples: [
       'svc notify endpoint add https://ntfy.example.com/up8f3kq2 --label phone',
-      'svc notify endpoint add https://push.example.com/abc --key p256dh=BFHG7aEJ --key auth=rl8U_fQk',
+      'svc notify endpoint add https://push.example.com/abc --key "p256dh=$P256DH" --key "auth=$AUTH"',
     ],
   },
   mcp: OWN_DEVICE,
