@@ -40,6 +40,9 @@ export function blocksOf(path: string): Block[] {
   return found;
 }
 
+/** What is in no open quote: escaped characters, and texts in quotes. */
+const CLOSED = /\\.|'[^']*'|"(?:\\.|[^"\\])*"/gs;
+
 const HERE_DOCUMENT = /<<-?\s*'?(\w+)/;
 
 export interface Step {
@@ -62,9 +65,11 @@ export function stepsOf(block: Block): Step[] {
     else if (line === end) end = null;
     const words: string = isData ? '' : line.replace(/(^|\s)#.*$/, '');
     const continues = words.endsWith('\\');
-    const command = `${before.command}${continues ? `${words.slice(0, -1)} ` : words}`;
-    const step: Step = { line: before.line, text: `${before.text}${line}\n`, command };
-    open = continues || end !== null ? step : null;
+    const joined = before.command + (continues ? `${words.slice(0, -1)} ` : words);
+    // A text in quotes may have several lines.
+    const isQuoted = end === null && /['"]/.test(joined.replace(CLOSED, ''));
+    const step: Step = { line: before.line, text: `${before.text}${line}\n`, command: joined + (isQuoted ? '\n' : '') };
+    open = continues || isQuoted || end !== null ? step : null;
     if (open === null && step.command.trim() !== '') found.push(step);
   }
   return found;

@@ -10,7 +10,7 @@ export const WHY =
 const PROGRAMS = new Set(
   (
     'svc bin/svc npm node curl cat cd sudo alias export pass useradd set find jq mkdir chown git rm ' +
-    'ssh-keygen ssh-copy-id systemctl python3'
+    'ssh-keygen ssh-copy-id systemctl python3 sed'
   ).split(' '),
 );
 const ASSIGNMENT = /^[A-Za-z_]\w*=/;

@@ -1,0 +1,15 @@
+/** Commands of the documents and of the help that these tests do not run, each with the reason. */
+export const LEFT_OUT: readonly (readonly [command: RegExp, why: string])[] = [
+  [/^(bin\/)?svc (serve|web|watch)\b/m, 'runs until it is stopped'],
+  [/^(npm|node) /, 'starts, builds or tests the checkout'],
+  [/\bgit\.example\.org\b/, 'needs a Git server'],
+  [/\bsystemctl\b/, 'needs systemd'],
+  [/^(useradd|chown|mkdir --mode|alias) /, 'changes accounts of the machine'],
+  [/\bdb\.example\b/, 'needs a PostgreSQL server'],
+  [/^pass /, 'needs a password store'],
+  [/^svc maintenance restart --wait/, 'followed by how-tos.test.ts'],
+];
+
+export function isLeftOut(command: string): boolean {
+  return LEFT_OUT.some(([pattern]) => pattern.test(command.trim()));
+}
