@@ -37,13 +37,14 @@ describe('An export', () => {
       zone: { kind: 'dns', interval: '300s', targets: ['target=example.org'] },
     });
     assert.deepEqual(notes, [
-      'My Site: its authMethod is left out.',
-      'My Site: its certificate is verified.',
-      'API: the method is GET instead of POST.',
-      'Left out: SSH: a check of kind tcp takes NAME=IP:PORT as its target.',
-      'Left out: Backup: no kind of check is like the type "push".',
-      'Left out: No error: a check cannot expect that a text is missing.',
-      'Left out: Down: a check cannot be upside down.',
+      'my-site: its authMethod is left out.',
+      'my-site: its certificate is verified.',
+      'my-site: every status of 2xx and 3xx is accepted instead of 200-299.',
+      'api: the method is GET instead of POST.',
+      'Left out: SSH (monitor 4): a check of kind tcp takes NAME=IP:PORT as its target.',
+      'Left out: Backup (monitor 8): no kind of check is like the type "push".',
+      'Left out: No error (monitor 9): a check cannot expect that a text is missing.',
+      'Left out: Down (monitor 10): a check cannot be upside down.',
       'Left out: 1 notifications; see svc serve --notify.',
     ]);
   });
@@ -65,7 +66,8 @@ describe('An export', () => {
     });
     assert.deepEqual(notes, [
       'core-front: the condition [RESPONSE_TIME] < 500 is left out.',
-      'Left out: shell: no kind of check is like "ssh://192.0.2.10".',
+      'zone: it asks the name servers of the system instead of 192.0.2.53.',
+      'Left out: shell (endpoint 6): no kind of check is like "ssh://192.0.2.10".',
       'Left out: alerting: it has no place in a configuration file.',
     ]);
   });
@@ -73,13 +75,14 @@ describe('An export', () => {
   test('of Semaphore becomes schedules, disabled, and says what they need', async () => {
     const { schedules, notes } = await imported('semaphore', SEMAPHORE);
     assert.deepEqual(schedules, {
-      patch: { cron: '0 3 * * *', playbook: 'patch.yml', source: 'play-books', inventory: 'prod', enabled: false },
+      nightly: { cron: '0 3 * * *', playbook: 'patch.yml', source: 'play-books', inventory: 'prod', enabled: false },
     });
     assert.deepEqual(notes, [
       'Needed: svc source add play-books --git https://git.example.org/ops.git --ref main',
+      'play-books: the credential in its URL is left out.',
       'Needed: svc inventory add prod --file FILE',
       'Left out: Patch (tonight): it runs once.',
-      'Patch: its arguments are left out.',
+      'nightly: its arguments are left out.',
       'Left out: Plan: templates of terraform have no counterpart.',
       'Left out: By hand: it has no schedule; use svc playbook run or a rule.',
       'Left out: keys deploy: keep secrets with svc secret set.',
@@ -107,7 +110,9 @@ describe('An export', () => {
       [
         'Needed: svc source add ops --git https://git.examp',
         'Needed: svc inventory add prod --file FILE',
-        'Patch: its extra_vars are left out; add what has n',
+        ...['daily', 'weekly', 'monthly', 'often'].map((each) =>
+          `patch-${each}: its extra_vars are left out; add what has no secret.`.slice(0, 50),
+        ),
         'Left out: Patch, once: no cron line says DTSTART:2',
         'Left out: Patch, other: no cron line says DTSTART:',
         'Left out: credentials Machine: it has no counterpa',
@@ -133,12 +138,13 @@ describe('An export', () => {
       },
     });
     assert.deepEqual(notes, [
-      'Left out: line 2: the variable SHELL; write it into the command.',
-      'Line 4: it ran as root; jobs run as the account of jobs.',
-      'Line 6: it ran as www-data; jobs run as the account of jobs.',
+      'Left out: line 2: the variable SHELL; a command that needs a shell runs as sh -c.',
+      'cd: it ran as root (line 4); jobs run as the account of jobs.',
+      'tidy: it ran as www-data (line 6); jobs run as the account of jobs.',
       'Left out: line 7: @reboot.',
       'Left out: line 8: its command has a standard input (%).',
       'Left out: line 9: it is no line of a crontab.',
+      'Times are in UTC where a schedule has no timezone; write timezone: into it for another zone.',
       'Schedules are disabled; remove "enabled: false" once the crontab does not run them any more.',
     ]);
   });

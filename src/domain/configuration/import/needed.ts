@@ -6,6 +6,8 @@ export function noteSource(found: Collector, title: string | null, url: string |
   if (title === null) return;
   const git = url === null ? '--dir DIR' : `--git ${withoutUserinfo(url)}${branch === null ? '' : ` --ref ${branch}`}`;
   found.note(`Needed: svc source add ${nameOf(title)} ${git}`);
+  if (url !== null && withoutUserinfo(url) !== url)
+    found.note(`${nameOf(title)}: the credential in its URL is left out.`);
 }
 
 export function noteInventory(found: Collector, title: string | null): void {

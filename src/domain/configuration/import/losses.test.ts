@@ -1,0 +1,218 @@
+/** What an export has and the file that it becomes has not: each is a line of the report, under the new name. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { refusal } from '../../../../test/support/refusal.ts';
+import { IMPORTERS } from './importers.ts';
+
+async function imported(from: string, text: string) {
+  const importer = IMPORTERS[from] ?? assert.fail();
+  const { checks, schedules, notes } = await importer(text);
+  return { checks: Object.fromEntries(checks), schedules: Object.fromEntries(schedules), notes };
+}
+
+async function notesOf(from: string, value: object): Promise<readonly string[]> {
+  return (await imported(from, JSON.stringify(value))).notes;
+}
+
+async function refusalOf(from: string, text: string): Promise<string> {
+  let message = '';
+  await assert.rejects(
+    async () => imported(from, text),
+    (error: Error) => {
+      message = error.message;
+      return refusal('invalid_argument')(error);
+    },
+  );
+  return message;
+}
+
+describe('The report of Uptime Kuma', () => {
+  const http = { name: 'Web', type: 'http', url: 'https://example.org/' };
+
+  test('names what the request and the answer lose, for two of the same name', async () => {
+    const monitorList = [
+      { ...http, headers: '{"a": "b"}', body: 'x', expiryNotification: true, maxretries: 5 },
+      { ...http, method: 'HEAD', type: 'keyword', keyword: 'ok', accepted_statuscodes: ['200-299'], ignoreTls: 1 },
+      { ...http, maxretries: 2, interval: 90_000 },
+    ];
+    assert.deepEqual(await notesOf('uptime-kuma', { monitorList }), [
+      'web: it is down after 3 probes in a row instead of 5 retries.',
+      'web: its headers are left out.',
+      'web: its body is left out.',
+      'web: the end of its certificate is not watched; add a check of kind tls.',
+      'web-2: the method is GET instead of HEAD.',
+      'web-2: its certificate is verified.',
+      'web-2: every status of 2xx and 3xx is accepted instead of 200-299.',
+      'web-3: its interval is 1m instead of 90000.',
+    ]);
+  });
+
+  test('names the server and the type of record of a check of DNS', async () => {
+    const dns = { name: 'zone', type: 'dns', hostname: 'example.org' };
+    const monitorList = [
+      { ...dns, dns_resolve_server: '1.1.1.1', dns_resolve_type: 'MX' },
+      { ...dns, dns_resolve_type: 'A' },
+    ];
+    assert.deepEqual(await notesOf('uptime-kuma', { monitorList }), [
+      'zone: it asks the name servers of the system instead of 1.1.1.1.',
+      'zone: it looks for an address instead of a record of type MX.',
+    ]);
+  });
+
+  test('tells apart two monitors that are left out, and names one without fields', async () => {
+    const port = { name: 'SSH', type: 'port', hostname: 'db.example.org', port: 22 };
+    const why = 'a check of kind tcp takes NAME=IP:PORT as its target.';
+    assert.deepEqual(await notesOf('uptime-kuma', { monitorList: [port, null, port] }), [
+      'Left out: monitor 2: it has no fields.',
+      `Left out: SSH (monitor 1): ${why}`,
+      `Left out: SSH (monitor 3): ${why}`,
+    ]);
+  });
+
+  test('says that a text is too long to be expected', async () => {
+    const monitorList = [{ ...http, type: 'keyword', keyword: 'x'.repeat(1_025) }];
+    const why = 'a check expects a text of at most 1024 bytes.';
+    assert.deepEqual(await notesOf('uptime-kuma', { monitorList }), [`Left out: Web (monitor 1): ${why}`]);
+  });
+
+  test('ends with the number of its lines that are left out', async () => {
+    const monitorList = Array.from({ length: 1_002 }, () => null);
+    const notes = await notesOf('uptime-kuma', { monitorList });
+    assert.deepEqual([notes.length, notes.at(-1)], [1_001, '2 further lines of this report are left out.']);
+  });
+});
+
+describe('The report of Gatus', () => {
+  test('names what the request and the conditions lose', async () => {
+    const endpoints = [
+      {
+        name: 'web',
+        url: 'https://example.org/',
+        method: 'POST',
+        headers: { a: 'b' },
+        body: 'x',
+        client: { insecure: true, timeout: '5s' },
+        interval: '2d',
+        conditions: ['[STATUS] < 300', '[BODY] == pat(*a*)', '[BODY] == pat(*b*)'],
+      },
+      { name: 'head', url: 'https://example.org/', method: 'HEAD', conditions: ['[STATUS] < 400'] },
+      { name: 'one', url: 'https://example.org/', conditions: ['[STATUS] < 300', '[STATUS] == 200'] },
+    ];
+    const { checks, notes } = await imported('gatus', JSON.stringify({ endpoints }));
+    assert.equal(checks['head']?.['method'], 'HEAD');
+    assert.deepEqual(notes, [
+      'web: its interval is 1m instead of 2d.',
+      'web: its certificate is verified.',
+      'web: the field client.timeout is left out.',
+      'web: the condition [BODY] == pat(*b*) is left out.',
+      'web: every status of 2xx and 3xx is accepted instead of [STATUS] < 300.',
+      'web: the method is GET instead of POST.',
+      'web: its headers are left out.',
+      'web: its body is left out.',
+    ]);
+  });
+
+  test('names the server and the type of record of a check of DNS', async () => {
+    const dns = { 'query-name': 'example.org', 'query-type': 'MX' };
+    assert.deepEqual(await notesOf('gatus', { endpoints: [{ name: 'zone', url: '8.8.8.8', dns }, null] }), [
+      'Left out: endpoint 2: it has no fields.',
+      'zone: it asks the name servers of the system instead of 8.8.8.8.',
+      'zone: it looks for an address instead of a record of type MX.',
+    ]);
+  });
+});
+
+function notesOnUtc(notes: readonly string[]): number {
+  return notes.filter((note) => note.includes('in UTC')).length;
+}
+
+describe('The report of a crontab', () => {
+  test('names the line of times that no schedule takes', async () => {
+    const text = 'CRON_TZ=Nowhere/Land\n0 1 * * * a\nCRON_TZ=\n61 * * * * bad\n0 2 * * * b\n0 0 31 2 * c\n';
+    const { schedules, notes } = await imported('crontab', text);
+    assert.deepEqual(Object.keys(schedules), ['b']);
+    assert.deepEqual(notes.slice(0, 3), [
+      'Left out: line 2: timezone: expected the name of a time zone, such as Europe/Berlin or UTC.',
+      'Left out: line 4: cron: "61 * * * *": Invalid value for minute: 61.',
+      'Left out: line 6: cron: no such day exists, so this would never run.',
+    ]);
+  });
+
+  test('is a refusal where no line has times', async () => {
+    const text = 'A text of six words or more.\nName=value\n';
+    assert.match(await refusalOf('crontab', text), /^file: no line is one of a crontab; line 1: cron: "A text/);
+    assert.equal(await refusalOf('crontab', 'MAILTO=ops\n'), 'file: no line is one of a crontab.');
+    assert.deepEqual((await imported('crontab', '@reboot x\n')).notes, ['Left out: line 1: @reboot.']);
+  });
+
+  test('says that times are in UTC as long as one schedule has no zone', async () => {
+    assert.equal(notesOnUtc((await imported('crontab', '0 1 * * * a\nCRON_TZ=Europe/Berlin\n0 1 * * * b\n')).notes), 1);
+    assert.equal(notesOnUtc((await imported('crontab', 'CRON_TZ=Europe/Berlin\n0 1 * * * b\n')).notes), 0);
+  });
+
+  test('says what to do instead of a variable', async () => {
+    const { notes } = await imported('crontab', 'MAILTO=ops\nLANG=C\n0 1 * * * a\n');
+    assert.deepEqual(notes.slice(0, 2), [
+      'Left out: line 1: the variable MAILTO; the output is kept with each job; for messages see svc serve --notify.',
+      'Left out: line 2: the variable LANG; a command can set it: env LANG=VALUE COMMAND.',
+    ]);
+  });
+});
+
+describe('The report of playbooks', () => {
+  test('of Semaphore names bad times, a missing template and survey_vars', async () => {
+    const common = { playbook: 'x.yml', repository: 'Ops', inventory: 'Prod' };
+    const text = JSON.stringify({
+      templates: [{ ...common, name: 'Patch', survey_vars: [{ name: 'a' }] }],
+      schedules: [
+        { name: 'Night', cron_format: '0 3 * * *', template: 'Patch' },
+        { cron_format: '0 4 * * *', template: 'Patch' },
+        { name: 'Bad', cron_format: 'x', template: 'Patch' },
+        { name: 'Lost', cron_format: '0 3 * * *', template: 'Gone' },
+        null,
+      ],
+    });
+    const { schedules, notes } = await imported('semaphore', text);
+    assert.deepEqual(Object.keys(schedules), ['night', 'patch']);
+    assert.deepEqual(
+      notes.map((note) => note.slice(0, 60)),
+      [
+        'Left out: schedule 5: it has no fields.',
+        'Left out: Lost: its template "Gone" is missing in the file.',
+        'night: its survey_vars are left out.',
+        'patch: its survey_vars are left out.',
+        'Left out: Patch (Bad): cron: expected five fields (minute, h',
+      ],
+    );
+  });
+
+  test('of AWX names become_enabled and a survey; a check changes nothing here too', async () => {
+    const template = {
+      name: 'Patch',
+      playbook: 'x.yml',
+      project: { name: 'Ops' },
+      inventory: { name: 'Prod' },
+      job_type: 'check',
+      become_enabled: true,
+      survey_enabled: true,
+      related: { schedules: [{ name: 'day', rrule: 'DTSTART:20250101T040000Z RRULE:FREQ=DAILY' }] },
+    };
+    const { schedules, notes } = await imported('awx', JSON.stringify({ job_templates: [template] }));
+    assert.equal(schedules['patch-day']?.['check'], true);
+    assert.deepEqual(notes, [
+      'patch-day: its become_enabled is left out; write become: true into the playbook.',
+      'patch-day: its survey is left out.',
+    ]);
+  });
+});
+
+test('A URL of a check with a credential is named', async () => {
+  const monitorList = [{ name: 'Web', type: 'http', url: 'https://u:p@example.org/' }];
+  assert.deepEqual(await notesOf('uptime-kuma', { monitorList }), [
+    'Needed: web: write the credential in place of [kept] in its URL',
+  ]);
+});
+
+test('An empty file is refused as an empty one', async () => {
+  for (const from of Object.keys(IMPORTERS)) assert.equal(await refusalOf(from, ' \n'), 'file: it is empty.');
+});
