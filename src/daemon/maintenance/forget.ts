@@ -40,10 +40,10 @@ export async function forgetOld(
     after = ids.at(-1) ?? '';
     if (after === '') break;
     const old = await removableAmong(store.db, table, ids, before);
+    await rest(clock, beganAt, signal);
     const removed = old.length === 0 ? 0 : await forgetRows(deps, table, { ids: old, before }, signal);
     if (removed === null) break;
     count += removed;
-    await rest(clock, beganAt, signal);
   }
   return count;
 }
@@ -53,7 +53,7 @@ interface Batch {
   readonly before: number;
 }
 
-/** Null while another daemon deletes. */
+/** Null while another daemon deletes. Rests after each write: a pause is never counted as work. */
 async function forgetRows(
   deps: ForgetDeps,
   table: AgedTable,
@@ -74,7 +74,8 @@ async function forgetRows(
     }
   }
   if (isEnded()) return 0;
-  return store.write((tx) =>
+  const beganAt = clock.monotonic();
+  const count = await store.write((tx) =>
     inTurn(deps, tx, table, batch, async (ids) => {
       if (ids.length === 0) return 0;
       await removeRows(tx, table, ids);
@@ -82,6 +83,8 @@ async function forgetRows(
       return ids.length;
     }),
   );
+  await rest(clock, beganAt, signal);
+  return count;
 }
 
 /** Calls `remove` with what may still be deleted: a job may have been queued again since it was read. */
