@@ -20,7 +20,7 @@ const PACKAGES = 'systemd,systemd-sysv,dbus,libatomic1,linux-image-cloud-amd64';
 /** A file with holes: only what is in it takes room. */
 const DISK_SIZE = '4G';
 /** What the checks import, by the same paths. */
-const CHECKS = ['test/kernels/systemd/guest', 'test/support/api-client.ts'];
+const CHECKS = ['test/kernels/systemd/guest', 'test/support'];
 
 /** `idle` waits until the units of the boot have started. A check that never ends is ended by the host. */
 const CHECKS_UNIT = `[Unit]
