@@ -1,7 +1,7 @@
 /**
- * `npm run bundle`: the program as a few files of JavaScript in `dist`, which starts in half the time of the sources
- * and takes two thirds of their memory. `dist` has the paths of `src`: one file for the command, one for each further
- * process or thread (`...-child.ts`, `...-thread.ts`), and what they share in chunks.
+ * `npm run bundle`: the program as files of JavaScript in `dist`, which starts in half the time of the sources and
+ * takes two thirds of their memory. `dist` has the paths of `src`: one file for the servers, one for each further
+ * process or thread (`...-child.ts`, `...-thread.ts`), and the command in chunks.
  */
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -12,7 +12,10 @@ import { joinedScript } from '../src/faces/web/console/joined-script.ts';
 const ROOT = join(import.meta.dirname, '..');
 /** Where `npm pack` takes it from. */
 export const BUNDLE = join(ROOT, 'dist');
-const ENTRIES = ['src/main.ts', 'src/**/*-child.ts', 'src/**/*-thread.ts'];
+/** Each becomes one file. */
+const WHOLE = ['src/server.ts', 'src/**/*-child.ts', 'src/**/*-thread.ts'];
+/** Becomes a small file, and chunks that are loaded when they are needed. */
+const COMMAND = 'src/main.ts';
 /** Read or run as they are, by this program or others. */
 const ASSETS = ['src/**/*.py', 'src/**/*.css', 'src/**/*.svg'];
 /** Scripts that are served: a bundle has them as browsers get them. */
@@ -31,55 +34,72 @@ const NOT_OURS = ['pg-native'];
  * share it. Rejects where a source does not compile.
  */
 export async function bundle(folder: string): Promise<void> {
-  const { metafile, outputFiles } = await build({
-    absWorkingDir: ROOT,
-    entryPoints: globSync(ENTRIES, { cwd: ROOT }).toSorted(),
-    outdir: folder,
-    outbase: 'src',
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: TARGET,
-    chunkNames: 'chunk-[hash]',
-    external: NOT_OURS,
-    plugins: [englishOnly],
-    legalComments: 'none',
-    metafile: true,
-    write: false,
-    logLevel: 'error',
-  });
-  assertDefaultImports(metafile);
+  const command = await code(folder, [COMMAND], true);
+  const whole = await code(folder, globSync(WHOLE, { cwd: ROOT }).toSorted(), false);
+  assertDefaultImports(whole.metafile);
   const files = new Map<string, Uint8Array>();
-  for (const { path, text } of outputFiles)
+  for (const { path, text } of [...command.outputFiles, ...whole.outputFiles])
     files.set(asModules(relative(folder, path)), Buffer.from(await shorter(quickly(asModules(text)))));
   for (const asset of globSync(ASSETS, { cwd: ROOT }))
     files.set(relative('src', asset), readFileSync(join(ROOT, asset)));
   for (const script of SCRIPTS)
     files.set(relative('src', script).replace(/ts$/, 'js'), Buffer.from(joinedScript(join(ROOT, script))));
   for (const file of VENDORED) files.set(join('vendor', file), readFileSync(join(ROOT, 'node_modules', file)));
-  files.set('THIRD-PARTY-LICENSES', Buffer.from(licences(metafile)));
+  files.set('THIRD-PARTY-LICENSES', Buffer.from(licences(whole.metafile)));
   for (const [name, content] of files) replaceFile(join(folder, name), content);
 }
 
+function code(folder: string, entryPoints: string[], splitting: boolean) {
+  return build({
+    absWorkingDir: ROOT,
+    entryPoints,
+    outdir: folder,
+    outbase: 'src',
+    bundle: true,
+    splitting,
+    format: 'esm',
+    platform: 'node',
+    target: TARGET,
+    chunkNames: 'chunk-[hash]',
+    external: NOT_OURS,
+    plugins: [englishOnly, serverApart],
+    legalComments: 'none',
+    metafile: true,
+    write: false,
+    logLevel: 'error',
+  });
+}
+
+/** What the first file of the command imports is the whole file beside it. */
+const serverApart: Plugin = {
+  name: 'server-apart',
+  setup(build) {
+    build.onResolve({ filter: /^\.\/server\.ts$/ }, () => ({ path: './server.js', external: true }));
+  },
+};
+
 /** For a file of this ending Node looks for no package.json, which took a tenth of the start of a verb. */
 function asModules(text: string): string {
-  return text.replaceAll(/\bchunk-[A-Z0-9]{8}\.js\b/g, (name) => name.replace(/js$/, 'mjs'));
+  return text.replaceAll(/\bchunk-[A-Z0-9]{8}\.js\b|^server\.js$|(?<="\.\/)server\.js(?=")/g, (name) =>
+    name.replace(/js$/, 'mjs'),
+  );
 }
 
 const BUILTIN_IMPORT = /^import (?:(\w+)|\* as (\w+)|\{([^{}]*)\}) from "(node:[\w/]+)";$/gm;
 
 /**
  * An import of a module of Node reads each of its members, and so loads what most of them load only when they are used:
- * web cryptography, streams of files. A tenth of the start of a verb.
+ * web cryptography, streams of files. A tenth of the start of a verb. Like imports they stand before all code.
  */
 function quickly(text: string): string {
+  const modules: string[] = [];
   const own = text.replaceAll(BUILTIN_IMPORT, (...match: (string | undefined)[]) => {
     const [, standard, all, names = '', module] = match;
     const bound = standard ?? all ?? `{${names.replaceAll(' as ', ': ')}}`;
-    return `var ${bound} = process.getBuiltinModule("${module}");`;
+    modules.push(`var ${bound} = process.getBuiltinModule("${module}");\n`);
+    return '';
   });
-  return own.includes(ASKS_FOR_REQUIRE) ? REQUIRE + own : own;
+  return modules.join('') + (own.includes(ASKS_FOR_REQUIRE) ? REQUIRE : '') + own;
 }
 
 /** The messages of zod in other languages are a third of it, and nothing shows them. */

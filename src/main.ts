@@ -32,37 +32,10 @@ function hideArguments(): void {
 /** Noun and verb. A third word may be a value. */
 const VERB_WORDS_MAX = 2;
 
-/** 128 and the number of SIGPIPE: the usual exit code of a program whose reader has closed the pipe. */
-const EXIT_PIPE = 141;
+/** Verbs that stay. */
+const SERVERS = ['serve', 'web'];
 
 hideArguments();
 cacheModules();
-const [{ main }, { holdProcess, systemClock }, { VERSION }] = await Promise.all([
-  import('./faces/cli/main.ts'),
-  import('./lib/clock.ts'),
-  import('./version.ts'),
-]);
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT_PIPE : 1));
-process.stderr.on('error', () => undefined);
-// The clock's timers keep no process alive, and a pause of the command line must not end it.
-const release = holdProcess();
-process.exitCode = await main({
-  argv: process.argv.slice(2),
-  env: process.env,
-  stdin: process.stdin,
-  stdout: process.stdout,
-  stderr: process.stderr,
-  clock: systemClock,
-  version: VERSION,
-  app: () => import('./app.ts'),
-  onInterrupt(listener, also = []) {
-    const signals = ['SIGINT' as const, ...also];
-    for (const signal of signals) process.on(signal, listener);
-    return () => {
-      for (const signal of signals) process.off(signal, listener);
-    };
-  },
-});
-release();
-// An open handle (an idle connection, a terminal's input) must not delay the exit.
-process.stdout.write('', () => process.exit());
+if (SERVERS.includes(process.argv[2] ?? '')) await (await import('./server.ts')).runServer();
+else await (await import('./program.ts')).runProgram();

@@ -20,6 +20,7 @@ const DOORS = [
   'src/lib/random.ts',
   'src/config/',
   'src/main.ts',
+  'src/program.ts',
   'src/runners/process/lean.ts', // A part of the guard and of no other program.
   'src/runners/process/guard-child.ts',
 ];

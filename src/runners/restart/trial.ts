@@ -11,7 +11,7 @@ interface Trial {
   readonly isNewer: boolean;
 }
 
-/** A busy machine needs a while for each of the two; the doctor reads the whole ledger. */
+/** A busy machine needs a while for each of the three; the doctor reads the whole ledger. */
 const LIMIT_MS = 120_000;
 const OUTPUT_MAX_BYTES = 4 * 1024 * 1024;
 const WORDS_MAX_CHARS = 300;
@@ -27,14 +27,17 @@ interface Ran {
 }
 
 /**
- * Starts the program for its version and for a health report, neither of which changes anything. Resolves to null, or
- * to the program's own words, without control characters and credentials.
+ * Starts the program for its version, for the help of a server, whose code a bundle has in a separate file, and for a
+ * health report. None of them changes anything. Resolves to null, or to the program's own words, without control
+ * characters and credentials.
  */
 export async function tryProgram(program: ProgramFiles, trial: Trial, signal: AbortSignal): Promise<string | null> {
-  const version = await run(program, trial, 'version', signal);
+  const version = await run(program, trial, ['version'], signal);
   const [, number] = /"version":"([^"]+)"/.exec(version.stdout) ?? [];
   if (!version.ok || number === undefined) return `svc version: ${words(version)}`;
-  const doctor = await run(program, trial, 'doctor', signal);
+  const server = await run(program, trial, ['serve', '--help'], signal);
+  if (!server.ok) return `svc serve: ${words(server)}`;
+  const doctor = await run(program, trial, ['doctor'], signal);
   const entries = entriesOf(doctor.stdout);
   if (entries === null) return `svc doctor: ${words(doctor)}`;
   const needed = trial.isNewer ? NEEDED : [...NEEDED, ...NEEDED_OF_STORE];
@@ -42,8 +45,8 @@ export async function tryProgram(program: ProgramFiles, trial: Trial, signal: Ab
   return broken === undefined ? null : clean(`svc doctor: ${broken.name}: ${broken.detail}`);
 }
 
-function run(program: ProgramFiles, trial: Trial, verb: string, signal: AbortSignal): Promise<Ran> {
-  const args = [...trial.nodeOptions, program.main, verb, '--output', 'json', '--no-input'];
+function run(program: ProgramFiles, trial: Trial, verb: readonly string[], signal: AbortSignal): Promise<Ran> {
+  const args = [...trial.nodeOptions, program.main, ...verb, '--output', 'json', '--no-input'];
   const options = {
     env: { ...trial.environment },
     cwd: '/',

@@ -117,7 +117,7 @@ describe('a restart in place', () => {
     const daemon = await fixture.start({ program: program.main, args: ['--drain-timeout', '1s'] });
     const api = daemon.api(fixture.token);
     await ask(api);
-    program.damage();
+    program.damage('main.js');
     chmodSync(program.main, 0o666);
     const refused = await post(api);
     assert.equal(refused.status, 409);
@@ -125,6 +125,10 @@ describe('a restart in place', () => {
     chmodSync(program.main, 0o644);
     assert.equal((await post(api)).status, 200);
     assert.match((await restartIs(api, 'aborted')).reason ?? '', /was not started: svc version: SyntaxError/);
+    program.install('0.1.0-half');
+    program.damage('server.mjs');
+    assert.equal((await post(api)).status, 200);
+    assert.match((await restartIs(api, 'aborted')).reason ?? '', /was not started: svc serve: SyntaxError/);
 
     program.install('0.1.0-next');
     const job = await sleep(api, 600);

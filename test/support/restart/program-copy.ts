@@ -9,8 +9,8 @@ export interface ProgramCopy {
   readonly main: string;
   /** A build that says that it is this version. */
   install(version: string): void;
-  /** Its start ends with a syntax error. */
-  damage(): void;
+  /** The start of what this file of it holds ends with a syntax error, until the next build is installed. */
+  damage(file: 'main.js' | 'server.mjs'): void;
 }
 
 /** Of a bundle, by default the one that the tests run; `folder` must not exist. */
@@ -22,13 +22,11 @@ export function copyProgram(folder: string, bundle = dirname(process.env['GATEHO
     cpSync(join(ROOT, part), join(folder, part), { recursive: true });
   cpSync(bundle, dist, { recursive: true });
   const main = join(dist, 'main.js');
-  const whole = readFileSync(main, 'utf8');
-  let now = VERSION;
   return {
     main,
     install(version) {
-      writeFileSync(main, whole);
-      const line = `VERSION=${JSON.stringify(now)}`;
+      cpSync(bundle, dist, { recursive: true });
+      const line = `VERSION=${JSON.stringify(VERSION)}`;
       const files = readdirSync(dist).filter((name) => /\.m?js$/.test(name));
       const changed = files.filter((file) => {
         const text = readFileSync(join(dist, file), 'utf8');
@@ -37,8 +35,7 @@ export function copyProgram(folder: string, bundle = dirname(process.env['GATEHO
         return true;
       });
       if (changed.length === 0) throw new Error(`no file of the bundle has ${line}`);
-      now = version;
     },
-    damage: () => writeFileSync(main, 'let broken = ;\n'),
+    damage: (file) => writeFileSync(join(dist, file), 'let broken = ;\n'),
   };
 }
