@@ -19,6 +19,7 @@ import { POSTGRES_URL_VARIABLE, type PostgresServer, startPostgres } from '../te
 import { makeTemplates } from '../test/support/store/template.ts';
 import { BUNDLE, bundle } from './bundle.ts';
 import { measurePatience } from './patience.ts';
+import { inGroups } from './test-groups.ts';
 import { searchPathFor, searchPathOnTofu } from './test-path.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -167,7 +168,7 @@ async function main(): Promise<number> {
     if (!shared) return await runTests(args, files, environment(args, path, {}));
     server = await startPostgres();
     process.env[POSTGRES_URL_VARIABLE] = server.url;
-    return await runTests(args, files, environment(args, path, await makeTemplates(scratch)));
+    return await runTests(args, inGroups(files, ROOT, scratch), environment(args, path, await makeTemplates(scratch)));
   } finally {
     await server?.stop();
     rmSync(scratch, { recursive: true, force: true });
