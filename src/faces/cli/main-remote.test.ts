@@ -1,9 +1,12 @@
 /** What the command line does with --remote where the server, the route or the token is not as it should be. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { createAuthority } from '../../../test/support/notify/push-authority.ts';
 import { sendFailure, sendJson, standIn } from '../../../test/support/stand-in-server.ts';
 import { hurriedClock, svc } from '../../../test/support/terminal.ts';
 
@@ -61,8 +64,22 @@ test('a server that is not there is unavailable: exit 7', async (t) => {
   const gone = await svc(['whoami', '--remote', 'http://127.0.0.1:9'], { env: TOKEN });
   const cut = await svc(['maintenance', 'cordon', '--remote', server.url], { env: TOKEN });
   assert.deepEqual([gone.exitCode, cut.exitCode], [7, 7]);
-  assert.match(gone.stderr, /^Error: Could not reach http:\/\/127\.0\.0\.1:9: /);
+  assert.match(gone.stderr, /^Error: Could not reach http:\/\/127\.0\.0\.1:9: connection refused \(ECONNREFUSED\)\./);
   assert.match(cut.stderr, /may have executed/);
+});
+
+test('a certificate of a private authority is refused before the request, with how to trust it', async (t) => {
+  const server = createServer(createAuthority(t).certificate(['127.0.0.1']), (_, response) => response.end());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { exitCode, stderr } = await svc(['maintenance', 'cordon', '--remote', url], { env: TOKEN });
+  assert.equal(exitCode, 7);
+  assert.match(
+    stderr,
+    /is not trusted \(UNABLE_TO_[A-Z_]+\)\. For a private authority, set NODE_EXTRA_CA_CERTS to the file /,
+  );
+  assert.doesNotMatch(stderr, /may have executed/);
 });
 
 test('what does not speak this API is said to, and a redirect is not followed with the token', async (t) => {

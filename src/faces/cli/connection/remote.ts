@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Failure } from '../../../domain/failure.ts';
 import { pause, type Clock } from '../../../lib/clock.ts';
-import { errorCode } from '../../../lib/error-code.ts';
+import { errorCode, wordsOfCode } from '../../../lib/error-code.ts';
 import type { Fields } from '../syntax/arguments.ts';
 import { type Called, type Client, knownCode, type SentEvent, SentFailure } from './client.ts';
 import { checkPathFields, place, type Placed } from './remote-request.ts';
@@ -193,12 +193,30 @@ export class RemoteClient implements Client {
   }
 
   #lost(error: unknown, placed: Placed): Failure {
-    const text = errorCode(error) ?? (error instanceof Error ? error.message : 'the connection was lost');
-    const unsure =
-      placed.method === 'GET' || NEVER_REACHED.includes(text) ? '' : ' The server may have executed the request.';
-    return new Failure('unavailable', `Could not reach ${this.#options.baseUrl}: ${text}.${unsure}`);
+    const code = errorCode(error);
+    if (code !== null && UNTRUSTED.includes(code))
+      return new Failure(
+        'unavailable',
+        `Could not reach ${this.#options.baseUrl}: ${NOT_TRUSTED} (${code}). ${TRUST_IT}`,
+      );
+    const message = error instanceof Error ? error.message : 'the connection was lost';
+    const text = code === null ? message : wordsOfCode(code);
+    const isSure = placed.method === 'GET' || NEVER_REACHED.includes(code ?? text);
+    const more = isSure ? '' : ' The server may have executed the request.';
+    return new Failure('unavailable', `Could not reach ${this.#options.baseUrl}: ${text}.${more}`);
   }
 }
+
+/** What Node says of a certificate of an authority that it does not know. */
+const UNTRUSTED = [
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+];
+const NOT_TRUSTED = 'the authority that signed its certificate is not trusted';
+const TRUST_IT = 'For a private authority, set NODE_EXTRA_CA_CERTS to the file with the certificate of the authority.';
 
 /** Errors before the connection was established: the server has seen nothing. */
 const NEVER_REACHED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', NOT_CONNECTED];
