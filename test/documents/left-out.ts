@@ -5,7 +5,9 @@ export const LEFT_OUT: readonly (readonly [command: RegExp, why: string])[] = [
   [/\bgit\.example\.org\b/, 'needs a Git server'],
   [/\bsystemctl\b/, 'needs systemd'],
   [/^(useradd|chown|mkdir --mode|alias) /, 'changes accounts of the machine'],
-  [/\bdb\.example\b/, 'needs a PostgreSQL server'],
+  [/\bdb\.example\b|^sudo -u postgres /, 'needs a PostgreSQL server'],
+  [/\/etc\/prometheus\//, 'changes files of the machine'],
+  [/^(curl|svc --remote) .*ops\.example\.com/, 'needs a proxy'],
   [/^pass /, 'needs a password store'],
   [/^svc maintenance restart --wait/, 'followed by how-tos.test.ts'],
 ];
