@@ -23,6 +23,7 @@ import type { SchemaAccess } from '../store/engine/migrate.ts';
 import type { Work } from '../store/engine/tx.ts';
 import { openStore, type Store, type StoreOptions } from '../store/store.ts';
 import { SchemaMismatch } from '../store/engine/migrate.ts';
+import { isServed } from '../store/maintenance/daemons.ts';
 import { countActiveTokens } from '../store/access/tokens.ts';
 import { VERSION } from '../version.ts';
 import { createOnDemand, doctorOf, moduleOf, type OnDemand } from './services/on-demand.ts';
@@ -54,7 +55,10 @@ export async function openBase(settings: Settings, schema: SchemaAccess = 'creat
   const paths = withSettings(prepared, settings);
   // Asked by writes, which come after the store is open.
   const storeNeedsKey = async (): Promise<boolean> =>
-    (await countActiveTokens(store.db, clock.now())) > 0 || (await holdsSealed(store.db));
+    (await countActiveTokens(store.db, clock.now())) > 0 ||
+    (await holdsSealed(store.db)) ||
+    // A second daemon that made another key would be refused, and leave a file that the next start takes for right.
+    (settings.databaseUrl !== null && (await isServed(store)));
   const seal = createSealKeeper(paths.sealKey, storeNeedsKey);
   const store = await openStoreOf(settings, { paths, clock, schema, keyring: () => seal.keyring() });
   const followers = new Followers();

@@ -3,7 +3,7 @@ import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { Failure } from '../domain/failure.ts';
 import { createExclusive } from '../lib/atomic-file.ts';
-import { errorCode } from '../lib/error-code.ts';
+import { errorCode, wordsOfCode } from '../lib/error-code.ts';
 import { randomBytes } from '../lib/random.ts';
 import type { SealFileKey } from '../lib/seal.ts';
 import { isOpenToOthers, isOurs, modeText, PRIVATE_FILE_MODE } from './data-dir.ts';
@@ -44,7 +44,7 @@ type SealKeyState = SealKeys | { readonly ok: false; readonly fault: SealKeyFaul
  * same key.
  *
  * `storeNeedsKey` is called when the file is missing: true when the store holds data that only the lost key opens, such
- * as active tokens. A new key would then lock out every user silently, so the call is refused. Open the store before
+ * as active tokens, or when a daemon on a shared database has the key. A new key would then lock out every user silently, so the call is refused. Open the store before
  * the key.
  *
  * Throws invalid_argument that names the file and the remedy. A torn, empty, foreign or world-readable file is never
@@ -74,8 +74,8 @@ export async function loadOrCreateSealKeys(
 }
 
 const LOST =
-  'is missing, and the store holds what only that key opens: put the key back, from a backup or from where it ' +
-  'was before, or use a new data directory';
+  'is missing, and the store is in use with that key: copy the file from the daemon that created it, or put it back ' +
+  'from a backup; a new service needs a new data directory, or another database';
 
 export function refusal(path: string, reason: string): Failure {
   return new Failure('invalid_argument', `--seal-key-file: ${path} ${reason}.`);
@@ -93,7 +93,7 @@ export async function readSealKey(path: string): Promise<SealKeyState> {
   try {
     return await inspect(file);
   } catch (error) {
-    return { ok: false, fault: 'unreadable', reason: `cannot be read (${codeOf(error)})` };
+    return { ok: false, fault: 'unreadable', reason: `cannot be read: ${wordsOfCode(codeOf(error))}` };
   } finally {
     await file.close();
   }
@@ -103,7 +103,7 @@ async function create(path: string): Promise<void> {
   try {
     await createExclusive(path, formatSealKey(randomBytes(KEY_BYTES)), PRIVATE_FILE_MODE);
   } catch (error) {
-    throw new Failure('invalid_argument', `--seal-key-file: ${path} cannot be made (${codeOf(error)}).`);
+    throw new Failure('invalid_argument', `--seal-key-file: ${path} cannot be created: ${wordsOfCode(codeOf(error))}.`);
   }
 }
 
@@ -137,7 +137,7 @@ function checkSumOfAdded(before: string, createdAt: string, key: Uint8Array): st
 
 function unopened(error: unknown): SealKeyState {
   const code = codeOf(error);
-  if (code !== 'ENOENT') return { ok: false, fault: 'unreadable', reason: `cannot be opened (${code})` };
+  if (code !== 'ENOENT') return { ok: false, fault: 'unreadable', reason: `cannot be opened: ${wordsOfCode(code)}` };
   return { ok: false, fault: 'missing', reason: 'is missing' };
 }
 

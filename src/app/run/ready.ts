@@ -23,6 +23,8 @@ export interface Running {
   stop(): Promise<void>;
 }
 
+const CREATE_TOKEN = 'svc token create --name NAME --scope operator';
+
 /** The line that scripts wait for, and at a first start how to sign in. */
 export async function sayReady(running: Running, settings: Settings, io: ProgramIo): Promise<void> {
   const { webUrl, ingressUrl, statusUrl, runtime } = running;
@@ -47,7 +49,7 @@ export async function sayReady(running: Running, settings: Settings, io: Program
   io.stderr.write(
     io.interactive
       ? await firstToken(running)
-      : 'No token yet. Make one: svc token create --name NAME --scope operator\n',
+      : `No token yet. Make one, with the same data directory and database as this daemon: ${CREATE_TOKEN}\n`,
   );
 }
 

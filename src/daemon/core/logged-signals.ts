@@ -5,6 +5,8 @@ import { createSignals, type Signals } from './signals.ts';
 
 /** While the database is lost every loop fails, again and again: one line says so, then one each minute. */
 const OUTAGE_LINE_MS = 60_000;
+const LOST_LEASE =
+  'lost lease: the database was away too long; running jobs are interrupted, and the daemon starts again';
 const BAD_ENDS: ReadonlySet<string> = new Set(['failed', 'interrupted']);
 
 /** The signals of a daemon, each a line of the log. */
@@ -15,7 +17,7 @@ export function loggedSignals(log: Log, clock: Pick<Clock, 'monotonic'> = system
   signals.on('job:fenced', (event) => log.warn(event, 'job was lost to another daemon'));
   signals.on('job:rescued', (event) => log.warn(event, 'job of a dead daemon marked interrupted'));
   signals.on('job:stuck', (event) => log.error(event, 'processes of a dead daemon do not end'));
-  signals.on('lease:lost', (event) => log.error(event, 'lost lease'));
+  signals.on('lease:lost', (event) => log.error(event, LOST_LEASE));
   signals.on('loop:done', ({ name, did }) => log.info({ name, ...did }, 'pass'));
   logOutages(signals, log, clock);
   return signals;

@@ -2,6 +2,7 @@ import type { Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
 import { hasChanged } from '../engine/rows.ts';
 import type { DaemonRow, Db, JobRow } from '../schema/schema.ts';
+import type { Store } from '../store.ts';
 
 /** A daemon at its start. One without a listener has no ingress URL, and one that sends nothing has no targets. */
 type NewDaemon = Omit<DaemonRow, 'ingress_url' | 'notify_targets' | 'ledger_key_id' | 'node'> &
@@ -66,6 +67,13 @@ export function listOthers(db: Db, self: string): Promise<DaemonRow[]> {
     .where('stopped_at', 'is', null)
     .orderBy('id')
     .execute();
+}
+
+/** Whether a daemon has a valid lease. Only for stores whose daemons have leases. */
+export async function isServed({ db, dialect }: Pick<Store, 'db' | 'dialect'>): Promise<boolean> {
+  const now = await dialect.leaseClock(db);
+  const alive = db.selectFrom('daemons').select('id').where('stopped_at', 'is', null).where('lease_until', '>', now);
+  return (await alive.limit(1).execute()).length > 0;
 }
 
 /**

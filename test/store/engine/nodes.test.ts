@@ -10,7 +10,7 @@ import { claim } from '../../../src/daemon/jobs/job-transitions.ts';
 import { Failure } from '../../../src/domain/failure.ts';
 import { holdLock } from '../../../src/store/engine/instance-lock.ts';
 import { setCordon, setNodeCordon } from '../../../src/store/maintenance/cordon.ts';
-import { insertDaemon, markStopped } from '../../../src/store/maintenance/daemons.ts';
+import { insertDaemon, isServed, markStopped } from '../../../src/store/maintenance/daemons.ts';
 import { listNodes, listRunning, nodeOf } from '../../../src/store/maintenance/nodes.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { awaitedNodes, findJob, hasClaimable } from '../../../src/store/jobs/jobs.ts';
@@ -28,7 +28,9 @@ for (const engine of ENGINES) {
       const choose = (wanted: string | null, host = 'Web 1.example') =>
         store.write((tx) => chooseNodeName(tx, { wanted, host, ...daemons }));
       assert.equal(await choose(null), 'web-1.example');
+      if (store.dialect.liveness === 'lease') assert.equal(await isServed(store), false);
       await daemons.add('dmn_a', 'web-1.example');
+      if (store.dialect.liveness === 'lease') assert.equal(await isServed(store), true);
       assert.equal(await choose(null), 'web-1.example-2');
       await daemons.add('dmn_b', 'web-1.example-2');
       assert.equal(await choose(null), 'web-1.example-3');
