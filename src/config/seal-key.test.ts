@@ -126,7 +126,7 @@ describe('the seal key', () => {
     const path = join(dir, 'lost.key');
     await assert.rejects(
       loadOrCreateSealKey(path, needed),
-      refusal(/lost\.key is missing, and the store is in use with that key: copy the file from the daemon that created it/),
+      refusal(/lost\.key is missing, and the store is in use with that key: copy the file from the daemon/),
     );
     await assert.rejects(stat(path), { code: 'ENOENT' });
   });
