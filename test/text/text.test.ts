@@ -100,43 +100,6 @@ test('without a terminal no cell is cut, and rows are aligned under their header
   assert.deepEqual(ends, [ends[0], ends[0], ends[0]]);
 });
 
-test('on a narrow terminal a list of events leaves out redundant columns, and fits', () => {
-  const reason = 'Rule clean could not be evaluated: the event has no "mount"; its labels are alertname, instance.';
-  const row = {
-    id: 'evt_01m7ze6hxre008h2e35em64mcp',
-    source: 'alertmanager',
-    name: 'FilesystemAlmostOutOfSpace',
-    status: 'firing',
-    outcome: 'suppressed',
-    reason,
-    received_at: new Date(PAGE.nowMs).toISOString(),
-  };
-  const data = [row];
-  for (const [width, columns] of [
-    [140, 7],
-    [96, 6],
-    [80, 5],
-  ] as const) {
-    const lines = render('event.list', data, { ...PAGE, width })
-      .trimEnd()
-      .split('\n');
-    assert.equal(lines[0]?.split(/ {2,}/).length, columns, `${width} columns`);
-    for (const line of lines) assert.ok(line.length <= width, `${line.length} of ${width}: ${line}`);
-  }
-  assert.match(render('event.list', data, PAGE), /alertmanager .* firing/);
-});
-
-test('on a narrow terminal long cells are cut at their end, ids never', () => {
-  const id = 'job_01m7yd4zyke00anp2z332d2j5p';
-  const rows = table([{ id, what: `begin${'x'.repeat(100)}end` }], 'none', [
-    { title: 'ID', cell: (row) => row.id },
-    { title: 'WHAT', cell: (row) => row.what, mayCut: true },
-  ]);
-  const row = terminalText(rows, { ...PAGE, width: 60 }).split('\n')[1] ?? '';
-  assert.equal(row.length, 60);
-  assert.match(row, new RegExp(`^${id}  begin.*…$`));
-});
-
 test('a name of a field is one line too, because labels have any name', () => {
   const data = {
     id: 'e',

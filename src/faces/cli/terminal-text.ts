@@ -6,6 +6,12 @@ import { inline } from '../text/safe.ts';
 const GAP = '  ';
 /** A cut cell keeps at least this many columns. */
 const CUT_MIN = 10;
+/** Where not even that fits, such as on 60 columns: the first words of most cells. */
+const CUT_LEAST = 6;
+/** Names are cut only where nothing else can give, and then keep this many: more than an id has, so no id is cut. */
+const NAME_MIN = 32;
+/** Words are wrapped into at least this many columns. In fewer, the terminal wraps them itself. */
+const WRAP_MIN = 20;
 
 /** Ends with a line end. */
 export function terminalText(text: Text, display: Display): string {
@@ -30,13 +36,17 @@ function rows({ rows: all, columns: headings, empty }: Table, display: Display):
   const header = joined(
     columns.map(({ title, width }) => padded(title, width, (text) => paint(display, 'bold', text))),
   );
-  const lines = all.map((row, line) =>
-    joined(
-      columns.map(({ cells, width, at }) =>
-        padded(cut(cells[line] ?? '', width), width, (text) => paint(display, row[at]?.paint, text)),
+  const lines = all.flatMap((row, line) => {
+    const cells = columns.map((column) => linesOf(column, line));
+    const height = Math.max(...cells.map(({ length }) => length));
+    return Array.from({ length: height }, (_, part) =>
+      joined(
+        columns.map(({ width, at }, n) =>
+          padded(cells[n]?.[part] ?? '', width, (text) => paint(display, row[at]?.paint, text)),
+        ),
       ),
-    ),
-  );
+    );
+  });
   return `${[header, ...lines].join('\n')}\n`;
 }
 
@@ -45,58 +55,99 @@ function pairs({ entries }: Sheet, display: Display): string {
   // A name may come from the sender, such as that of a label.
   const shown = entries.map(([name, value]) => [inline(name), inline(value)] as const);
   const width = shown.reduce((max, [name]) => Math.max(max, widthOf(name)), 0);
+  const room = display.width === null ? null : display.width - width - GAP.length;
+  const indent = `\n${' '.repeat(width)}${GAP}`;
   return shown
-    .map(([name, value]) => `${padded(name, width, (text) => paint(display, 'bold', text))}${GAP}${value}\n`)
+    .map(
+      ([name, value]) => [padded(name, width, (text) => paint(display, 'bold', text)), wrapped(value, room)] as const,
+    )
+    .map(([name, lines]) => `${name}${GAP}${lines.join(indent)}\n`)
     .join('');
 }
 
-/** A column with its place, its cells, and the columns of the terminal that the widest of them takes. */
+function linesOf({ cells, width, mayWrap }: Measured, line: number): readonly string[] {
+  const text = cells[line] ?? '';
+  return mayWrap === true ? wrapped(text, width) : [cut(text, width)];
+}
+
+/** The text in lines of whole words. A word that is wider stays whole, so that it can be copied. */
+function wrapped(text: string, width: number | null): readonly string[] {
+  if (width === null || width < WRAP_MIN || widthOf(text) <= width) return [text];
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && widthOf(last) + 1 + widthOf(word) <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+/** A column with its place, its cells, and the columns of the terminal that it takes, and takes at least. */
 type Measured = Table['columns'][number] & {
   readonly at: number;
   readonly cells: readonly string[];
   readonly width: number;
+  readonly least: number;
 };
 
 function measured(heading: Table['columns'][number], texts: readonly string[], at: number): Measured {
   const cells = texts.map(inline);
-  return {
-    ...heading,
-    at,
-    cells,
-    width: cells.reduce((max, cell) => Math.max(max, widthOf(cell)), heading.title.length),
-  };
+  const width = cells.reduce((max, cell) => Math.max(max, widthOf(cell)), heading.title.length);
+  const { mayCut = false, mayWrap = false } = heading;
+  const least = mayCut ? Math.max(CUT_MIN, heading.title.length) : mayWrap ? WRAP_MIN : width;
+  return { ...heading, at, cells, width, least: Math.min(width, least) };
 }
 
 function excessOf(widths: readonly number[], width: number): number {
   return widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1)) - width;
 }
 
-/** Drops optional columns until the others fit when cut. */
-function kept(columns: readonly Measured[], width: number | null): readonly Measured[] {
-  if (width === null) return columns;
-  const least = columns.map((column) => (column.mayCut === true ? Math.min(CUT_MIN, column.width) : column.width));
-  let excess = excessOf(least, width);
-  const dropped = new Set<number>();
-  for (let at = columns.length - 1; at >= 0 && excess > 0; at -= 1) {
-    if (columns[at]?.mayDrop !== true) continue;
-    dropped.add(at);
-    excess -= (least[at] ?? 0) + GAP.length;
-  }
-  return columns.filter((_, at) => !dropped.has(at));
+/**
+ * Drops optional columns until the others fit when cut. If they do not, names may be cut too, and then the last
+ * columns are dropped: a row that the terminal wraps cannot be read.
+ */
+function kept(all: readonly Measured[], width: number | null): readonly Measured[] {
+  if (width === null) return all;
+  const needed = dropped(all, width, ({ mayDrop }) => mayDrop === true);
+  if (isFitting(needed, width)) return needed;
+  const named = needed.map((column) => ({ ...column, least: Math.min(column.least, NAME_MIN) }));
+  if (isFitting(named, width)) return named;
+  const narrow = named.map((column) =>
+    column.mayCut === true
+      ? { ...column, least: Math.min(column.least, Math.max(CUT_LEAST, column.title.length)) }
+      : column,
+  );
+  return dropped(narrow, width, ({ at }) => at > 0);
 }
 
-/** Narrows the columns that may be cut until the table fits, the widest first. */
+function isFitting(columns: readonly Measured[], width: number): boolean {
+  return (
+    excessOf(
+      columns.map(({ least }) => least),
+      width,
+    ) <= 0
+  );
+}
+
+/** Without the last of these columns, then the one before it, until the others fit. */
+function dropped(columns: readonly Measured[], width: number, may: (column: Measured) => boolean): Measured[] {
+  let left = [...columns];
+  for (const column of columns.toReversed())
+    if (may(column) && !isFitting(left, width)) left = left.filter((each) => each !== column);
+  return left;
+}
+
+/** Narrows the columns that may be narrower until the table fits, the widest first. */
 function fit(columns: readonly Measured[], width: number | null): readonly Measured[] {
   if (width === null) return columns;
   const widths = columns.map((column) => column.width);
   for (let excess = excessOf(widths, width); excess > 0; excess -= 1) {
     const widest = columns.reduce(
-      (best, column, at) => (column.mayCut === true && (widths[at] ?? 0) > (widths[best] ?? -1) ? at : best),
+      (best, { least }, at) => ((widths[at] ?? 0) > least && (widths[at] ?? 0) > (widths[best] ?? -1) ? at : best),
       -1,
     );
-    const has = widths[widest] ?? 0;
-    if (has <= CUT_MIN) break;
-    widths[widest] = has - 1;
+    if (widest === -1) break;
+    widths[widest] = (widths[widest] ?? 0) - 1;
   }
   return columns.map((column, at) => ({ ...column, width: widths[at] ?? 0 }));
 }

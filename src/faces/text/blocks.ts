@@ -10,6 +10,8 @@ interface Heading {
   readonly title: string;
   /** May be cut at its end where there is too little room. Never set for ids. */
   readonly mayCut?: true;
+  /** May be wrapped into more lines where there is too little room: for sentences, which nothing may be cut of. */
+  readonly mayWrap?: true;
   /** Dropped, the last one first, if there is too little room even for the cut columns. */
   readonly mayDrop?: true;
 }

@@ -5,6 +5,7 @@ import { line } from '../../text/safe.ts';
 import { print } from '../print.ts';
 import { baseUrl, readTokenAt } from '../syntax/options.ts';
 import { UsageFailure } from '../syntax/usage.ts';
+import { sizeOf } from '../terminal.ts';
 import { terminalText } from '../terminal-text.ts';
 import { addContext, removeContext, useContext } from './change-contexts.ts';
 import { placeVariable } from './chosen-context.ts';
@@ -78,10 +79,15 @@ export async function contextList(session: ProgramSession): Promise<number> {
     const rows = table(views, 'No contexts. Add one with: svc context add NAME --url URL --token-file FILE', [
       { title: '', cell: (each) => (each.current ? '*' : '') },
       { title: 'NAME', cell: (each) => each.name },
-      { title: 'URL', cell: (each) => each.url ?? '' },
-      { title: 'TOKEN', cell: (each) => each.token_file ?? `variable ${each.token_variable ?? ''}` },
+      { title: 'URL', cell: (each) => each.url ?? '', mayCut: true },
+      {
+        title: 'TOKEN',
+        cell: (each) => each.token_file ?? `variable ${each.token_variable ?? ''}`,
+        mayCut: true,
+        mayDrop: true,
+      },
     ]);
-    return terminalText(rows, { nowMs: 0, color: false, width: null });
+    return terminalText(rows, { nowMs: 0, color: false, width: sizeOf(session.terminal.stdout).width });
   });
 }
 

@@ -6,10 +6,12 @@ import { absolute } from '../time.ts';
 
 type Row = Projected<'audit.list'>[number];
 
+const NARROW = 100;
+
 /** The ledger as a table, the newest row first. */
 export function auditList(rows: Projected<'audit.list'>, display: Display): Table {
   return table(rows, 'None.', [
-    { title: 'AT', cell: (row: Row) => absolute(row.at, display.nowMs) },
+    { title: 'AT', cell: (row: Row) => timeOf(row, display) },
     { title: 'WHO', cell: (row: Row) => row.principal, mayCut: true },
     { title: 'OPERATION', cell: (row: Row) => row.operation },
     { title: 'TARGET', cell: (row: Row) => row.target ?? '-' },
@@ -20,8 +22,14 @@ export function auditList(rows: Projected<'audit.list'>, display: Display): Tabl
           .map(([name, value]) => `${name}=${String(value)}`)
           .join(' '),
       mayCut: true,
+      mayDrop: true,
     },
   ]);
+}
+
+/** Of a narrow terminal only the seconds, so that the id of the target has room. */
+function timeOf({ at }: Row, { nowMs, width }: Display): string {
+  return width === null || width > NARROW ? absolute(at, nowMs) : at.replace(/\.\d+Z$/, 'Z');
 }
 
 /** One line for each chain, whole and without a title, so that a file of them can be compared later. */

@@ -15,7 +15,7 @@ export function checks(data: Projected<'check.list'>): Table {
   return table(data, empty, [
     { title: 'NAME', cell: (each) => each.name },
     { title: 'KIND', cell: (each) => each.kind },
-    { title: 'INTERVAL', cell: (each) => each.interval },
+    { title: 'INTERVAL', cell: (each) => each.interval, mayDrop: true },
     { title: 'TARGETS', cell: statusOf, paint: paintOf, mayCut: true },
     { title: 'DOWN', cell: downOf, mayCut: true, mayDrop: true },
   ]);

@@ -10,7 +10,7 @@ export function inventories(data: Projected<'inventory.list'>, display: Display)
   return table(data, empty, [
     { title: 'NAME', cell: (each) => each.name },
     { title: 'HOSTS', cell: (each) => String(each.hosts) },
-    { title: 'GROUPS', cell: (each) => String(each.groups) },
+    { title: 'GROUPS', cell: (each) => String(each.groups), mayDrop: true },
     { title: 'SSH KEY', cell: (each) => each.ssh_key ?? '-', mayCut: true },
     { title: 'UPDATED', cell: (each) => relative(each.updated_at, display.nowMs) },
   ]);
@@ -31,7 +31,7 @@ export function inventory(data: Projected<'inventory.get'>, display: Display): T
       cell: (each) => (each.connection === 'local' ? 'this machine' : hostPort(each.address, each.port)),
       mayCut: true,
     },
-    { title: 'USER', cell: (each) => each.user ?? '-' },
+    { title: 'USER', cell: (each) => each.user ?? '-', mayDrop: true },
     { title: 'GROUPS', cell: (each) => each.groups.join(', ') || '-', mayCut: true },
     { title: 'HOST KEYS', cell: keysOf, mayCut: true },
   ]);

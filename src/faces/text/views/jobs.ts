@@ -70,7 +70,7 @@ export function events(data: Projected<'job.events'>): Table {
       cell: (event) => (event.type === 'log' ? event.stream : event.type),
       paint: (event) => (event.type === 'log' ? undefined : 'bold'),
     },
-    { title: 'TEXT', cell: eventText },
+    { title: 'TEXT', cell: eventText, mayWrap: true },
   ]);
 }
 
@@ -78,7 +78,7 @@ export function redrive(data: Projected<'job.redrive'>): Table {
   return table(data, 'No jobs to queue again.', [
     { title: 'OLD', cell: (pair) => pair.old_job_id },
     { title: 'NEW', cell: (pair) => pair.new_job_id ?? (pair.skipped === undefined ? '(not queued)' : '-') },
-    { title: 'LEFT OUT', cell: (pair) => pair.skipped ?? '' },
+    { title: 'LEFT OUT', cell: (pair) => pair.skipped ?? '', mayWrap: true },
   ]);
 }
 

@@ -14,7 +14,7 @@ export function mutes(data: Projected<'mute.list'>, display: Display): Table {
     { title: 'ID', cell: (each) => each.id },
     { title: 'HOLDS', cell: held, mayCut: true },
     { title: 'UNTIL', cell: (each) => relative(each.expires_at, display.nowMs) },
-    { title: 'VIA', cell: (each) => each.created_via },
+    { title: 'VIA', cell: (each) => each.created_via, mayDrop: true },
     { title: 'REASON', cell: (each) => each.reason ?? '-', mayCut: true },
   ]);
 }

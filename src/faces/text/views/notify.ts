@@ -46,8 +46,8 @@ export function armed(data: Projected<'job.notify'>, display: Display): Sheet {
 export function watches(data: Projected<'deadman.list'>, display: Display): Table {
   return table(data, 'No watches. Add one with: svc deadman add NAME --webhook WEBHOOK --every 10m', [
     { title: 'NAME', cell: (each) => each.name },
-    { title: 'WEBHOOK', cell: (each) => each.webhook },
-    { title: 'EVERY', cell: (each) => each.every },
+    { title: 'WEBHOOK', cell: (each) => each.webhook, mayDrop: true },
+    { title: 'EVERY', cell: (each) => each.every, mayDrop: true },
     { title: 'STATE', cell: (each) => each.state },
     {
       title: 'LAST HEARD',

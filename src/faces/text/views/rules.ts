@@ -20,12 +20,13 @@ export function rules(data: Projected<'rule.list'>, display: Display): Table {
       title: 'STATE',
       cell: (each) => state(each, display),
       paint: (each) => (!each.enabled ? 'dim' : each.silenced_until === undefined ? undefined : 'yellow'),
+      mayCut: true,
     },
     { title: 'DOES', cell: actionText, mayCut: true },
     { title: 'APPROVAL', cell: (each) => each.approval },
-    { title: 'COOLDOWN', cell: (each) => each.cooldown ?? '-' },
-    { title: 'LAST FIRED', cell: (each) => relative(each.last_fired_at, display.nowMs) },
-    { title: 'WHEN', cell: (each) => each.when.trim(), mayCut: true },
+    { title: 'COOLDOWN', cell: (each) => each.cooldown ?? '-', mayDrop: true },
+    { title: 'LAST FIRED', cell: (each) => relative(each.last_fired_at, display.nowMs), mayDrop: true },
+    { title: 'WHEN', cell: (each) => each.when.trim(), mayCut: true, mayDrop: true },
   ]);
 }
 

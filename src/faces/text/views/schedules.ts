@@ -21,8 +21,8 @@ export function schedules(data: Projected<'schedule.list'>, display: Display): T
   return table(data, 'No schedules. Add one with: svc schedule add NAME --cron "0 3 * * *" --plan WORKSPACE', [
     { title: 'NAME', cell: (each) => each.name },
     { title: 'CRON', cell: (each) => each.cron },
-    { title: 'RUNS', cell: (each) => each.runbook, mayCut: true },
-    { title: 'NEXT', cell: (each) => next(each, display) },
+    { title: 'RUNS', cell: (each) => each.runbook, mayCut: true, mayDrop: true },
+    { title: 'NEXT', cell: (each) => next(each, display), mayCut: true },
     { title: 'LAST JOB', cell: lastJob, mayCut: true, mayDrop: true },
     { title: 'LAST', cell: (each) => relative(each.last_at, display.nowMs), mayDrop: true },
     { title: 'TIMEZONE', cell: (each) => each.timezone, mayDrop: true },

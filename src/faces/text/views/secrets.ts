@@ -8,7 +8,7 @@ export function secrets(data: Projected<'secret.list'>, display: Display): Table
   return table(data, 'No secrets. Set one with: svc secret set PROJECT/NAME < FILE', [
     { title: 'SECRET', cell: ({ project, name }) => `${project}/${name}` },
     { title: 'VERSION', cell: (each) => String(each.version) },
-    { title: 'CREATED', cell: (each) => relative(each.created_at, display.nowMs) },
+    { title: 'CREATED', cell: (each) => relative(each.created_at, display.nowMs), mayDrop: true },
     { title: 'UPDATED', cell: (each) => relative(each.updated_at, display.nowMs) },
   ]);
 }

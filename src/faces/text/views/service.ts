@@ -28,7 +28,7 @@ export function doctor(data: Projected<'doctor'>, display: Display): Table {
   return table(data, 'No checks.', [
     { title: 'STATUS', cell: (entry) => marked(display, entry.status), paint: (entry) => STATUS_PAINT[entry.status] },
     { title: 'CHECK', cell: (entry) => entry.name },
-    { title: 'DETAIL', cell: (entry) => entry.detail },
+    { title: 'DETAIL', cell: (entry) => entry.detail, mayWrap: true },
   ]);
 }
 
@@ -90,14 +90,14 @@ export function tokens(data: Projected<'token.list'>, display: Display): Table {
   return table(data, 'No tokens. Create one with: svc token create --name NAME --scope operator', [
     { title: 'NAME', cell: (token) => token.name },
     { title: 'SCOPE', cell: (token) => token.scope },
-    { title: 'OWNER', cell: (token) => token.owner },
-    { title: 'CREATED', cell: (token) => relative(token.created_at, display.nowMs) },
+    { title: 'OWNER', cell: (token) => token.owner, mayDrop: true },
+    { title: 'CREATED', cell: (token) => relative(token.created_at, display.nowMs), mayDrop: true },
     {
       title: 'ENDS',
       cell: (token) => end(token, display),
       paint: (token) => (token.revoked_at === null ? undefined : 'dim'),
     },
-    { title: 'ID', cell: (token) => token.id },
+    { title: 'ID', cell: (token) => token.id, mayDrop: true },
   ]);
 }
 

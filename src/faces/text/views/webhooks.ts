@@ -7,8 +7,8 @@ export function webhooks(data: Projected<'webhook.list'>, display: Display): Tab
   return table(data, 'No webhooks. Add one with: svc webhook add NAME --source alertmanager', [
     { title: 'NAME', cell: (each) => each.name },
     { title: 'SOURCE', cell: (each) => each.source },
-    { title: 'SIGNED', cell: (each) => (each.signed ? 'yes' : 'no') },
-    { title: 'ADDED', cell: (each) => relative(each.created_at, display.nowMs) },
+    { title: 'SIGNED', cell: (each) => (each.signed ? 'yes' : 'no'), mayDrop: true },
+    { title: 'ADDED', cell: (each) => relative(each.created_at, display.nowMs), mayDrop: true },
     {
       title: 'LAST HEARD',
       cell: (each) => (each.last_heard_at === null ? 'never' : relative(each.last_heard_at, display.nowMs)),

@@ -10,8 +10,8 @@ type Step = Projected<'workflow.get'>['steps'][number];
 export function workflows(data: Projected<'workflow.list'>, display: Display): Table {
   return table(data, 'No workflows. Add one with: svc workflow add NAME --file workflow.yaml', [
     { title: 'NAME', cell: (each) => each.name },
-    { title: 'STEPS', cell: (each) => String(each.steps) },
-    { title: 'LAST RUN', cell: (each) => each.last_run_id ?? '-' },
+    { title: 'STEPS', cell: (each) => String(each.steps), mayDrop: true },
+    { title: 'LAST RUN', cell: (each) => each.last_run_id ?? '-', mayDrop: true },
     { title: 'STATE', cell: (each) => each.last_state ?? '-' },
     { title: 'STARTED', cell: (each) => relative(each.last_started_at, display.nowMs) },
   ]);
@@ -47,7 +47,7 @@ export function workflowRun(data: Projected<'workflow.status'>, display: Display
   const steps = table(data.steps, 'No steps.', [
     { title: 'STEP', cell: (each) => each.name },
     { title: 'STATE', cell: (each) => marked(display, each.state) },
-    { title: 'JOB', cell: (each) => each.job_id ?? '-' },
+    { title: 'JOB', cell: (each) => each.job_id ?? '-', mayDrop: true },
     { title: 'REASON', cell: (each) => each.reason ?? '-', mayCut: true },
   ]);
   return [head, '\n', steps];
