@@ -18,6 +18,7 @@ const LOCAL_ONLY = localOnly(
 
 const FILE = {
   field: 'text',
+  folderField: 'folder',
   what: 'the configuration',
   cure: '',
   question: null,
@@ -32,6 +33,7 @@ const text = z
 
 const ASKED = {
   text,
+  folder: z.string().optional(),
   prune: field.flag.describe('Remove what the set of the file manages and the file does not name'),
   take: field.flag.describe('Move objects of other sets to the set of the file'),
 };
@@ -70,7 +72,7 @@ function diffOperation(load: LoadOperation): Operation {
     cli: {
       verb: 'config diff',
       stdin: FILE,
-      omit: ['text'],
+      omit: ['text', 'folder'],
       differs: 'changes',
       examples: ['svc config diff --file gatehouse.yaml', 'svc config diff --file web.yaml --prune'],
     },
@@ -110,7 +112,7 @@ function applyOperation(load: LoadOperation): Operation {
     cli: {
       verb: 'config apply',
       stdin: FILE,
-      omit: ['text'],
+      omit: ['text', 'folder'],
       examples: ['svc config apply --file gatehouse.yaml', 'svc config apply --file web.yaml --prune --yes'],
       confirm: {
         by: 'yes',

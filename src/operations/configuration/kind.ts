@@ -18,6 +18,8 @@ export interface ConfigKind {
   readonly word: string;
   /** Fields of names and values whose values may be credentials: a file that is written has `[kept]` for each. */
   readonly hidden?: readonly string[];
+  /** Fields that name a folder; a relative one begins at the folder of the file. */
+  readonly folders?: readonly string[];
   /** JSON Schema of an entry, the name aside. */
   readonly schema: () => Node;
   /** The stored objects by name, each as an entry with its credentials. */

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Entry, type FieldChange, fieldChanges } from '../../domain/configuration/change.ts';
 import {
@@ -24,6 +25,8 @@ import type { Call, ConfigKind } from './kind.ts';
 /** What `config diff` and `config apply` are asked. */
 interface Asked {
   readonly text: string;
+  /** The folder of the file, for its relative paths; that of the caller without one, as for standard input. */
+  readonly folder?: string | undefined;
   /** Remove what the set of the file manages and the file does not name. */
   readonly prune: boolean;
   /** Manage objects that another set manages. */
@@ -61,7 +64,7 @@ type Stored = Readonly<Record<Section, ReadonlyMap<string, Entry>>>;
 type Managed = ReadonlyMap<string, ConfigObjectRow>;
 
 /** Compares a file with the store. Throws invalid_argument and conflict that name line and column. */
-export async function planOf(context: Context, { text, prune, take }: Asked): Promise<Plan> {
+export async function planOf(context: Context, { text, prune, ...asked }: Asked): Promise<Plan> {
   const file = await readConfigFile(text);
   if (prune && file.set === null)
     throw new Failure(
@@ -70,7 +73,7 @@ export async function planOf(context: Context, { text, prune, take }: Asked): Pr
     );
   const managed = await readManaged(context);
   const stored = await readStored(context, file, managed);
-  const wanted = await readWanted(context, file, stored, managed, take);
+  const wanted = await readWanted(context, file, stored, managed, asked);
   const changed = wanted.flatMap((each) => changeOf(each, stored[each.entry.section], managed));
   const left = leftOf(file, stored, managed);
   return {
@@ -140,7 +143,7 @@ async function readWanted(
   { set, entries }: ConfigFile,
   stored: Stored,
   managed: Managed,
-  take: boolean,
+  { take, folder = '' }: Pick<Asked, 'take' | 'folder'>,
 ): Promise<Wanted[]> {
   const timer = new YieldTimer(services.clock);
   const wanted: Wanted[] = [];
@@ -148,8 +151,9 @@ async function readWanted(
     const { section, name, map } = entry;
     const kind = CONFIG_KINDS[section];
     const before = stored[section].get(name);
+    const restore = restorer(kind.word, before);
     const fields = await placing(entry, async () =>
-      keepValues(kind, await kind.read(map, restorer(kind.word, before)), before),
+      keepValues(kind, await kind.read(map, (value) => inFolder(folder, kind, restore(value))), before),
     );
     const owner = managed.get(managedKey(section, name))?.config_set ?? set;
     // A file without a set, such as an export of all, manages nothing: it may name what others manage.
@@ -168,6 +172,13 @@ async function readWanted(
 function restorer(word: string, stored: Entry | undefined): <T>(value: T) => T {
   const originals = stored === undefined ? [] : textsOf(stored);
   return (value) => replaceTexts(value, keptCredentials(word, originals));
+}
+
+/** The fields of an entry, with absolute paths. */
+function inFolder<T>(folder: string, { folders = [] }: ConfigKind, value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  const paths = Object.entries(value).filter(([field, path]) => folders.includes(field) && typeof path === 'string');
+  return { ...value, ...Object.fromEntries(paths.map(([field, path]) => [field, resolve(folder, String(path))])) };
 }
 
 function changeOf({ entry, fields: to }: Wanted, stored: ReadonlyMap<string, Entry>, managed: Managed): Change[] {

@@ -81,6 +81,8 @@ export type Confirm =
 /** A field that is never on the command line: it is read from the file of `--file`, else from standard input. */
 export interface ValueInput {
   readonly field: string;
+  /** The field that gets the folder of the file, for paths that the file names. */
+  readonly folderField?: string;
   /** Its word in messages. */
   readonly what: string;
   /** What the user does about bytes that are not text. */

@@ -1,8 +1,8 @@
 /** The verbs of configuration files on the command line. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { CRONTAB } from '../../../../test/support/configuration/exports.ts';
 import { startProgram } from '../../../../test/support/program.ts';
@@ -34,6 +34,15 @@ test('point 39: svc config diff exits with 2 for a difference, 0 without one, an
   const exported = await svc(['config', 'export'], { app });
   const same = await svc(['config', 'diff', '--file', fileWith(t, exported.stdout)], { app });
   assert.deepEqual([same.exitCode, same.stdout], [0, 'No differences.\n']);
+  const placed = fileWith(
+    t,
+    'set: ops\nsources:\n  - {name: site, dir: site}\nworkspaces:\n  - {name: net, dir: ../net}\n',
+  );
+  mkdirSync(join(dirname(placed), 'site'));
+  assert.equal((await svc(['config', 'apply', '--file', placed], { app })).exitCode, 0);
+  const written = (await svc(['config', 'export'], { app })).stdout;
+  assert.match(written, new RegExp(`dir: ${dirname(placed)}/site$`, 'm'), 'relative to the file');
+  assert.match(written, new RegExp(`dir: ${join(dirname(placed), '../net')}$`, 'm'), 'relative to the file');
   const wrong = await svc(['config', 'diff', '--file', fileWith(t, 'netgroups: [{name: dc}]\n')], { app });
   assert.deepEqual([wrong.exitCode, wrong.stdout], [1, '']);
   assert.match(wrong.stderr, /^Error: netgroups\.dc \(line 1, column 13\): prefixes: /);

@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { SECRET_BYTES_MAX } from '../../../domain/secrets/secret.ts';
 import type { ValueInput } from '../../../operations/core/cli-face.ts';
@@ -20,7 +21,11 @@ const FILE_BYTES_MAX = 4 * 1024 * 1024;
  * one line end that an editor or echo adds. A terminal prompts for it and does not show it. Throws UsageFailure.
  */
 export async function withValue(session: Session, input: ValueInput): Promise<Fields> {
-  return { ...session.fields, [input.field]: await valueOf(session, input) };
+  const file = session.flags['file'];
+  const { field, folderField } = input;
+  const folder =
+    folderField === undefined || file === undefined || file === '-' ? {} : { [folderField]: dirname(resolve(file)) };
+  return { ...session.fields, ...folder, [field]: await valueOf(session, input) };
 }
 
 /** The fields of the session, with the name of the file replaced by its text. Throws UsageFailure. */

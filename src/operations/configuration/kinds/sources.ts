@@ -20,6 +20,7 @@ function add(name: string, to: Entry, replace: boolean): Call {
 /** Where the files come from. Which commit was fetched is no part of it: `svc source sync` fetches another one. */
 export const sources: ConfigKind = {
   word: 'source',
+  folders: ['dir'],
   schema: () => jsonSchema(entry, 'input'),
   async stored({ store }) {
     const rows = await listSources(store.db);

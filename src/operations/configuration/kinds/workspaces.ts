@@ -35,6 +35,7 @@ const INPUT_FIELDS = ['vars', 'run_secrets'] as const;
 export const workspaces: ConfigKind = {
   word: 'workspace',
   hidden: ['vars'],
+  folders: ['dir'],
   schema: () => jsonSchema(entry, 'input'),
   async stored({ store }) {
     const rows = await listWorkspaces(store.db);
