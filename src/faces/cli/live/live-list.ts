@@ -41,12 +41,13 @@ export function liveListOf(tree: Tree, { path }: Pick<Verb, 'path'>, named: Name
   return { list: { ...list, call: list.call }, key: known === noun ? null : known === 'name' ? 'name' : 'id' };
 }
 
-/** Newest or first ones. Throws Failure like any call. */
+/** Newest or first ones, without revoked tokens, with which nothing can be done. Throws Failure like any call. */
 export async function readNames(client: Client, { list, key }: LiveList): Promise<LiveName[]> {
   const limit = list.flags.some(({ field }) => field === 'limit') ? { limit: ROWS } : {};
   const { data } = await readData(await client.call(list.call, { ...limit, ...list.call.preset }));
   if (!Array.isArray(data)) return [];
   return (data as Readonly<Record<string, unknown>>[])
+    .filter((row) => (row['revoked_at'] ?? null) === null)
     .slice(0, NAMES_MAX)
     .map((row) => ({ name: nameOf(row, key), about: aboutOf(row) }))
     .filter(({ name }) => name !== '');

@@ -29,7 +29,10 @@ test('completion proposes the names that the last word may become', async (t) =>
   const { complete, url, seen } = await server(t, {
     '/jobs': [{ id: JOB, runbook: 'df' }, { id: 'job_2' }, { id: '$(reboot)' }, { id: 'a b' }, { other: 1 }],
     '/workspaces': [{ name: 'net' }, { name: 'db' }],
-    '/rules': [{ id: 'x', name: 'disk-full' }],
+    '/rules': [
+      { id: 'x', name: 'disk-full', revoked_at: null },
+      { id: 'y', name: 'revoked', revoked_at: '2026-11-21T12:00:00.000Z' },
+    ],
     '/events': [{ id: 'evt_1', name: 'DiskFull' }],
   });
   // What a shell would read as more than a word is left out.
