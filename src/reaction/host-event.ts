@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { EVENT_STATUSES, type EventStatus, type NormalEvent } from '../domain/events/event.ts';
-import { isCredentialName, withoutCredentials } from './normalise/credentials.ts';
+import { isCredentialName } from '../domain/secrets/credential-name.ts';
+import { withoutCredentials } from './normalise/credentials.ts';
 
 /** What a host asks for. */
 interface HostRequest {

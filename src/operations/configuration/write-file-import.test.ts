@@ -9,7 +9,7 @@ test('The report of an import names each URL whose credential the file hides, an
     'https://u:p@example.org/',
     'https://token@example.org/',
     'https://example.org/?author=a&page=1',
-    ...['token', 'client_secret', 'api-key', 'x.auth', 'key', 'sig', 'PASSWORD', 'passphrase', 'pwd'].map(
+    ...['token', 'client_secret', 'api-key', 'x.auth', 'key', 'sig', 'PASSWORD', 'passphrase', 'pwd', '%74oken'].map(
       (name) => `https://example.org/?a=b&${name}=x`,
     ),
   ];

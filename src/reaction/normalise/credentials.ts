@@ -1,33 +1,11 @@
+import { isCredentialName, isCredentialParameter } from '../../domain/secrets/credential-name.ts';
+
 /**
  * Keeps the credentials of a payload out of the store: those in URLs, in headers copied to a label, and in free text.
  */
 
 /** Replaces a credential in a text. */
 const REMOVED = '[removed]';
-
-/**
- * Words in the name of a label, an annotation or a parameter that mark a credential, also joined as in `clientSecret`.
- */
-const NAME_PART = new RegExp(
-  'authorization|token|passw(?:or)?d|passphrase|secret|credential|cookie|bearer|signature|' +
-    '(?:api|access|private)[-_. ]?key',
-  'i',
-);
-/** Words that are also a part of harmless words, so they count only alone: `auth` but not `author`. */
-const NAME_WORD = /(?:^|[-_. ])(?:auth|pwd)(?:$|[-_. ])/i;
-/** In the query of a URL alone: as a label each is a word like any other. */
-const PARAMETER_WORD = /^(?:key|code|otp|pass|sid|sig)$/i;
-
-/** Whether a label, an annotation or a parameter of this name holds a credential. */
-export function isCredentialName(name: string): boolean {
-  return NAME_PART.test(name) || NAME_WORD.test(name);
-}
-
-/** Whether a parameter of a URL, as it is written there, holds a credential. */
-export function isCredentialParameter(name: string): boolean {
-  const plain = decoded(name);
-  return isCredentialName(plain) || PARAMETER_WORD.test(plain);
-}
 
 // Each expression is linear: it begins at a character that its repetition cannot contain, or, by a lookbehind, only at
 // the start of a run. A repetition that could begin inside its own run would read the run once for each character of
@@ -122,13 +100,4 @@ function cleanAssignment(value: string, at: number, text: string): string {
     equals = text.indexOf('=', equals + 1);
   }
   return value;
-}
-
-function decoded(name: string): string {
-  if (!name.includes('%')) return name;
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EVENT_LIMITS } from '../../domain/events/event.ts';
-import { isCredentialName, withoutCredentials } from './credentials.ts';
+import { isCredentialName } from '../../domain/secrets/credential-name.ts';
+import { withoutCredentials } from './credentials.ts';
 import { normalise, refusal } from '../../../test/support/events/payloads.ts';
 import { threadCpuMs } from '../../../test/support/measure/loop-spans.ts';
 

@@ -6,7 +6,8 @@ import {
   type NormalEvent,
   type WebhookSource,
 } from '../../domain/events/event.ts';
-import { isCredentialName, withoutCredentials } from './credentials.ts';
+import { isCredentialName } from '../../domain/secrets/credential-name.ts';
+import { withoutCredentials } from './credentials.ts';
 import type { Fields } from './payload.ts';
 import { severityOf } from './status.ts';
 
