@@ -75,13 +75,25 @@ async function runPlaybook(
   const { tolerateUnreachable } = spec;
   const { reason, ...outcome } = verdictOf({ end, recap: results.recap, tolerateUnreachable });
   if (reason !== null) tools.say(reason);
-  if (results.recap.unreachable > 0) sayClosedPorts(spec, materials, tools);
+  sayClosedPorts(results, { spec, materials, tools });
   return { ...outcome, result: results };
 }
 
-/** OpenSSH says only that its permission is denied. */
-function sayClosedPorts({ egressPorts }: PlaybookSpec, { sshPorts }: PlaybookMaterials, tools: RunTools<never>): void {
-  const closed = sshPorts.filter((port) => port !== SSH_PORT && !egressPorts.includes(port)).slice(0, PORTS_SAID_MAX);
+/** What OpenSSH says where the sandbox, or a firewall of this machine, refuses the connection. */
+const REFUSED = / port (\d{1,5}): Permission denied/;
+
+interface Closed {
+  readonly spec: PlaybookSpec;
+  readonly materials: PlaybookMaterials;
+  readonly tools: RunTools<never>;
+}
+
+/** OpenSSH says only that its permission is denied. Of a host that is off it says something else. */
+function sayClosedPorts({ hosts }: PlaybookResults, { spec, materials, tools }: Closed): void {
+  const refused = new Set(hosts.map(({ failure }) => Number(REFUSED.exec(failure?.message ?? '')?.[1])));
+  const closed = materials.sshPorts
+    .filter((port) => refused.has(port) && port !== SSH_PORT && !spec.egressPorts.includes(port))
+    .slice(0, PORTS_SAID_MAX);
   if (closed.length === 0) return;
   const options = closed.map((port) => `--egress-port ${port}`).join(' ');
   tools.say(`Hosts have SSH on a port that this job may not connect to. To allow it: ${options}`);

@@ -129,11 +129,15 @@ describe('a playbook over SSH', { skip: needs('ansible-playbook', 'sshd', 'ssh')
       const { port } = listener.address() as AddressInfo;
       const { outcome, text } = await runs.run(
         { 'site.yml': SITE },
-        { materials: await materials({ web1: port }), spec: { egressPorts: [server.port] } },
+        // The host down is off, which another port would not change. No host of the run has the last one.
+        {
+          materials: { ...(await materials({ web1: port, down: 9, other: 10 })), hosts: ['web1', 'down'] },
+          spec: { egressPorts: [server.port, 9] },
+        },
       );
       assert.deepEqual([outcome.state, outcome.exitCode, connections], ['failed', 4, 0], text);
       assert.match(text, /No host could be reached/);
-      assert.ok(text.includes(`may not connect to. To allow it: --egress-port ${port}`), text);
+      assert.match(text, new RegExp(`may not connect to\\. To allow it: --egress-port ${port}$`, 'm'));
     } finally {
       listener.close();
     }
