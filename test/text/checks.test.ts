@@ -35,3 +35,10 @@ test('Without any history nothing is said about it', () => {
   const text = render('check.get', { ...CHECK, targets: [{ name: 'web1', ...TARGET }] }, DISPLAY);
   assert.doesNotMatch(text, /LAST 24 HOURS|half an hour/);
 });
+
+test('The check of a target that is down names the command that says why', () => {
+  const show = (status: string) =>
+    render('check.get', { ...CHECK, targets: [{ name: 'web1', ...TARGET, status }] }, DISPLAY);
+  assert.match(show('down'), new RegExp(`^See why a target is down: svc check probe ${CHECK.name}$`, 'm'));
+  assert.doesNotMatch(show('up'), /See why/);
+});

@@ -1,7 +1,7 @@
 import { formatDuration } from '../../../domain/duration.ts';
 import type { HalfHour } from '../../../domain/checks/check.ts';
 import type { Projected } from '../../../operations/views/views.ts';
-import type { Display, Paint } from '../display.ts';
+import { command, type Display, type Paint } from '../display.ts';
 import { type Block, sheet, table, type Table, type Text } from '../blocks.ts';
 import { relative } from '../time.ts';
 
@@ -68,7 +68,9 @@ export function checkBlocks(data: Check, display: Display): Block[] {
     { title: 'CHANGED', cell: (each) => relative(each.last_change, display.nowMs) },
     { title: 'SNOOZE ENDS', cell: (each) => relative(each.snoozed_until ?? null, display.nowMs) },
   ]);
-  return [head, '\n', targets, ...sharesOf(data)];
+  const isDown = data.enabled && data.targets.some(({ status }) => status === 'down');
+  const reason = isDown ? [`See why a target is down: ${command(display, `check probe ${data.name}`)}\n`] : [];
+  return [head, '\n', targets, ...reason, ...sharesOf(data)];
 }
 
 const MARKS: Readonly<Record<HalfHour, string>> = { up: '|', down: '!', missed: '?', none: '.' };
