@@ -8,6 +8,7 @@ import { filled } from './field-names.ts';
 import { readFault } from './read-fault.ts';
 import type { Session } from '../connection/session.ts';
 import { write } from '../terminal.ts';
+import { kebab } from './tree.ts';
 import { UsageFailure } from './usage.ts';
 
 /** Reading stops above this size; the operation then refuses the value. One more for the line end. */
@@ -38,7 +39,7 @@ export async function withFile(
   const stream = file === '-' ? terminal.stdin : createReadStream(file);
   const text = await read(
     stream,
-    `--${field.replaceAll('_', '-')}`,
+    verb.positionals.some((each) => each.field === field) ? kebab(field).toUpperCase() : `--${kebab(field)}`,
     file,
     { what: 'the file', cure: '', bytesMax: FILE_BYTES_MAX },
     refuse,
