@@ -76,7 +76,7 @@ export const argument = z
 export const egressPorts = z
   .array(
     z
-      .int({ error: 'expected a port' })
+      .int({ error: 'expected a port from 1 to 65535' })
       .min(1, { error: 'expected 1 to 65535' })
       .max(65_535, { error: 'expected 1 to 65535' }),
   )

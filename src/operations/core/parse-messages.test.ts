@@ -25,7 +25,12 @@ test('the message for a missing field says required, and that for a wrong type w
   );
   assert.match(
     refusal('command.run', { inventory: 'localhost', command: ['true'], timeout: 30 }),
-    /^timeout: expected string/,
+    /^timeout: expected a text, not a number\.$/,
+  );
+  assert.equal(refusal('command.run', { inventory: null, command: ['true'] }), 'inventory: expected a text, not null.');
+  assert.equal(
+    refusal('command.run', { inventory: 'localhost', command: ['true', true], egress_ports: 22 }),
+    'command.1: expected a text, not true. egress_ports: expected a list, not a number.',
   );
   assert.equal(refusal('job.list', { limit: 'abc' }), 'limit: expected a whole number, 0 for all.');
   assert.equal(refusal('job.list', { limit: 1.5 }), 'limit: expected a whole number, 0 for all.');

@@ -37,8 +37,29 @@ function describe(issue: z.core.$ZodIssue, raw: unknown): string {
   }
   if (issue.code === 'invalid_type' && path !== '' && valueAt(raw, issue.path) === undefined)
     return `${path}: this field is required.`;
+  if (issue.code === 'invalid_type' && GIVEN.test(issue.message)) return `${path}: ${typeFault(issue, raw)}.`;
   const text = issue.message.replace(/^Invalid input: /, '').replace(/[.]$/, '');
   return path === '' ? `The body: ${text}.` : `${path}: ${text}.`;
+}
+
+/** The message of the library, where a field has none. */
+const GIVEN = /^Invalid input: expected \w+, received /;
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+  null: 'null',
+};
+
+function typeFault({ expected, path }: z.core.$ZodIssueInvalidType, raw: unknown): string {
+  const value = valueAt(raw, path);
+  const given = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+  const wanted = `expected ${TYPES[expected] ?? expected}`;
+  return given === 'boolean' ? `${wanted}, not ${String(value)}` : `${wanted}, not ${TYPES[given] ?? given}`;
 }
 
 /** The value at the path of an issue, to distinguish a missing field from one of the wrong type. */
