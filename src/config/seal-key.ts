@@ -46,7 +46,6 @@ type SealKeyState = SealKeys | { readonly ok: false; readonly fault: SealKeyFaul
  * `storeNeedsKey` is called when the file is missing: true when the store holds data that only the lost key opens, such
  * as active tokens, or when a daemon on a shared database has the key. A new key would then lock out every user
  * silently, so the call is refused. Open the store before the key.
- * the key.
  *
  * Throws invalid_argument that names the file and the remedy. A torn, empty, foreign or world-readable file is never
  * replaced.

@@ -1,6 +1,6 @@
 /** The digest of a checkout and of a package: what belongs to the program, and what must not be started. */
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
@@ -82,5 +82,18 @@ describe('The digest of a program', () => {
     await digest();
     rmSync(program.main);
     await assert.rejects(digest(), { code: 'conflict', message: /cannot be read: ENOENT .*main\.js/ });
+  });
+
+  test('follows a link to a folder of packages: others may write what it leads to, or not', async (t) => {
+    const { program, write, digest } = installed(t, 'src/main.ts');
+    const packages = join(program.root, 'node_modules');
+    const elsewhere = join(dirname(program.root), 'packages');
+    renameSync(packages, elsewhere);
+    symlinkSync(elsewhere, packages);
+    const before = await digest();
+    write('packages/b/index.js', 'another');
+    assert.notEqual(await digest(), before);
+    chmodSync(elsewhere, 0o775);
+    await assert.rejects(digest(), { code: 'conflict', message: /packages can be written by its group/ });
   });
 });

@@ -104,8 +104,10 @@ class Walk {
     } else if (stats.isFile()) this.#lines.push(`${given}\0${await this.#fileDigest(path)}\n`);
   }
 
-  #check(path: string, { mode, uid }: Stats): void {
-    if ((mode & WRITABLE_BY_OTHERS) !== 0)
+  #check(path: string, stats: Stats): void {
+    const { mode, uid } = stats;
+    // Every symbolic link has the mode 0777. Its folder says who may replace it, and its target is checked too.
+    if ((mode & WRITABLE_BY_OTHERS) !== 0 && !stats.isSymbolicLink())
       throw unusable(`${path} can be written by its group or by everyone; run: chmod go-w ${path}`);
     if (!this.#owners.includes(uid))
       throw unusable(

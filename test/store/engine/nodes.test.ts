@@ -1,6 +1,6 @@
 /** Names of daemons, and the cordon of one of them, on each engine. */
 import assert from 'node:assert/strict';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
@@ -108,7 +108,10 @@ for (const engine of ENGINES) {
 function places(store: Store, t: TestContext) {
   const instancesDir = mkdtempSync(join(tmpdir(), 'gatehouse-nodes-'));
   const locks = new Map<string, { release(): void }>();
-  t.after(() => locks.forEach((lock) => lock.release()));
+  t.after(() => {
+    locks.forEach((lock) => lock.release());
+    rmSync(instancesDir, { recursive: true });
+  });
   const isLease = store.dialect.liveness === 'lease';
   const dead = new Set<number>();
   let pid = 1_000_000;
