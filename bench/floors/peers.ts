@@ -38,6 +38,16 @@ export function installed(name: string): string | null {
   return null;
 }
 
+/** Whether a package of the bench is installed: what is built without development dependencies has none. */
+export function packageInstalled(name: string): boolean {
+  try {
+    import.meta.resolve(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** From adding a job to the start of its handler, in BullMQ on Redis that writes each change to disk. */
 export async function bullmqStarts(redis: string, count: number): Promise<number[]> {
   return withServer(

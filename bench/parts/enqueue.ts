@@ -1,9 +1,13 @@
 import { join } from 'node:path';
 import { rawInsertsPerSecond } from '../floors/insert.ts';
+import { packageInstalled } from '../floors/peers.ts';
+import type { PlainjobOrder } from '../floors/plainjob.ts';
 import { startFloorServer } from '../floors/server.ts';
 import type { Bench } from '../kit/bench.ts';
+import { runChild } from '../kit/child.ts';
 import { startDaemon } from '../kit/daemon.ts';
 import { load, type LoadResult } from '../kit/load.ts';
+import type { Report } from '../kit/report.ts';
 import { removeDir, tempDir } from '../kit/scratch.ts';
 import { inTurn, median } from '../kit/statistics.ts';
 
@@ -27,6 +31,7 @@ export async function enqueue({ report, quick }: Bench): Promise<void> {
   try {
     const rates = await inTurn(rounds, {
       raw: () => rawInsertsPerSecond(durationMs),
+      plainjob: () => plainjobAdds(join(dir, 'plainjob.db'), durationMs),
       plain: async () => (await drive(plain.url, MANY)).perSecond,
       floorOne: async () => (await drive(floor.url, 1)).perSecond,
       one: async () => (await drive(daemon.url('/commands/run'), 1)).perSecond,
@@ -37,40 +42,60 @@ export async function enqueue({ report, quick }: Bench): Promise<void> {
         return result.perSecond;
       },
     });
-    const raw = { name: 'raw inserts, a commit each', value: rates.raw };
-    const grouped = { name: 'bare node:http, grouped commits', value: rates.floorMany };
-    report.add({
-      name: 'enqueues over HTTP, 16 clients',
-      value: rates.many,
-      unit: '/s',
-      floor: raw,
-      goal: { ratioAtLeast: 1.2 },
-    });
-    report.add({
-      name: 'enqueues over HTTP, 16 clients',
-      value: rates.many,
-      unit: '/s',
-      floor: grouped,
-      goal: { ratioAtLeast: 0.3 },
-    });
-    report.add({
-      name: 'enqueues over HTTP, 16 clients',
-      value: rates.many,
-      unit: '/s',
-      floor: { name: 'bare node:http that stores nothing', value: rates.plain },
-    });
-    report.add({ name: 'enqueues over HTTP, 16 clients: p99', value: median(p99), unit: 'ms' });
-    const alone = { name: 'bare node:http, grouped commits, 1 client', value: rates.floorOne };
-    report.add({
-      name: 'enqueues over HTTP, 1 client',
-      value: rates.one,
-      unit: '/s',
-      floor: alone,
-      goal: { ratioAtLeast: 0.6 },
-    });
+    addFigures(report, rates, p99);
   } finally {
     await Promise.all([floor.end(), plain.end(), daemon.stop()]);
     removeDir(dir);
     removeDir(daemon.dataDir);
   }
+}
+
+/** Adds a second, or NaN where plainjob is not installed. */
+function plainjobAdds(file: string, durationMs: number): number | Promise<number> {
+  if (!packageInstalled('plainjob')) return Number.NaN;
+  return runChild<number>('floors/plainjob.ts', { do: 'add', file, durationMs } satisfies PlainjobOrder);
+}
+
+type Rates = Readonly<Record<'raw' | 'plainjob' | 'plain' | 'floorOne' | 'one' | 'floorMany' | 'many', number>>;
+
+function addFigures(report: Report, rates: Rates, p99: readonly number[]): void {
+  const raw = { name: 'raw inserts, a commit each', value: rates.raw };
+  const grouped = { name: 'bare node:http, grouped commits', value: rates.floorMany };
+  report.add({
+    name: 'enqueues over HTTP, 16 clients',
+    value: rates.many,
+    unit: '/s',
+    floor: raw,
+    goal: { ratioAtLeast: 1.2 },
+  });
+  report.add({
+    name: 'enqueues over HTTP, 16 clients',
+    value: rates.many,
+    unit: '/s',
+    floor: grouped,
+    goal: { ratioAtLeast: 0.3 },
+  });
+  report.add({
+    name: 'enqueues over HTTP, 16 clients',
+    value: rates.many,
+    unit: '/s',
+    floor: { name: 'bare node:http that stores nothing', value: rates.plain },
+  });
+  report.add({ name: 'enqueues over HTTP, 16 clients: p99', value: median(p99), unit: 'ms' });
+  const alone = { name: 'bare node:http, grouped commits, 1 client', value: rates.floorOne };
+  report.add({
+    name: 'enqueues over HTTP, 1 client',
+    value: rates.one,
+    unit: '/s',
+    floor: alone,
+    goal: { ratioAtLeast: 0.6 },
+  });
+  if (Number.isNaN(rates.plainjob)) {
+    report.failed('plainjob', new Error('the package plainjob is not installed'));
+    return;
+  }
+  // plainjob is a library: no request crosses a socket and no record says who asked.
+  const peer = { name: "plainjob's add in one process, no HTTP, no audit, a commit each", value: rates.plainjob };
+  report.add({ name: 'enqueues over HTTP with audit, 16 clients', value: rates.many, unit: '/s', floor: peer });
+  report.add({ name: 'enqueues over HTTP with audit, 1 client', value: rates.one, unit: '/s', floor: peer });
 }
