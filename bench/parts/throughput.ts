@@ -1,10 +1,15 @@
+import { join } from 'node:path';
+import { packageInstalled } from '../floors/peers.ts';
+import type { PlainjobOrder } from '../floors/plainjob.ts';
 import { spawnsPerSecond } from '../floors/programs.ts';
 import type { Bench } from '../kit/bench.ts';
+import { openChild } from '../kit/child.ts';
 import { type Daemon, expectStatus, getData, startDaemon } from '../kit/daemon.ts';
 import { HttpConnection, requestBytes } from '../kit/http-client.ts';
 import { load } from '../kit/load.ts';
 import { processorSeconds } from '../kit/process-facts.ts';
-import { removeDir } from '../kit/scratch.ts';
+import { removeDir, tempDir } from '../kit/scratch.ts';
+import { inTurn, median } from '../kit/statistics.ts';
 import { monotonicMs, until } from '../kit/time.ts';
 
 const TOOL = '/bin/true';
@@ -25,20 +30,56 @@ export async function throughput(bench: Bench): Promise<void> {
 async function jobsPerSecond({ report, quick }: Bench, slots: number, ratioAtLeast: number): Promise<void> {
   const count = quick ? 200 : 500;
   const daemon = await startDaemon({ flags: ['--max-jobs', String(slots)] });
+  const peer = openPlainjob(slots);
+  const usedMs: number[] = [];
   try {
     await workOff(daemon, slots, WARM_UP_JOBS);
-    const { ms, usedMs } = await workOff(daemon, slots, count);
+    await peer?.perSecond(WARM_UP_JOBS);
+    const rates = await inTurn(quick ? 1 : 3, {
+      spawns: () => spawnsPerSecond(TOOL, slots, count),
+      plainjob: () => peer?.perSecond(count) ?? Number.NaN,
+      ours: async () => {
+        const worked = await workOff(daemon, slots, count);
+        usedMs.push(worked.usedMs / count);
+        return count / (worked.ms / 1000);
+      },
+    });
     const failed = await getData<unknown[]>(daemon, '/jobs?state=failed&limit=1');
     if (failed.length > 0) throw new Error(`a job of ${TOOL} failed: ${JSON.stringify(failed)}`);
-    const floor = { name: `bare spawns, ${slots} at a time`, value: await spawnsPerSecond(TOOL, slots, count) };
-    const name = `no-op jobs from the queue to their end, ${slots} slots`;
-    report.add({ name, value: count / (ms / 1000), unit: '/s', floor, goal: { ratioAtLeast } });
+    const figure = { name: `no-op jobs from the queue to their end, ${slots} slots`, value: rates.ours } as const;
+    const floor = { name: `bare spawns, ${slots} at a time`, value: rates.spawns };
+    report.add({ ...figure, unit: '/s', floor, goal: { ratioAtLeast } });
     const processor = `the same: processor of the daemon per job`;
-    report.add({ name: processor, value: usedMs / count, unit: 'ms', goal: { atMost: CPU_PER_JOB_MS } });
+    report.add({ name: processor, value: median(usedMs), unit: 'ms', goal: { atMost: CPU_PER_JOB_MS } });
+    if (peer === null) report.failed('plainjob', new Error('the package plainjob is not installed'));
+    else {
+      const name = `plainjob, ${slots} workers in one process that spawn it, no sandbox, no audit`;
+      report.add({ ...figure, unit: '/s', floor: { name, value: rates.plainjob } });
+    }
   } finally {
-    await daemon.stop();
+    await Promise.all([daemon.stop(), peer?.end()]);
     removeDir(daemon.dataDir);
   }
+}
+
+interface Plainjob {
+  perSecond(count: number): Promise<number>;
+  end(): Promise<void>;
+}
+
+/** A process with plainjob in it, which stays as the daemon does; null where the package is not installed. */
+function openPlainjob(slots: number): Plainjob | null {
+  if (!packageInstalled('plainjob')) return null;
+  const dir = tempDir('plainjob');
+  const file = join(dir, 'plainjob.db');
+  const child = openChild<number>('floors/plainjob.ts');
+  return {
+    perSecond: (count) => child.ask({ do: 'run', file, program: TOOL, slots, count } satisfies PlainjobOrder),
+    async end() {
+      await child.end();
+      removeDir(dir);
+    },
+  };
 }
 
 /** Queues `count` jobs while nothing may be claimed; answers the time and the processor time that their runs took. */
