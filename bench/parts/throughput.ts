@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { packageInstalled } from '../floors/peers.ts';
 import type { PlainjobOrder } from '../floors/plainjob.ts';
-import { spawnsPerSecond } from '../floors/programs.ts';
+import type { SpawnOrder } from '../floors/spawner.ts';
 import type { Bench } from '../kit/bench.ts';
 import { openChild } from '../kit/child.ts';
 import { type Daemon, expectStatus, getData, startDaemon } from '../kit/daemon.ts';
@@ -30,13 +30,14 @@ export async function throughput(bench: Bench): Promise<void> {
 async function jobsPerSecond({ report, quick }: Bench, slots: number, ratioAtLeast: number): Promise<void> {
   const count = quick ? 200 : 500;
   const daemon = await startDaemon({ flags: ['--max-jobs', String(slots)] });
+  const spawner = openChild<number>('floors/spawner.ts');
   const peer = openPlainjob(slots);
   const usedMs: number[] = [];
   try {
     await workOff(daemon, slots, WARM_UP_JOBS);
     await peer?.perSecond(WARM_UP_JOBS);
     const rates = await inTurn(quick ? 1 : 3, {
-      spawns: () => spawnsPerSecond(TOOL, slots, count),
+      spawns: () => spawner.ask({ program: TOOL, slots, count } satisfies SpawnOrder),
       plainjob: () => peer?.perSecond(count) ?? Number.NaN,
       ours: async () => {
         const worked = await workOff(daemon, slots, count);
@@ -57,7 +58,7 @@ async function jobsPerSecond({ report, quick }: Bench, slots: number, ratioAtLea
       report.add({ ...figure, unit: '/s', floor: { name, value: rates.plainjob } });
     }
   } finally {
-    await Promise.all([daemon.stop(), peer?.end()]);
+    await Promise.all([daemon.stop(), spawner.end(), peer?.end()]);
     removeDir(daemon.dataDir);
   }
 }
