@@ -74,7 +74,9 @@ function code(folder: string, entryPoints: string[], splitting: boolean) {
 const serverApart: Plugin = {
   name: 'server-apart',
   setup(build) {
-    build.onResolve({ filter: /^\.\/server\.ts$/ }, () => ({ path: './server.js', external: true }));
+    build.onResolve({ filter: /^\.\/server\.ts$/ }, ({ importer }) =>
+      importer === join(ROOT, COMMAND) ? { path: './server.js', external: true } : undefined,
+    );
   },
 };
 

@@ -28,8 +28,8 @@ const FOLDERS = [
 ];
 
 /**
- * Files of a group: few enough that one that ends last keeps no processor waiting long, and that a program which one of
- * them damages is found soon.
+ * Files of a group: few enough that the group which ends last keeps no processor waiting long, and that what one file
+ * changes for the others of its group is found soon.
  */
 const GROUP_MAX = 12;
 
