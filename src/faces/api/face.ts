@@ -90,6 +90,7 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
   const mcp = new McpEndpoint({ ...options, limits, sender, peers, waits });
   on(['POST'], '/mcp', (exchange) => mcp.post(exchange));
   on(NOT_POST, '/mcp', (exchange) => mcp.other(exchange));
+  on(['GET', 'HEAD'], '/login', (exchange) => pages.skipSignIn(exchange));
   on(['POST'], '/login', (exchange) => pages.login(exchange));
   on(['POST'], '/logout', (exchange) => pages.logout(exchange));
   on(['GET', 'HEAD'], '/metrics', async (exchange) => {

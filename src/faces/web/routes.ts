@@ -73,6 +73,11 @@ export class Pages {
     }
   }
 
+  /** The address of the sign-in page, for a browser that is signed in already. */
+  async skipSignIn(exchange: Exchange): Promise<void> {
+    if ((await this.visitor(exchange)) !== null) this.#goTo(exchange, '/');
+  }
+
   async logout(exchange: Exchange): Promise<void> {
     const { authenticator, sender } = this.#parts;
     try {
@@ -104,9 +109,10 @@ export class Pages {
   }
 
   // The location is a path of ours, so neither a Host header nor a link can redirect elsewhere.
-  #goTo(exchange: Exchange, next: string, cookie: string): void {
+  #goTo(exchange: Exchange, next: string, cookie?: string): void {
     const location = this.#parts.basePath + localPath(next);
-    const headers: HeaderList = [...PAGE_HEADERS, 'Location', location, 'Set-Cookie', cookie];
+    const set = cookie === undefined ? [] : ['Set-Cookie', cookie];
+    const headers: HeaderList = [...PAGE_HEADERS, 'Location', location, ...set];
     this.#parts.sender.send(exchange, 303, headers, '');
   }
 

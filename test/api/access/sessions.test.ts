@@ -39,6 +39,17 @@ test('A token gives a cookie that scripts and other sites do not get, and leads 
   );
 });
 
+test('The address of the sign-in page leads a browser that is signed in to the overview', async (t) => {
+  const program = await startProgram(t, { basePath: '/ops' });
+  const ask = (headers: Extra): Promise<Response> => fetch(`${program.url}/login`, { headers, redirect: 'manual' });
+  const stranger = await ask({});
+  assert.equal(stranger.status, 401);
+  assert.match(await stranger.text(), /name="token"/);
+  const known = await ask({ cookie: await signIn(program, program.tokens.readonly) });
+  assert.deepEqual([known.status, known.headers.get('location')], [303, '/ops/']);
+  assert.equal(known.headers.get('set-cookie'), null);
+});
+
 test('Without https the cookie is not marked Secure, or no browser would send it back', async (t) => {
   const program = await startProgram(t);
   const response = await post(program, '/login', { token: program.tokens.readonly });
