@@ -73,8 +73,9 @@ export function createApi(webUrl: string, token: string): Api {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
       });
-    // An emulated machine is too slow to see in time that the server has closed an idle connection.
-    const response = await (PATIENCE >= EMULATED && method === 'GET' ? request().catch(request) : request());
+    // An emulated machine is too slow to see in time that the server has closed an idle connection, and has a few.
+    const mayRepeat = PATIENCE >= EMULATED && method === 'GET';
+    const response = await (mayRepeat ? request().catch(request).catch(request).catch(request) : request());
     const text = await response.text();
     const envelope = (text === '' ? {} : JSON.parse(text)) as { data: T; error?: ApiAnswer<T>['error'] };
     return { status: response.status, text, data: envelope.data, error: envelope.error };
