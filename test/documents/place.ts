@@ -208,6 +208,6 @@ export async function remove(at: Place, noun: string, name: string): Promise<voi
 }
 
 function removal(noun: string, name: string): string {
-  if (noun === 'token') return `svc token revoke ${name}`;
-  return `svc ${noun} remove ${name}${noun === 'workspace' ? ' --force --yes' : ''}`;
+  if (noun === 'token') return `svc token revoke ${name} --yes`;
+  return `svc ${noun} remove ${name} --yes${noun === 'workspace' ? ' --force' : ''}`;
 }

@@ -103,8 +103,15 @@ const revoke = writeOperation({
   summary: 'Revoke a token; end its sessions and open streams',
   scopes: ['operator'],
   ...LOCAL_ONLY,
-  cli: { verb: 'token revoke', positionals: ['token'], examples: ['svc token revoke ci'] },
-  input: z.strictObject({ token: z.union([field.id('tok'), field.name]) }),
+  cli: {
+    verb: 'token revoke',
+    confirm: { by: 'yes', question: 'What uses the token {token} is refused from now on, for good. Go on? [y/N] ' },
+    positionals: ['token'],
+    examples: ['svc token revoke ci'],
+  },
+  input: z.strictObject({
+    token: z.union([field.id('tok'), field.name], { error: 'expected the name or id of a token' }),
+  }),
   answers: ['token.get'],
   failures: ['not_found'],
   async run({ tx }, { token }) {

@@ -80,7 +80,16 @@ const remove = writeOperation({
   summary: 'Remove a webhook; its URL stops working',
   scopes: OPERATORS,
   ...LOCAL_ONLY,
-  cli: { verb: 'webhook remove', removes: true, positionals: ['name'], examples: ['svc webhook remove alerts'] },
+  cli: {
+    verb: 'webhook remove',
+    removes: true,
+    confirm: {
+      by: 'yes',
+      question: 'Senders lose the URL of {name} for good: a new webhook has another. Go on? [y/N] ',
+    },
+    positionals: ['name'],
+    examples: ['svc webhook remove alerts'],
+  },
   input: z.strictObject({ name: field.name }),
   answers: ['webhook.get'],
   failures: ['not_found', 'conflict'],

@@ -80,7 +80,7 @@ async function refuseWhatIsRevoked({ fixture, local, remote }: BothWays): Promis
     4,
     'its scope does not permit that',
   );
-  assert.equal((await local('token', 'revoke', 'short')).exitCode, 0);
+  assert.equal((await local('token', 'revoke', 'short', '--yes')).exitCode, 0);
   assert.equal((await remote('whoami', '--token-file', file)).exitCode, 4);
 }
 
@@ -122,9 +122,9 @@ test('the command line says the same on the data directory and over HTTP, and ru
 
   await t.test('a removed thing is shown as removed, in text mode only', async () => {
     for (const name of ['a', 'b']) await local('webhook', 'add', name, '--source', 'generic');
-    assert.match((await local('webhook', 'remove', 'a')).stdout, /^Removed:\nWebhook +a\n/);
+    assert.match((await local('webhook', 'remove', 'a', '--yes')).stdout, /^Removed:\nWebhook +a\n/);
     assert.match(
-      (await local('webhook', 'remove', 'b', '--output', 'json')).stdout,
+      (await local('webhook', 'remove', 'b', '--yes', '--output', 'json')).stdout,
       /^\{"schema_version":1,"kind":"webhook.get",/,
     );
   });

@@ -127,8 +127,11 @@ test('T55: a secret is set from standard input and from a file, and its value is
     );
   }
   assert.equal(await valueOf(data, 'net/token'), CANARY);
-  assert.equal((await svc(['secret', 'remove', 'net/token'])).code, 0);
-  assert.equal((await svc(['secret', 'remove', 'net/token'])).code, 3);
+  const unasked = await svc(['secret', 'remove', 'net/token']);
+  assert.deepEqual([unasked.code, await valueOf(data, 'net/token')], [1, CANARY], unasked.stderr);
+  assert.match(unasked.stderr, /--yes/);
+  assert.equal((await svc(['secret', 'remove', 'net/token', '--yes'])).code, 0);
+  assert.equal((await svc(['secret', 'remove', 'net/token', '--yes'])).code, 3);
   assertInNoFile(dir);
 });
 
