@@ -62,7 +62,7 @@ describe('the key file', () => {
     const lost = await freshPath();
     await assert.rejects(
       createSealKeeper(lost, () => true).keyring(),
-      refusal('invalid_argument', /seal\.key is missing, and the store holds/),
+      refusal('invalid_argument', /seal\.key is missing, and the store is in use with that key/),
     );
     await assert.rejects(createSealKeeper(lost, () => true).rotate(), refusal('invalid_argument', /is missing/));
   });

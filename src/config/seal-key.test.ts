@@ -154,7 +154,7 @@ describe('the seal key', () => {
     );
     await assert.rejects(
       loadOrCreateSealKey(join(dir, 'no', 'seal.key'), notNeeded),
-      refusal(/seal\.key cannot be made \(ENOENT\)\.$/),
+      refusal(/seal\.key cannot be created: no such file or directory \(ENOENT\)\.$/),
     );
     const real = await loadOrCreateSealKey(join(dir, 'real.key'), notNeeded);
     await symlink(join(dir, 'real.key'), join(dir, 'link.key'));
