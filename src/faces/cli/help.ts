@@ -1,15 +1,40 @@
+import { wrapped } from '../text/wrap.ts';
 import { FLAGS_TOPIC } from './syntax/arguments.ts';
 import { GROUPS, NOUN_GROUPS } from './programs.ts';
 import { type Flag, type Positional, positionalLabel, type Tree, type Verb, verbsOf } from './syntax/tree.ts';
 
-/** Help for the program, a noun or a verb. Ends with a line end; null if the topic is unknown. */
-export function help(tree: Tree, topic: string): string | null {
+/**
+ * Help for the program, a noun or a verb, for a terminal of `width` columns; null for any width. Ends with a line end;
+ * null if the topic is unknown.
+ */
+export function help(tree: Tree, topic: string, width: number | null = null): string | null {
+  const text = helpOf(tree, topic);
+  return text === null || width === null ? text : fitted(text, width);
+}
+
+function helpOf(tree: Tree, topic: string): string | null {
   if (topic === '') return overview(tree);
   if (topic === FLAGS_TOPIC) return `Global flags:\n${flagLines(tree.globals)}`;
   const verbs = verbsOf(tree, topic);
   const exact = verbs.find((verb) => verb.path === topic);
   if (exact !== undefined) return ofVerb(exact);
   return verbs.length === 0 ? null : ofNoun(tree, topic, verbs);
+}
+
+/** A line of two columns: what follows the gap is wrapped below itself. */
+const TWO_COLUMNS = /^( {2}\S.*? {2,})(\S.*)$/;
+/** An example begins with these, and stays one line, to be copied. */
+const EXAMPLE = '  svc ';
+
+function fitted(text: string, width: number): string {
+  return text
+    .split('\n')
+    .flatMap((line) => {
+      if (line.startsWith(EXAMPLE)) return [line];
+      const [, left = '', right = line] = TWO_COLUMNS.exec(line) ?? [];
+      return wrapped(right, width - left.length).map((part, n) => (n === 0 ? left : ' '.repeat(left.length)) + part);
+    })
+    .join('\n');
 }
 
 const FIRST_EXAMPLES = ['svc serve', 'svc command run --inventory localhost --wait -- uptime'];
@@ -21,7 +46,7 @@ function overview(tree: Tree): string {
     ({ nouns, about }) => [nouns.filter((noun) => known.has(noun)).join(', '), about] as const,
   );
   return [
-    'Gatehouse queues and runs jobs. Risky jobs wait until another person approves them.',
+    'Gatehouse queues and runs jobs. Risky ones wait until another person says yes.',
     '',
     ...FIRST_EXAMPLES.map((example) => `  ${example}`),
     '',

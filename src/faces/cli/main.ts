@@ -5,7 +5,7 @@ import { withContext } from './context/chosen-context.ts';
 import { guessOutput, type Options, readOptions } from './syntax/options.ts';
 import { noRoute, requireRoute } from './connection/remote-request.ts';
 import { openClient } from './connection/open-client.ts';
-import { type Output, type Terminal, write } from './terminal.ts';
+import { type Output, sizeOf, type Terminal, write } from './terminal.ts';
 import { TREE } from './syntax/tree.ts';
 import { UsageFailure } from './syntax/usage.ts';
 
@@ -45,7 +45,8 @@ function versionVerb(argv: readonly string[]): readonly string[] {
 
 async function showHelp(terminal: Terminal, topic: string): Promise<number> {
   const { help } = await import('./help.ts');
-  await write(terminal.stdout, help(TREE, topic) ?? '');
+  const { stdout } = terminal;
+  await write(stdout, help(TREE, topic, stdout.isTTY === true ? sizeOf(stdout).width : null) ?? '');
   return 0;
 }
 

@@ -54,25 +54,20 @@ export const GROUPS: Readonly<Record<string, string>> = {
 
 /** The groups of the help overview; each noun is in exactly one. */
 export const NOUN_GROUPS: readonly { readonly nouns: readonly string[]; readonly about: string }[] = [
-  { nouns: ['serve', 'web'], about: 'Run the daemon, or only the API and web pages' },
-  { nouns: ['doctor', 'migrate', 'node', 'whoami'], about: 'Check, upgrade and list the daemons; show the caller' },
-  {
-    nouns: ['watch', 'job', 'command', 'playbook', 'workflow', 'approval', 'maintenance'],
-    about: 'Queue, follow and approve jobs; prepare a reboot',
-  },
+  { nouns: ['serve', 'web', 'systemd-unit'], about: 'Run the daemon, or its API and pages' },
+  { nouns: ['doctor', 'migrate', 'node', 'whoami', 'version'], about: 'Check, upgrade and list the daemons' },
+  { nouns: ['watch', 'job', 'approval', 'maintenance'], about: 'Follow, approve jobs; prepare a reboot' },
+  { nouns: ['command', 'playbook', 'workflow'], about: 'Run commands, playbooks, several steps' },
   { nouns: ['workspace', 'source', 'vendor', 'hooks'], about: 'Plan, apply and destroy infrastructure' },
   { nouns: ['inventory'], about: 'Manage the hosts that jobs reach' },
-  { nouns: ['event', 'rule', 'webhook', 'schedule'], about: 'Start jobs in reaction to events or at regular times' },
-  { nouns: ['check', 'netgroup'], about: 'Watch targets; name the networks that they are in' },
-  { nouns: ['silence', 'mute', 'notify', 'deadman'], about: 'Silence rules; mute, send and test notifications' },
-  { nouns: ['secret', 'seal', 'token', 'audit'], about: 'Manage secrets, keys and tokens; read the audit ledger' },
-  { nouns: ['config'], about: 'Keep rules, checks and other objects in a file' },
-  { nouns: ['backup'], about: 'Back up the store, verify and restore backups' },
+  { nouns: ['event', 'rule', 'webhook', 'schedule'], about: 'Start jobs by events, at regular times' },
+  { nouns: ['check', 'netgroup'], about: 'Watch targets; name their networks' },
+  { nouns: ['silence', 'mute', 'notify', 'deadman'], about: 'Silence rules; mute and send messages' },
+  { nouns: ['secret', 'seal', 'token', 'audit'], about: 'Secrets, keys, tokens; audit ledger' },
+  { nouns: ['config'], about: 'Keep rules, checks and more in a file' },
+  { nouns: ['backup'], about: 'Back up the store, verify and restore' },
   { nouns: ['context'], about: 'Name the servers that svc is used with' },
-  {
-    nouns: ['commands', 'completion', 'complete', 'man', 'systemd-unit', 'version'],
-    about: 'Describe svc; print a unit',
-  },
+  { nouns: ['commands', 'completion', 'complete', 'man'], about: 'Describe svc and complete its words' },
 ];
 
 /** Flags of every verb, besides the settings of every program. `options.ts` reads their environment variables. */

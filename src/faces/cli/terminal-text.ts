@@ -2,6 +2,7 @@
 import { blocksOf, type Sheet, type Table, type Text } from '../text/blocks.ts';
 import { type Display, paint } from '../text/display.ts';
 import { inline } from '../text/safe.ts';
+import { widthOf, WRAP_MIN, wrapped } from '../text/wrap.ts';
 
 const GAP = '  ';
 /** A cut cell keeps at least this many columns. */
@@ -10,8 +11,6 @@ const CUT_MIN = 10;
 const CUT_LEAST = 6;
 /** Names are cut only where nothing else can give, and then keep this many: more than an id has, so no id is cut. */
 const NAME_MIN = 32;
-/** Words are wrapped into at least this many columns. In fewer, the terminal wraps them itself. */
-const WRAP_MIN = 20;
 
 /** Ends with a line end. */
 export function terminalText(text: Text, display: Display): string {
@@ -24,7 +23,7 @@ export function terminalText(text: Text, display: Display): string {
 
 /** Rows under a header, aligned. Without rows `empty`, unless the display knows that a filter left some out. */
 function rows({ rows: all, columns: headings, empty }: Table, display: Display): string {
-  if (all.length === 0) return `${inline(display.noMatch ?? empty)}\n`;
+  if (all.length === 0) return `${inDisplay(inline(display.noMatch ?? empty), display)}\n`;
   const measuredAll = headings.map((heading, at) =>
     measured(
       heading,
@@ -50,6 +49,11 @@ function rows({ rows: all, columns: headings, empty }: Table, display: Display):
   return `${[header, ...lines].join('\n')}\n`;
 }
 
+/** Where a text is too wide, the command at its end is put below it, whole, so that it can be copied. */
+function inDisplay(text: string, { width }: Display): string {
+  return width === null || widthOf(text) <= width ? text : text.replace(/: (?=svc )/, ':\n  ');
+}
+
 /** Names and values below one another. */
 function pairs({ entries }: Sheet, display: Display): string {
   // A name may come from the sender, such as that of a label.
@@ -68,18 +72,6 @@ function pairs({ entries }: Sheet, display: Display): string {
 function linesOf({ cells, width, mayWrap }: Measured, line: number): readonly string[] {
   const text = cells[line] ?? '';
   return mayWrap === true ? wrapped(text, width) : [cut(text, width)];
-}
-
-/** The text in lines of whole words. A word that is wider stays whole, so that it can be copied. */
-function wrapped(text: string, width: number | null): readonly string[] {
-  if (width === null || width < WRAP_MIN || widthOf(text) <= width) return [text];
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last !== undefined && widthOf(last) + 1 + widthOf(word) <= width) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
 }
 
 /** A column with its place, its cells, and the columns of the terminal that it takes, and takes at least. */
@@ -183,21 +175,4 @@ function padded(text: string, width: number, dress: (text: string) => string): s
 
 function joined(cells: readonly string[]): string {
   return cells.join(GAP).trimEnd();
-}
-
-const ASCII = /^[\x20-\x7e]*$/;
-const NO_WIDTH = /^[\p{Mn}\p{Me}]$/u;
-/** Letters that take two columns on a terminal: East Asian wide and full-width ones, and most emoji. */
-const TWO_WIDE = new RegExp(
-  String.raw`^[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6` +
-    String.raw`\u{20000}-\u{3fffd}\p{Emoji_Presentation}]$`,
-  'u',
-);
-
-/** Columns that the text takes on a terminal. */
-export function widthOf(text: string): number {
-  if (ASCII.test(text)) return text.length;
-  let width = 0;
-  for (const letter of text) width += NO_WIDTH.test(letter) ? 0 : TWO_WIDE.test(letter) ? 2 : 1;
-  return width;
 }

@@ -83,10 +83,32 @@ test('every flag has help, and no verb has a flag of the same name as a flag of 
   );
 });
 
-test('the help of svc fits on one screen of 24 lines and names every noun', () => {
+test('the help of svc fits on one screen of 24 lines of 80 columns and names every noun', () => {
   const text = help(derived, '') ?? '';
-  assert.ok(text.trimEnd().split('\n').length <= SCREEN_LINES);
+  const lines = text.trimEnd().split('\n');
+  assert.ok(lines.length <= SCREEN_LINES);
+  assert.deepEqual(
+    lines.filter((line) => line.length > 80),
+    [],
+  );
   for (const { name } of derived.nouns) assert.match(text, new RegExp(`^  (.*, )?${name}\\b`, 'm'));
+});
+
+const words = (text: string | null): string => (text ?? '').replaceAll(/\s+/g, ' ');
+
+test('help is wrapped between words, each below its column; an example stays one line', () => {
+  for (const topic of [
+    '',
+    'flags',
+    ...derived.nouns.map(({ name }) => name),
+    ...derived.verbs.map(({ path }) => path),
+  ]) {
+    const text = help(derived, topic, 80);
+    assert.equal(words(text), words(help(derived, topic)), topic);
+    const wide = (text ?? '').split('\n').filter((line) => line.length > 80 && !line.startsWith('  svc '));
+    assert.deepEqual(wide, [], topic);
+  }
+  assert.match(help(derived, 'flags', 60) ?? '', /^ {2}--\S.*\n {10}/m);
 });
 
 test('the help of each part of a path that has several verbs has a title', () => {

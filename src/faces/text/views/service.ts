@@ -49,7 +49,7 @@ export function nodes(data: Projected<'node.list'>, display: Display): Table {
 
 export function readiness(data: Projected<'maintenance.readiness'>, display: Display): Text {
   const head = sheet([
-    ['Safe to reboot', data.safe_to_reboot ? 'yes' : 'no'],
+    ['Safe to reboot', data.safe_to_reboot ? 'yes' : data.cordoned ? 'no' : 'no, jobs may start'],
     ['Cordoned', data.cordoned ? 'yes' : 'no'],
     ['Running jobs', String(data.in_flight)],
   ]);
