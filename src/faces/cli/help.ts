@@ -8,60 +8,39 @@ import { type Flag, type Positional, positionalLabel, type Tree, type Verb, verb
  * null if the topic is unknown.
  */
 export function help(tree: Tree, topic: string, width: number | null = null): string | null {
-  const text = helpOf(tree, topic);
-  return text === null || width === null ? text : fitted(text, width);
-}
-
-function helpOf(tree: Tree, topic: string): string | null {
-  if (topic === '') return overview(tree);
-  if (topic === FLAGS_TOPIC) return `Global flags:\n${flagLines(tree.globals)}`;
+  if (topic === '') return overview(tree, width);
+  if (topic === FLAGS_TOPIC) return `Global flags:\n${flagLines(tree.globals, width)}`;
   const verbs = verbsOf(tree, topic);
   const exact = verbs.find((verb) => verb.path === topic);
-  if (exact !== undefined) return ofVerb(exact);
-  return verbs.length === 0 ? null : ofNoun(tree, topic, verbs);
-}
-
-/** A line of two columns: what follows the gap is wrapped below itself. */
-const TWO_COLUMNS = /^( {2}\S.*? {2,})(\S.*)$/;
-/** An example begins with these, and stays one line, to be copied. */
-const EXAMPLE = '  svc ';
-
-function fitted(text: string, width: number): string {
-  return text
-    .split('\n')
-    .flatMap((line) => {
-      if (line.startsWith(EXAMPLE)) return [line];
-      const [, left = '', right = line] = TWO_COLUMNS.exec(line) ?? [];
-      return wrapped(right, width - left.length).map((part, n) => (n === 0 ? left : ' '.repeat(left.length)) + part);
-    })
-    .join('\n');
+  if (exact !== undefined) return ofVerb(exact, width);
+  return verbs.length === 0 ? null : ofNoun(tree, topic, verbs, width);
 }
 
 const FIRST_EXAMPLES = ['svc serve', 'svc command run --inventory localhost --wait -- uptime'];
 
 /** At most 24 lines, to fit one screen; `svc help flags` explains the global flags. */
-function overview(tree: Tree): string {
+function overview(tree: Tree, width: number | null): string {
   const known = new Set(tree.nouns.map(({ name }) => name));
   const groups = NOUN_GROUPS.map(
     ({ nouns, about }) => [nouns.filter((noun) => known.has(noun)).join(', '), about] as const,
   );
   return [
-    'Gatehouse queues and runs jobs. Risky ones wait until another person says yes.',
+    ...wrapped('Gatehouse queues and runs jobs. Risky ones wait until another person says yes.', width),
     '',
     ...FIRST_EXAMPLES.map((example) => `  ${example}`),
     '',
     'Usage: svc COMMAND [VERB] [ARGUMENT...] [--flag...]',
     '',
-    columns(groups),
-    'More: svc COMMAND --help, and svc help flags for the global flags.',
+    columns(groups, width),
+    ...wrapped('More: svc COMMAND --help, and svc help flags for the global flags.', width),
     '',
   ].join('\n');
 }
 
-function ofNoun(tree: Tree, noun: string, verbs: readonly Verb[]): string {
+function ofNoun(tree: Tree, noun: string, verbs: readonly Verb[], width: number | null): string {
   const summary = tree.nouns.find(({ name }) => name === noun)?.summary ?? GROUPS[noun] ?? '';
   return [
-    `svc ${noun}: ${summary}`,
+    ...wrapped(`svc ${noun}: ${summary}`, width),
     '',
     ...verbs
       .flatMap((verb) => verb.examples)
@@ -70,21 +49,26 @@ function ofNoun(tree: Tree, noun: string, verbs: readonly Verb[]): string {
     '',
     `Usage: svc ${noun} VERB [ARGUMENT...] [--flag...]`,
     '',
-    columns(verbs.map((verb) => [verb.path.slice(noun.length + 1), verb.summary])).trimEnd(),
+    columns(
+      verbs.map((verb) => [verb.path.slice(noun.length + 1), verb.summary]),
+      width,
+    ).trimEnd(),
     '',
     `More: svc ${noun} VERB --help`,
     '',
   ].join('\n');
 }
 
-function ofVerb(verb: Verb): string {
-  const flags = verb.flags.length === 0 ? '' : `\nFlags:\n${flagLines(verb.flags)}`;
+function ofVerb(verb: Verb, width: number | null): string {
+  const flags = verb.flags.length === 0 ? '' : `\nFlags:\n${flagLines(verb.flags, width)}`;
+  const fitted = (text: string): string => wrapped(text, width).join('\n');
   const examples = verb.examples
     .slice(0, 2)
     .map((example) => `  ${example}\n`)
     .join('');
   return (
-    `svc ${verb.path}: ${verb.summary}\n\n${examples}\nUsage: ${usage(verb)}\n${flags}\n${confirmationText(verb)}` +
+    `${fitted(`svc ${verb.path}: ${verb.summary}`)}\n\n${examples}\n${fitted(`Usage: ${usage(verb)}`)}\n${flags}\n` +
+    fitted(confirmationText(verb)) +
     'svc help flags shows the global flags.\n'
   );
 }
@@ -125,8 +109,11 @@ function restLabel(positional: Positional): string {
   return positional.required ? ` -- ${label}` : ` [-- ${label}]`;
 }
 
-function flagLines(flags: readonly Flag[]): string {
-  return columns(flags.map((flag) => [flagLabel(flag), flagText(flag)]));
+function flagLines(flags: readonly Flag[], width: number | null): string {
+  return columns(
+    flags.map((flag) => [flagLabel(flag), flagText(flag)]),
+    width,
+  );
 }
 
 export function flagLabel({ name, placeholder }: Flag): string {
@@ -142,7 +129,12 @@ export function flagText(flag: Flag): string {
   return flag.help + (notes.length === 0 ? '' : ` (${notes.join('; ')})`);
 }
 
-function columns(rows: readonly (readonly [left: string, right: string])[]): string {
-  const width = rows.reduce((max, [left]) => Math.max(max, left.length), 0);
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`.trimEnd() + '\n').join('');
+/** The right column is wrapped below itself. */
+function columns(rows: readonly (readonly [left: string, right: string])[], width: number | null): string {
+  const least = rows.reduce((max, [left]) => Math.max(max, left.length), 0);
+  const indent = ' '.repeat(least + 4);
+  const room = width === null ? null : width - indent.length;
+  return rows
+    .map(([left, right]) => `  ${left.padEnd(least)}  ${wrapped(right, room).join(`\n${indent}`)}`.trimEnd() + '\n')
+    .join('');
 }
