@@ -38,4 +38,4 @@ const SERVERS = ['serve', 'web'];
 hideArguments();
 cacheModules();
 if (SERVERS.includes(process.argv[2] ?? '')) await (await import('./server.ts')).runServer();
-else await (await import('./program.ts')).runProgram();
+else await (await import('./program.ts')).runSvc();

@@ -6,7 +6,7 @@ import { VERSION } from './version.ts';
 const EXIT_PIPE = 141;
 
 /** Runs the program and sets the exit code of the process. */
-export async function runProgram(): Promise<void> {
+export async function runSvc(): Promise<void> {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT_PIPE : 1));
   process.stderr.on('error', () => undefined);
   // The clock's timers keep no process alive, and a pause of the command line must not end it.
