@@ -34,7 +34,7 @@ export async function decideAndRecord(
 /** Decides the outcome of the event from the store, and writes nothing. `now` in milliseconds by the store's clock. */
 export async function judge(
   db: Db,
-  { event, attempts, notTried, sender }: EvaluatedEvent,
+  { event, attempts, unmatched, sender }: EvaluatedEvent,
   now: number,
 ): Promise<ReactionDecision> {
   const tried = attempts.map((attempt) => attempt.tried);
@@ -42,7 +42,7 @@ export async function judge(
   for (const { name, result } of tried)
     if (result === 'matched') standings.set(name, await standingOf(db, name, event.fingerprint, event.status ?? ''));
   const cordoned = decidingRule(tried) !== undefined && (await isCordoned(db));
-  return decideReaction({ now, tried, notTried, standings, cordoned, depth: sender.depth });
+  return decideReaction({ now, tried, unmatched, standings, cordoned, depth: sender.depth });
 }
 
 async function standingOf(db: Db, rule: string, fingerprint: string, status: string): Promise<Standing> {
@@ -55,7 +55,7 @@ async function standingOf(db: Db, rule: string, fingerprint: string, status: str
 }
 
 function rowOf(
-  { id, event, facts, sender, checkObservations }: EvaluatedEvent,
+  { id, event, facts, sender, unmatched, notTried, checkObservations }: EvaluatedEvent,
   decision: ReactionDecision,
   jobId: string | null,
   approvalId: string | null,
@@ -78,7 +78,7 @@ function rowOf(
     received_at: facts.receivedAt,
     annotations: JSON.stringify(event.annotations),
     check_observations: checkObservations ?? null,
-    trace: encodeTrace(decision.trace),
+    trace: encodeTrace({ steps: decision.trace, unmatched, notTried }),
     depth: sender.depth,
   };
 }

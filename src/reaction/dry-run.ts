@@ -1,5 +1,5 @@
 import type { EventOutcome, TraceStep } from '../domain/events/event.ts';
-import { decodeTrace } from './trace.ts';
+import { decodeTrace, unmatchedStep } from './trace.ts';
 import { eventOf } from '../store/events/events.ts';
 import type { EventRow } from '../store/schema/schema.ts';
 import { evaluateBy } from './evaluate-rules.ts';
@@ -51,7 +51,7 @@ export async function dryRun(deps: ReactionDeps, rule: CompiledRule, row: EventR
     outcome,
     fires: FIRES.has(outcome),
     reason: rule.enabled ? text : `${text} It is disabled and evaluates no event.`,
-    trace,
+    trace: evaluated.unmatched > 0 ? [unmatchedStep(rule.name)] : trace,
   };
 }
 
@@ -69,6 +69,6 @@ async function settled(deps: ReactionDeps, evaluated: EvaluatedEvent): Promise<J
   } catch (thrown) {
     if (!(thrown instanceof Undone)) throw thrown;
     const { outcome, reason, trace } = thrown.outcome.event;
-    return { outcome, reason, trace: decodeTrace(trace) };
+    return { outcome, reason, trace: decodeTrace(trace).steps };
   }
 }

@@ -2,6 +2,7 @@ import type { EventFacts, NormalEvent } from '../domain/events/event.ts';
 import { isNotify } from '../domain/notify/action.ts';
 import type { TriedRule } from '../domain/rules/reaction-facts.ts';
 import type { RuleAction } from '../domain/rules/actions.ts';
+import { decidingRule } from '../domain/rules/reaction.ts';
 import { newId } from '../lib/id.ts';
 import type { Attempt, EvaluatedEvent, ReactionDeps, Sender } from './types.ts';
 import type { CompiledRule, CompiledSilence } from './rules/compiled-rules.ts';
@@ -39,53 +40,46 @@ function evaluateOne(
   const facts: EventFacts = { ...event, netgroup: event.labels['netgroup'] ?? null, receivedAt: now };
   const { rules } = set;
   const attempts: Attempt[] = [];
-  let decided = false;
+  let tried = rules.length;
   for (const at of set.candidates(facts)) {
-    for (const rule of rules.slice(attempts.length, at)) attempts.push(plain(rule));
     const rule = rules[at];
-    if (rule === undefined) continue;
-    const attempt = tryRule(rule, facts, silences);
+    const attempt = rule === undefined ? null : tryRule(rule, facts, silences);
+    if (attempt === null) continue;
     attempts.push(attempt);
-    decided = attempt.tried.result === 'matched' && !attempt.tried.notifies;
-    if (decided) break;
+    if (decidingRule([attempt.tried]) === undefined) continue;
+    tried = at + 1;
+    break;
   }
-  if (!decided) for (const rule of rules.slice(attempts.length)) attempts.push(plain(rule));
   return {
     id: newId('evt', now),
     event,
     facts,
     sender,
     attempts,
-    notTried: rules.slice(attempts.length).map(({ name }) => name),
+    unmatched: tried - attempts.length,
+    notTried: rules.length - tried,
   };
 }
 
 /**
- * A rule that cannot be evaluated is reported and does not match. A rule that throws must not keep the others from the
- * event.
+ * Null where the rule does not match. One that cannot be evaluated is reported and does not match. A rule that throws
+ * must not keep the others from the event.
  */
-function tryRule(rule: CompiledRule, facts: EventFacts, silences: readonly CompiledSilence[]): Attempt {
+function tryRule(rule: CompiledRule, facts: EventFacts, silences: readonly CompiledSilence[]): Attempt | null {
   try {
     const answer = rule.evaluate(facts);
-    if ('error' in answer) return unmatched(rule, 'error', answer.error);
-    return answer.value ? matched(rule, facts, silences) : plain(rule);
+    if ('error' in answer) return failed(rule, answer.error);
+    return answer.value ? matched(rule, facts, silences) : null;
   } catch {
-    return unmatched(rule, 'error', 'its evaluation failed');
+    return failed(rule, 'its evaluation failed');
   }
 }
 
-const plains = new WeakMap<CompiledRule, Attempt>();
-
-/** Of a rule that does not match: the same for each event, and most of an event's attempts. */
-function plain(rule: CompiledRule): Attempt {
-  return plains.getOrInsertComputed(rule, () => unmatched(rule, 'did not match', null));
-}
-
-function unmatched(rule: CompiledRule, result: TriedRule['result'], error: string | null): Attempt {
+function failed(rule: CompiledRule, error: string): Attempt {
   return {
     rule,
     action: null,
-    tried: { ...common(rule), result, error, unfit: null, silence: null, failedSilences: [] },
+    tried: { ...common(rule), result: 'error', error, unfit: null, silence: null, failedSilences: [] },
   };
 }
 

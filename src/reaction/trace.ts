@@ -1,33 +1,44 @@
-import { NOT_MATCHED } from '../domain/rules/reaction.ts';
 import type { TraceStep } from '../domain/events/event.ts';
 
-/**
- * The stored steps of an evaluation: short, because an event has one for each rule, and nearly all rules did not match.
- */
+/** The steps of an evaluation, as they are stored. */
+export interface Trace {
+  /** Of the rules that matched or could not be evaluated, in the order in which they were tried. */
+  readonly steps: readonly TraceStep[];
+  /** How many rules did not match: nearly all of them, of nearly all events. Their names are found when asked for. */
+  readonly unmatched: number;
+  /** How many rules were not tried, as an earlier one had decided. */
+  readonly notTried: number;
+}
+
 type StoredStep =
-  readonly [step: TraceStep['step'], rule: string | null, result: TraceStep['result'], why: string] | string;
+  | readonly [step: TraceStep['step'], rule: string | null, result: TraceStep['result'], why: string]
+  | readonly [unmatched: number, notTried: number]
+  /** The name of a rule that did not match, in the rows of an earlier build. */
+  | string;
 
-/** Rules that did not match and are listed by name; the others are counted. */
-const UNMATCHED_MAX = 100;
+export const NOT_MATCHED = 'It did not match.';
 
-export function encodeTrace(steps: readonly TraceStep[]): string {
-  const stored: StoredStep[] = [];
-  let unmatched = 0;
-  for (const { step, rule, result, why } of steps) {
-    const plain = step === 'rule' && result === 'stopped' && rule !== null && why === NOT_MATCHED;
-    if (!plain) stored.push([step, rule, result, why]);
-    else if (++unmatched <= UNMATCHED_MAX) stored.push(rule);
-  }
-  if (unmatched > UNMATCHED_MAX)
-    stored.push(['rule', null, 'stopped', `${unmatched - UNMATCHED_MAX} more rules did not match.`]);
+export function unmatchedStep(rule: string): TraceStep {
+  return { step: 'rule', rule, result: 'stopped', why: NOT_MATCHED };
+}
+
+export function encodeTrace({ steps, unmatched, notTried }: Trace): string {
+  const stored: StoredStep[] = unmatched + notTried > 0 ? [[unmatched, notTried]] : [];
+  for (const { step, rule, result, why } of steps) stored.push([step, rule, result, why]);
   return JSON.stringify(stored);
 }
 
-/** The steps of `events.trace`. */
-export function decodeTrace(text: string): readonly TraceStep[] {
-  return (JSON.parse(text) as readonly StoredStep[]).map((stored): TraceStep => {
-    if (typeof stored === 'string') return { step: 'rule', rule: stored, result: 'stopped', why: NOT_MATCHED };
-    const [step, rule, result, why] = stored;
-    return { step, rule, result, why };
-  });
+/** Of `events.trace`. */
+export function decodeTrace(text: string): Trace {
+  const steps: TraceStep[] = [];
+  let [unmatched, notTried] = [0, 0];
+  for (const stored of JSON.parse(text) as readonly StoredStep[]) {
+    if (typeof stored === 'string') steps.push(unmatchedStep(stored));
+    else if (stored.length === 2) [unmatched, notTried] = stored;
+    else {
+      const [step, rule, result, why] = stored;
+      steps.push({ step, rule, result, why });
+    }
+  }
+  return { steps, unmatched, notTried };
 }

@@ -34,7 +34,7 @@ export interface Sender {
   readonly depth: number;
 }
 
-/** A rule that was evaluated on an event. */
+/** A rule that matched an event, or could not be evaluated on it. */
 export interface Attempt {
   readonly rule: CompiledRule;
   readonly tried: TriedRule;
@@ -50,8 +50,10 @@ export interface EvaluatedEvent {
   readonly sender: Sender;
   /** In the order of their names, up to the one that decides. */
   readonly attempts: readonly Attempt[];
-  /** Names of the later rules. */
-  readonly notTried: readonly string[];
+  /** How many rules were tried and did not match. */
+  readonly unmatched: number;
+  /** How many rules come after the one that decides. */
+  readonly notTried: number;
   /** JSON: of the transition of a check, the observations that agreed. */
   readonly checkObservations?: string;
 }

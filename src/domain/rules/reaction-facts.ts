@@ -3,12 +3,12 @@ import type { RuleApproval } from './rule.ts';
 
 /** What is known of an event and of the rules that were tried on it, when it is decided what becomes of it. */
 
-/** A rule that was tried on an event. */
+/** A rule that matched an event, or could not be evaluated on it. Of the others only their number is known. */
 export interface TriedRule {
   readonly name: string;
   /** Its action only notifies: it never ends the search. */
   readonly notifies: boolean;
-  readonly result: 'matched' | 'did not match' | 'error';
+  readonly result: 'matched' | 'error';
   /** Of an error: why, as the end of a sentence. */
   readonly error: string | null;
   /** Why the values of its action cannot be filled in; null where they can. */
@@ -33,10 +33,10 @@ export const NO_STANDING: Standing = { lastFiredAt: null, openJob: null };
 export interface ReactionFacts {
   /** In milliseconds since the epoch, by the clock that the fires were noted with. */
   readonly now: number;
-  /** In the order of their names; the search ended at the last one. */
+  /** In the order of their names. */
   readonly tried: readonly TriedRule[];
-  /** Names of the rules behind it. */
-  readonly notTried: readonly string[];
+  /** How many rules were tried and did not match. */
+  readonly unmatched: number;
   /** Of each rule that matched. */
   readonly standings: ReadonlyMap<string, Standing>;
   readonly cordoned: boolean;

@@ -14,6 +14,7 @@ export interface ReactionDecision {
   readonly rule: string | null;
   /** Rules that tell people about it. */
   readonly notifies: readonly string[];
+  /** Without the rules that did not match, and those behind the one that decided. */
   readonly trace: readonly TraceStep[];
 }
 
@@ -38,9 +39,6 @@ export function decideReaction(facts: ReactionFacts): ReactionDecision {
     }
     if (verdict.outcome === 'matched') notifies.push(rule.name);
     else held.push({ rule: rule.name, ...verdict });
-  }
-  for (const name of facts.notTried) {
-    trace.push({ step: 'rule', rule: name, result: 'not reached', why: 'An earlier rule had decided.' });
   }
   const said =
     deciding === null
@@ -83,7 +81,7 @@ function undecided(
       rule: failed.name,
     };
   }
-  const count = facts.tried.length;
+  const count = facts.unmatched;
   const reason =
     count === 0
       ? 'No enabled rule is for this source of events.'
@@ -98,14 +96,12 @@ function others({ length }: readonly unknown[]): string {
 
 function tryStep({ name, result, error }: TriedRule): TraceStep {
   const step = { step: 'rule', rule: name } as const;
-  if (result === 'error') return { ...step, result, why: `It could not be evaluated: ${error ?? UNKNOWN_REASON}.` };
   return result === 'matched'
     ? { ...step, result: 'passed', why: 'It matched.' }
-    : { ...step, result: 'stopped', why: NOT_MATCHED };
+    : { ...step, result, why: `It could not be evaluated: ${error ?? UNKNOWN_REASON}.` };
 }
 
 const UNKNOWN_REASON = 'no reason is known';
-export const NOT_MATCHED = 'It did not match.';
 
 interface Stop {
   /** Of the event. */

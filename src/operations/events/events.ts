@@ -100,9 +100,10 @@ const trace = readOperation({
   input: z.strictObject({ id: field.id('evt') }),
   answers: ['event.trace'],
   failures: ['not_found'],
-  async run({ store }, { id }) {
+  async run({ store, services }, { id }) {
     const row = await getEvent(store.db, id);
-    const steps = [...(await explainSteps(store.db, row))];
+    const { rules } = (await services.reaction.rules.current()).rulesFor(row.source);
+    const steps = [...(await explainSteps(store.db, row, rules))];
     return reply('event.trace', {
       event_id: id,
       outcome: row.outcome,

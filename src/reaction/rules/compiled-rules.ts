@@ -17,6 +17,9 @@ import type { Store } from '../../store/store.ts';
 /** A rule that is ready to be tried. */
 export interface CompiledRule extends Rule {
   readonly version: number;
+  /** In milliseconds; a change is another text too, and to be enabled or disabled. */
+  readonly createdAt: number;
+  readonly changedAt: number;
   /** Whether it matches. An error never counts as a match. */
   evaluate(facts: EventFacts): { readonly value: boolean } | { readonly error: string };
   /** The action with its `${…}` filled in, each checked as the type of its field. */
@@ -122,6 +125,8 @@ export class CompiledRules {
     return {
       ...rule,
       version: row.version,
+      createdAt: row.created_at,
+      changedAt: row.updated_at,
       sources: condition.sources,
       requires: condition.requires,
       evaluate: condition.evaluate,

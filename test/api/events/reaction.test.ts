@@ -1,9 +1,6 @@
 /** From an alert over its gate to the queue, over HTTP; and the ledger of events as a whole. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { localCaller } from '../../../src/domain/access/caller.ts';
-import { invoke } from '../../../src/operations/core/invoke.ts';
-import { OPERATIONS } from '../../../src/operations/table.ts';
 import { receive } from '../../../src/reaction/receive.ts';
 import { getJob } from '../../../src/store/jobs/jobs.ts';
 import { putEvents } from '../../support/fixtures/events.ts';
@@ -41,39 +38,71 @@ for (const postgres of [false, true]) {
   });
 }
 
-test('The steps of an evaluation name the false term, as long as the rule has not changed', async (t) => {
+interface Step {
+  readonly rule: string | null;
+  readonly result: string;
+  readonly why: string;
+}
+
+async function stepsOf(program: Program, id: string): Promise<string[]> {
+  const { steps } = await callLocally<{ steps: Step[] }>(program, 'event.trace', { id });
+  return steps.filter(({ why }) => !/passed/.test(why)).map(({ rule, result, why }) => `${rule}, ${result}: ${why}`);
+}
+
+const isDiskOf = (host: string) =>
+  `event.source == "generic" && event.name == "DiskFull" && event.labels.instance == "${host}"`;
+
+const unmatched = (rule: string, host: string) =>
+  `${rule}, stopped: It did not match. This term is false: event.labels.instance == "${host}"`;
+
+/** As if the rules had been made earlier, and those of `changed` changed later. */
+async function ageRules(program: Program, changed: readonly string[] = []): Promise<void> {
+  await program.store.write(async ({ db }) => {
+    const ago = Date.now() - 1_000;
+    await db.updateTable('rules').set({ created_at: ago, updated_at: ago }).execute();
+    if (changed.length > 0)
+      await db
+        .updateTable('rules')
+        .set({ updated_at: Date.now() + 1_000 })
+        .where('name', 'in', changed)
+        .execute();
+  });
+  program.services.reaction.rules.forget();
+}
+
+test('The steps of an evaluation name each rule and the false term, as long as the rule has not changed', async (t) => {
   const program = await startProgram(t);
   const { reaction } = program.services;
-  await addRule(reaction, 'a-night', {
-    when: 'event.source == "generic" && event.name == "DiskFull" && event.labels.instance == "db2"',
-  });
-  await addRule(reaction, 'b-clean');
-  // In another millisecond than the rule was made in.
-  await program.store.write((tx) =>
-    tx.db
-      .updateTable('rules')
-      .set((eb) => ({ updated_at: eb('updated_at', '-', 1_000) }))
-      .execute(),
-  );
+  await addRule(reaction, 'a-night', { when: isDiskOf('db2') });
+  await addRule(reaction, 'a-other-source', { when: 'event.source == "check"' });
+  await addRule(reaction, 'b-day', { when: isDiskOf('db3') });
+  await addRule(reaction, 'c-clean');
+  await addRule(reaction, 'd-behind');
+  await ageRules(program);
   const [outcome] = await receive(reaction, [alert()], WEBHOOK);
-  const steps = async (): Promise<string[]> => {
-    const operation = OPERATIONS.find(({ id }) => id === 'event.trace');
-    assert.ok(operation !== undefined);
-    const answer = await invoke(program, operation, { caller: localCaller('ana'), raw: { id: outcome?.event.id } });
-    assert.ok(answer.shape === 'body');
-    return (answer.data as { steps: { why: string }[] }).steps.map(({ why }) => why);
-  };
-  assert.deepEqual((await steps()).slice(0, 2), [
-    'It did not match. This term is false: event.labels.instance == "db2"',
-    'It matched.',
+  const id = outcome?.event.id ?? assert.fail();
+  const rest = (await stepsOf(program, id)).slice(2);
+  assert.deepEqual((await stepsOf(program, id)).slice(0, 3), [
+    unmatched('a-night', 'db2'),
+    unmatched('b-day', 'db3'),
+    'c-clean, passed: It matched.',
   ]);
-  await program.store.write((tx) =>
-    tx.db
-      .updateTable('rules')
-      .set({ updated_at: Date.now() + 1 })
-      .execute(),
-  );
-  assert.equal((await steps())[0], 'It did not match. The rule has changed since.');
+  assert.equal(rest.at(-1), 'd-behind, not reached: An earlier rule had decided.');
+  await ageRules(program, ['b-day']);
+  const changed = 'b-day, stopped: It did not match. The rule has changed since.';
+  assert.deepEqual(await stepsOf(program, id), [unmatched('a-night', 'db2'), changed, ...rest]);
+  await program.store.write(({ db }) => db.deleteFrom('rules').where('name', 'in', ['a-night', 'd-behind']).execute());
+  reaction.rules.forget();
+  assert.deepEqual(await stepsOf(program, id), [
+    changed,
+    ...rest.slice(0, -1),
+    'null, stopped: More rules that did not match and were changed or removed since: 1.',
+    'null, not reached: More rules that were not tried and were changed or removed since: 1.',
+  ]);
+  // A rule that is newer than the event was not tried.
+  await addRule(reaction, 'b-new', { when: isDiskOf('db4') });
+  reaction.rules.forget();
+  assert.ok(!(await stepsOf(program, id)).some((step) => step.startsWith('b-new')));
 });
 
 test('Annotations are in the trace on the machine itself, and in no view of the event', async (t) => {

@@ -102,7 +102,7 @@ for (const engine of ENGINES) {
         `Silence ${refused} (and 1 more) could not be evaluated and stops nothing: character 47: a time is ` +
         'compared with a duration, which is never true.';
       assert.deepEqual(
-        decodeTrace(event.trace).find(({ step }) => step === 'silence'),
+        decodeTrace(event.trace).steps.find(({ step }) => step === 'silence'),
         { step: 'silence', rule: 'clean-up', result: 'error', why },
       );
     });
@@ -146,7 +146,7 @@ for (const engine of ENGINES) {
         [{ state: 'held', reason: 'held by mute_1' }],
       );
       assert.match(
-        decodeTrace((await getEvent(store.db, event.id)).trace).find(({ step }) => step === 'fire')?.why ?? '',
+        decodeTrace((await getEvent(store.db, event.id)).trace).steps.find(({ step }) => step === 'fire')?.why ?? '',
         /suppressed by mute mute_1/,
       );
       assert.equal(deps.wakes(), 0);

@@ -165,7 +165,7 @@ for (const engine of ENGINES) {
       assert.equal(second.event.outcome, 'fired');
       assert.deepEqual(
         decodeTrace((await getEvent(store.db, second.event.id)).trace)
-          .slice(0, 2)
+          .steps.slice(0, 2)
           .map(({ rule, result }) => [rule, result]),
         [
           ['a-broken', 'error'],

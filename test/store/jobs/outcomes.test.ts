@@ -63,7 +63,7 @@ for (const engine of ENGINES) {
         await run(store, state);
       }
       await tell(deps);
-      const [failed, succeeded] = (await events(store)).map(({ trace }) => decodeTrace(trace));
+      const [failed, succeeded] = (await events(store)).map(({ trace }) => decodeTrace(trace).steps);
       assert.deepEqual(failed, [
         { step: 'page', rule: null, result: 'stopped', why: 'Notification suppressed by mute mute_1.' },
       ]);
