@@ -31,7 +31,7 @@ const COLUMNS = [
   'outcome_event_id',
 ] as const;
 
-const SPEC = JSON.stringify({ inventory: 'localhost', limit: null, command: ['/bin/true'], egressPorts: [] });
+export const SPEC = JSON.stringify({ inventory: 'localhost', limit: null, command: ['/bin/true'], egressPorts: [] });
 /** Their ends are marked as reported: otherwise the daemon would make a million events while it is measured. */
 const REPORTED = '';
 const MS_PER_JOB = 1_000;
@@ -44,7 +44,7 @@ function stateOf(index: number): 'succeeded' | 'failed' | 'cancelled' | 'interru
   return at % 20 === 7 ? 'failed' : 'succeeded';
 }
 
-function endedRow(index: number, createdAt: number): SQLInputValue[] {
+function endedRow(index: number, createdAt: number, runbook: string): SQLInputValue[] {
   const state = stateOf(index);
   const exitCode = state === 'succeeded' ? 0 : 1;
   const id = newId('job', createdAt);
@@ -53,7 +53,7 @@ function endedRow(index: number, createdAt: number): SQLInputValue[] {
     'command',
     state,
     'queued',
-    'command:localhost',
+    runbook,
     'api',
     createdAt,
     createdAt + 5,
@@ -69,14 +69,14 @@ function endedRow(index: number, createdAt: number): SQLInputValue[] {
   ];
 }
 
-function queuedRow(createdAt: number): SQLInputValue[] {
+function queuedRow(createdAt: number, runbook: string): SQLInputValue[] {
   const id = newId('job', createdAt);
   return [
     id,
     'command',
     'queued',
     'queued',
-    'command:localhost',
+    runbook,
     'api',
     createdAt,
     null,
@@ -92,8 +92,16 @@ function queuedRow(createdAt: number): SQLInputValue[] {
   ];
 }
 
-/** Makes the file with its schema, if need be, and adds `count` jobs in inserts of many rows, oldest first. */
-export async function addJobs(file: string, count: number, state: 'ended' | 'queued'): Promise<void> {
+/** The name of one of `runbooks` runbooks. */
+export function runbookOf(index: number, runbooks: number): string {
+  return runbooks === 1 ? 'command:localhost' : `command:group${index % runbooks}`;
+}
+
+/**
+ * Makes the file with its schema, if need be, and adds `count` jobs of `runbooks` runbooks in inserts of many rows,
+ * oldest first.
+ */
+export async function addJobs(file: string, count: number, state: 'ended' | 'queued', runbooks = 1): Promise<void> {
   const store = await openStore({
     location: { file },
     clock: systemClock,
@@ -113,9 +121,13 @@ export async function addJobs(file: string, count: number, state: 'ended' | 'que
     db.exec('begin');
     for (let done = 0; done < count; done += ROWS_PER_INSERT) {
       const rows = Math.min(ROWS_PER_INSERT, count - done);
-      const values = Array.from({ length: rows }, (_, i) =>
-        state === 'ended' ? endedRow(done + i, startAt + (done + i) * MS_PER_JOB) : queuedRow(startAt + done + i),
-      );
+      const values = Array.from({ length: rows }, (_, i) => {
+        const index = done + i;
+        const runbook = runbookOf(index, runbooks);
+        return state === 'ended'
+          ? endedRow(index, startAt + index * MS_PER_JOB, runbook)
+          : queuedRow(startAt + index, runbook);
+      });
       (rows === ROWS_PER_INSERT ? many : insert(rows)).run(...values.flat());
     }
     db.exec('commit; pragma wal_checkpoint(truncate)');
