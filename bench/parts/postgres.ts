@@ -6,10 +6,13 @@ import { openChild, runChild } from '../kit/child.ts';
 import { getData, queueCommand, startDaemon, type Daemon } from '../kit/daemon.ts';
 import { load } from '../kit/load.ts';
 import { removeDir, tempDir } from '../kit/scratch.ts';
-import { inTurn } from '../kit/statistics.ts';
+import { inTurn, median } from '../kit/statistics.ts';
 import { monotonicMs, until } from '../kit/time.ts';
+import { WARM_UP_JOBS, workOff } from '../kit/work-off.ts';
 
 const MANY = 16;
+/** Of each of the daemons that share a PostgreSQL: the default of --max-jobs. The one on SQLite has as many in all. */
+const SLOTS = 8;
 const BODY = JSON.stringify({ inventory: 'localhost', command: ['/bin/true'] });
 
 async function database(server: PostgresServer, name: string): Promise<string> {
@@ -56,6 +59,47 @@ async function enqueues({ report, quick }: Bench, server: PostgresServer): Promi
     await Promise.all([daemon.stop(), local.end()]);
     removeDir(dir);
     removeDir(daemon.dataDir);
+  }
+}
+
+/** Jobs that do nothing, from the queue to their end, with as many slots in all. */
+async function wholeJobs({ report, quick }: Bench, server: PostgresServer): Promise<void> {
+  const count = quick ? 300 : 600;
+  const databaseUrl = await database(server, 'whole');
+  const flags = ['--max-jobs', String(SLOTS)];
+  const first = await startDaemon({ databaseUrl, flags });
+  const second = await startDaemon({ databaseUrl, flags, sealKeyFile: join(first.dataDir, 'seal.key') });
+  const alone = await startDaemon({ flags: ['--max-jobs', String(2 * SLOTS)] });
+  const usedMs = { two: [] as number[], one: [] as number[] };
+  const measure = async (who: keyof typeof usedMs): Promise<number> => {
+    const worked = await workOff(who === 'two' ? [first, second] : [alone], 2 * SLOTS, count);
+    usedMs[who].push(worked.usedMs / count);
+    return count / (worked.ms / 1000);
+  };
+  try {
+    await workOff([first, second], 2 * SLOTS, 2 * WARM_UP_JOBS);
+    await workOff([alone], 2 * SLOTS, WARM_UP_JOBS);
+    const rates = await inTurn(quick ? 3 : 5, { one: () => measure('one'), two: () => measure('two') });
+    const failed = await Promise.all(
+      [first, alone].map((each) => getData<unknown[]>(each, '/jobs?state=failed&limit=1')),
+    );
+    if (failed.flat().length > 0) throw new Error(`a job failed: ${JSON.stringify(failed)}`);
+    report.add({
+      name: `PostgreSQL: no-op jobs from the queue to their end, 2 daemons of ${SLOTS} slots`,
+      value: rates.two,
+      unit: '/s',
+      floor: { name: `one daemon on SQLite, ${2 * SLOTS} slots`, value: rates.one },
+      goal: { ratioAtLeast: 0.7 },
+    });
+    report.add({
+      name: 'the same: processor of the daemons per job',
+      value: median(usedMs.two),
+      unit: 'ms',
+      floor: { name: 'the daemon on SQLite', value: median(usedMs.one) },
+    });
+  } finally {
+    await Promise.all([first.stop(), second.stop(), alone.stop()]);
+    for (const { dataDir } of [first, second, alone]) removeDir(dataDir);
   }
 }
 
@@ -111,6 +155,7 @@ export async function postgres(bench: Bench): Promise<void> {
   const server = await startPostgres();
   try {
     await enqueues(bench, server);
+    await wholeJobs(bench, server);
     await takeover(bench, server);
   } finally {
     await server.stop();
