@@ -5,8 +5,7 @@ import { prepared } from '../engine/prepared.ts';
 import type { Db, JobRow } from '../schema/schema.ts';
 
 /** Written as in the partial index `jobs_untold`, which holds exactly these rows. */
-const WITHOUT_OUTCOME = sql<boolean>`outcome_event_id is null
-  and state in ('succeeded','failed','degraded','cancelled','interrupted')`;
+const WITHOUT_OUTCOME = sql<boolean>`finished_at is not null and outcome_event_id is null`;
 
 const withoutOutcome = prepared<{ daemonId: string; before: number; limit: number }, JobRow>((db, value, dialect) =>
   db
