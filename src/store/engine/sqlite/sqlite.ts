@@ -84,20 +84,20 @@ export async function openSqlite(file: string, clock: Clock): Promise<Engine> {
   const writerDb = sqliteDb(facts, writer);
   const readerDb = sqliteDb(facts, reader);
   const foreign = new ForeignCommits(file, writer, clock);
-  const versionHere = dataVersion(reader);
   const versionElsewhere = dataVersion(writer);
+  let ownCommits = 0;
 
   return {
     dialect: facts,
     reader: readerDb,
     transaction: (body) =>
       immediate(writer, writerDb, clock, body).finally(() => {
-        versionHere.forget();
+        ownCommits += 1;
         foreign.committed();
       }),
     announce: () => Promise.resolve(),
-    version: () => versionHere.ask(),
-    foreignVersion: () => versionElsewhere.ask(),
+    version: () => `${versionElsewhere()} ${ownCommits}`,
+    foreignVersion: versionElsewhere,
     onForeignCommit: (listener) => foreign.listen(listener),
     snapshot: () =>
       Promise.resolve({
@@ -122,17 +122,14 @@ function isEmpty({ raw }: SqliteConnection): boolean {
  * The counter of the commits that other connections have made. Asked once in a turn of the event loop: a client that
  * waits for an answer of ours before its next request sends that in a later turn.
  */
-function dataVersion({ raw }: SqliteConnection): { ask(): string; forget(): void } {
+function dataVersion({ raw }: SqliteConnection): () => string {
   const statement = raw.prepare('pragma data_version');
   let version: string | null = null;
   const forget = (): void => void (version = null);
-  return {
-    forget,
-    ask() {
-      if (version !== null) return version;
-      setImmediate(forget);
-      return (version = String((statement.get() as { data_version: number }).data_version));
-    },
+  return () => {
+    if (version !== null) return version;
+    setImmediate(forget);
+    return (version = String(statement.get()?.['data_version']));
   };
 }
 
