@@ -16,14 +16,14 @@ export interface DeadmanDeps {
 export const DEADMAN_EVERY_MS = 1_000;
 
 /**
- * Requests a notification once when a watch has been silent for too long, and once when it recovers. All times are of
+ * Returns whether there is a watch. Requests a notification once when a watch has been silent for too long, and once when it recovers. All times are of
  * the store's clock, because another daemon may receive the messages. The last message of a webhook is in the store, so
  * that a service that restarts more often than `every` still reports a silence.
  */
-export async function watchOnce(deps: DeadmanDeps): Promise<void> {
+export async function watchOnce(deps: DeadmanDeps): Promise<boolean> {
   const { store, clock } = deps;
   const watches = await listWatches(store.db);
-  if (watches.length === 0) return;
+  if (watches.length === 0) return false;
   const now = await store.dialect.clock(store.db, clock.now());
   for (const watch of watches) {
     const { every_ms: everyMs, tripped_at: trippedAt, created_at: createdAt } = watch;
@@ -33,6 +33,7 @@ export async function watchOnce(deps: DeadmanDeps): Promise<void> {
       // The silence lasted at least this long: a message within it was committed after the watch was read.
     } else if (heardAt > trippedAt - everyMs) await reportHeard(deps, watch, trippedAt);
   }
+  return true;
 }
 
 function reportSilent(deps: DeadmanDeps, watch: Watch, at: number): Promise<void> {
@@ -64,5 +65,9 @@ export const deadmanLoop: LoopRow<Omit<DeadmanDeps, 'wake'> & { readonly wakeUp:
   name: 'deadman',
   everyMs: DEADMAN_EVERY_MS,
   wakeOn: [],
-  once: ({ store, clock, wakeUp }) => watchOnce({ store, clock, wake: () => wakeUp('notification-due') }),
+  restsWithoutCommits: true,
+  async once({ store, clock, wakeUp }) {
+    const isWatching = await watchOnce({ store, clock, wake: () => wakeUp('notification-due') });
+    return isWatching ? { dueMs: DEADMAN_EVERY_MS } : {};
+  },
 };

@@ -21,5 +21,6 @@ export const cancelLoop: LoopRow<WorkLoopDeps> = {
   name: 'cancel',
   everyMs: CANCEL_EVERY_MS,
   wakeOn: ['request'],
+  restsWithoutCommits: true,
   once: ({ work }) => work.cancelOnce(),
 };

@@ -22,6 +22,7 @@ import {
   takeOver,
 } from '../../store/notify/deliveries.ts';
 import type { Tx } from '../../store/engine/tx.ts';
+import { hasOpenNotifications } from '../../store/notify/notifications.ts';
 import { listLiveEndpoints } from '../../store/notify/live-endpoints.ts';
 import { adoptNumbered } from '../../store/notify/targets.ts';
 import { pruneEndpoint, recordAttempt } from '../../store/notify/endpoints.ts';
@@ -93,6 +94,11 @@ export class Notifier {
     await this.#start(signal);
     const next = await nextDelivery(store.db, self(), clock.now());
     return next === null ? NOTIFY_EVERY_MS : Math.max(REST_MS, next - clock.now());
+  }
+
+  /** Whether a pass may find something to do without a commit before it. */
+  hasOpen(): Promise<boolean> {
+    return hasOpenNotifications(this.#deps.store.db);
   }
 
   /** Resolves when every send under way has ended and is recorded. */
@@ -264,7 +270,11 @@ export const notificationLoop: LoopRow<NotificationLoopDeps> = {
   name: 'page',
   everyMs: NOTIFY_EVERY_MS,
   wakeOn: ['after-request', 'notification-due'],
-  once: async ({ notifier }, signal) => ({ dueMs: await notifier.sweepOnce(signal) }),
+  restsWithoutCommits: true,
+  async once({ notifier }, signal) {
+    const dueMs = await notifier.sweepOnce(signal);
+    return (await notifier.hasOpen()) ? { dueMs } : {};
+  },
   // Record running sends before the store closes; otherwise they would be sent again.
   settled: ({ notifier }) => notifier.settled(),
 };

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { burstOf } from '../../domain/notify/burst.ts';
 import type { NotificationFacts } from '../../domain/notify/notification-facts.ts';
 import { idFloor, newId } from '../../lib/id.ts';
+import { prepared } from '../engine/prepared.ts';
 import { countOf, hasChanged, insertRow } from '../engine/rows.ts';
 import type { Tx } from '../engine/tx.ts';
 import { listed, type ListedApproval } from '../approvals/approvals.ts';
@@ -133,6 +134,21 @@ export function countPending(db: Db): Promise<number> {
  * Requested notifications that have no targets yet and are not part of a burst: written as in the partial index
  * `pages_new`.
  */
+/** Written as in the partial indexes of these tables. */
+const open = prepared<object, object>((db) => {
+  const any = sql<object>`select 1 as one where exists (select 1 from approvals where state = 'pending')
+    or exists (select 1 from pages where state = 'new' and burst is null)
+    or exists (select 1 from pages where state = 'new' and burst is not null)
+    or exists (select 1 from pages where kind = 'approval' and followed = 0)
+    or exists (select 1 from deliveries where state = 'waiting')`;
+  return { compile: () => any.compile(db) };
+});
+
+/** Whether time alone may bring something to do: a request that is open, or a notification that is not sent. */
+export async function hasOpenNotifications(db: Db): Promise<boolean> {
+  return (await open(db, {})).rows.length > 0;
+}
+
 export function newNotifications(db: Db, limit: number): Promise<NotificationRow[]> {
   return db
     .selectFrom('pages')

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createServer, type Server, type Socket } from 'node:net';
 import { type Loop, startLoop } from '../../../src/daemon/core/loop.ts';
-import { Notifier, type NotifierDeps } from '../../../src/daemon/notify/send.ts';
+import { notificationLoop, Notifier, type NotifierDeps } from '../../../src/daemon/notify/send.ts';
 import type { NotificationMessage } from '../../../src/domain/notify/row.ts';
 import { type Clock, systemClock } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/id.ts';
@@ -180,7 +180,7 @@ function startNotifier(
     name: 'page',
     clock,
     everyMs: 100,
-    once: async (signal) => ({ dueMs: await notifier.sweepOnce(signal) }),
+    once: (signal) => notificationLoop.once({ notifier }, signal),
     onError: (_name, error) => void errors.push(error),
   });
   notifier.onFree(() => loop.wake());

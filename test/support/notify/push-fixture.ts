@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { startLoop } from '../../../src/daemon/core/loop.ts';
-import { Notifier } from '../../../src/daemon/notify/send.ts';
+import { notificationLoop, Notifier } from '../../../src/daemon/notify/send.ts';
 import { openTestStore } from '../store/job-store.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { guardedDial, type GuardOptions } from '../../../src/dial/guard.ts';
@@ -68,7 +68,7 @@ export async function openPushFixture(
     name: 'page',
     clock: systemClock,
     everyMs: 100,
-    once: async (signal) => ({ dueMs: await notifier.sweepOnce(signal) }),
+    once: (signal) => notificationLoop.once({ notifier }, signal),
     onError: (_name, error) => fail(error),
   });
   notifier.onFree(() => loop.wake());
