@@ -9,6 +9,7 @@ import { userName } from '../lib/user-name.ts';
 import { dropCapabilities, withholdCapabilities } from '../runners/account/capabilities.ts';
 import { VendoredFiles } from '../runners/checkout/vendored/vendored-files.ts';
 import { pathsThatExpose } from '../runners/sandbox/policy.ts';
+import { keptInitsDir } from '../runners/terraform/init/kept-inits.ts';
 import type { Base } from './base.ts';
 
 /**
@@ -29,6 +30,8 @@ interface JobPlace {
   readonly formerRunsDirs: readonly string[];
   /** What vendor jobs fetch. */
   readonly vendored: VendoredFiles;
+  /** See RunDeps. */
+  readonly keptInitsDir: string;
 }
 
 /** Makes the directory of the runs if it is missing. Throws invalid_argument for wrong settings. */
@@ -50,6 +53,7 @@ export async function prepareJobPlace(
     runsDir,
     formerRunsDirs: await formerRunsDirs(paths, runsDir),
     vendored: new VendoredFiles(runsDir, account, clock),
+    keptInitsDir: keptInitsDir(runsDir),
   };
 }
 

@@ -11,6 +11,7 @@ import { restartLoop, type RestartLoopDeps } from '../maintenance/restart.ts';
 import { type RetentionDeps, retentionLoop } from '../maintenance/retention.ts';
 import { notificationLoop, type NotificationLoopDeps } from '../notify/send.ts';
 import { scheduleLoop, type ScheduleLoopDeps } from '../schedules/schedule.ts';
+import { type KeptInitsDeps, keptInitsLoop } from '../workspaces/kept-inits.ts';
 import { type RecountDeps, recountLoop } from '../workspaces/recount.ts';
 import { workflowsLoop, type NextStepsDeps } from '../workflows/next-steps.ts';
 import { type LeaseDeps, leaseLoop } from './lease.ts';
@@ -29,6 +30,7 @@ type LoopDeps = ExpireDeps &
   NextStepsDeps &
   RetentionDeps &
   RecountDeps &
+  KeptInitsDeps &
   LeaseDeps &
   RestartLoopDeps & {
     readonly sweep: Sweep;
@@ -52,6 +54,7 @@ const LOOPS: readonly LoopRow<LoopDeps>[] = [
   checksLoop,
   retentionLoop,
   recountLoop,
+  keptInitsLoop,
   modesLoop,
   restartLoop,
   leaseLoop,

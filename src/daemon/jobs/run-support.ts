@@ -54,6 +54,8 @@ export interface RunDeps {
   readonly backups: BackupPlace;
   /** What vendor jobs fetched for sources. */
   readonly vendored: VendoredFiles;
+  /** The folder of what the last `init` of each workspace left. */
+  readonly keptInitsDir: string;
 }
 
 /** Where this daemon keeps backups, and how many of each name; 0 keeps all. */

@@ -51,8 +51,15 @@ export async function gatherInputs(
   const state = await openState(deps.store, ring, workspace);
   // Last, because opening uses the plan up: an input that is missing for a moment must not cost an approved plan.
   const plan = artifact === null ? null : await openPlan(deps, ring, job, artifact, workspace);
+  const secretsUsed = await usedSecrets(db, given);
   const materials: WorkspaceMaterials = {
     ...tree,
+    // A workspace that was removed and added again is another one.
+    kept: {
+      folder: deps.keptInitsDir,
+      workspace: workspace.name,
+      facts: JSON.stringify([workspace.name, workspace.created_at, secretsUsed]),
+    },
     fromSource: workspace.source !== null,
     artifactId: newId('art', job.started_at ?? job.created_at),
     state,
@@ -62,7 +69,7 @@ export async function gatherInputs(
     policy: { approveWhen: workspace.approve_when, denyWhen: workspace.deny_when },
     plan,
   };
-  return { secrets, secretsUsed: await usedSecrets(db, given), hidden, materials, ring };
+  return { secrets, secretsUsed, hidden, materials, ring };
 }
 
 async function treeOf(

@@ -44,6 +44,7 @@ export interface WorkspaceMaterials {
   readonly fromSource: boolean;
   /** The folder of the providers that were fetched for the source; null without one. */
   readonly mirror: string | null;
+  readonly kept: KeptInitPlace;
   /** Of the plan that is being made, for its view. */
   readonly artifactId: string;
   /** The state that the service keeps; null before the first, or if the root has its own backend. */
@@ -55,6 +56,14 @@ export interface WorkspaceMaterials {
   readonly policy: Policy;
   readonly inputs: Pick<WorkspaceInputs, 'vars' | 'varFiles'>;
   readonly plan: SavedPlan | null;
+}
+
+/** Where the service keeps what the last `init` of the workspace left. */
+interface KeptInitPlace {
+  readonly folder: string;
+  readonly workspace: string;
+  /** What an init depends on besides the files: when these words change, it runs again. */
+  readonly facts: string;
 }
 
 export interface SavedPlan {

@@ -1,5 +1,6 @@
 import type { StateCheckpoint, WorkspaceMaterials, WorkspaceSpec } from '../../domain/workspaces/workspace.ts';
 import { type ProgramEnd, type ProgramOrder, requireSuccess, type RunJob, type RunTools } from '../runner.ts';
+import { KeptOfRun } from './init/kept-run.ts';
 import { makeRoot, type Root } from './root.ts';
 import { findTool, type Tool } from './tool.ts';
 
@@ -20,6 +21,7 @@ export interface Run {
   readonly root: Root;
   /** The configuration of the tool itself. */
   readonly cliConfig: string;
+  readonly kept: KeptOfRun;
 }
 
 export async function begin(job: Job, tools: Tools): Promise<Run> {
@@ -36,7 +38,8 @@ export async function begin(job: Job, tools: Tools): Promise<Run> {
     );
   }
   const root = await makeRoot(tools.runDir, materials, tools.signal);
-  return { job, tools, tool, materials, root, cliConfig: await cliConfigOf(materials, tools) };
+  const kept = new KeptOfRun({ job, tools, tool, root });
+  return { job, tools, tool, materials, root, cliConfig: await cliConfigOf(materials, tools), kept };
 }
 
 /** With providers that were fetched for the source, these are the only ones: nothing is asked of a registry. */

@@ -34,11 +34,16 @@ type Outcome = RunOutcome<WorkspaceResult>;
 export const terraformRunner: Runner<WorkspaceSpec, WorkspaceMaterials, StateCheckpoint, WorkspaceResult> = {
   clearFiles: [PLAN_FILE],
   async run(job, tools) {
+    let run: Run | null = null;
+    let outcome: Outcome;
     try {
-      return await step(await begin(job, tools));
+      run = await begin(job, tools);
+      outcome = await step(run);
     } catch (error) {
-      return outcomeOfError(error, tools);
+      outcome = outcomeOfError(error, tools);
     }
+    if (outcome.state === 'failed') await run?.kept.drop();
+    return outcome;
   },
 };
 
@@ -48,9 +53,12 @@ function step(run: Run): Promise<Outcome> {
   return run.materials.plan === null ? applyFresh(run) : applySaved(run, run.materials.plan);
 }
 
-/** Initialises the root. True when it has its own backend, which is not changed. */
+/**
+ * Initialises the root, before any provider runs. True when it has its own backend, which is not changed. What is
+ * checked is checked also where the init is left out.
+ */
 async function initialise(run: Run): Promise<boolean> {
-  await must(run, ['init', ...COMMON]);
+  if (!(await run.kept.restore())) await must(run, ['init', ...COMMON]);
   const backend = await backendOf(run.root);
   if (backend === 'local') {
     throw new Error(
@@ -59,6 +67,7 @@ async function initialise(run: Run): Promise<boolean> {
     );
   }
   await refuseLostBackend(run, backend !== null);
+  await run.kept.keep();
   return backend !== null;
 }
 

@@ -1,7 +1,9 @@
 /** A root with its own backend keeps it: the serial is read from there, and a change there is seen. */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { Failure } from '../../../src/domain/failure.ts';
 import { addWorkspace, items, linesOf, runToEnd } from '../../support/infrastructure.ts';
@@ -89,6 +91,28 @@ describe('A root with its own backend', { skip: needs('terraform or tofu') }, ()
       assert.equal((error.extra['stale'] as { moved_by_job?: string }).moved_by_job, undefined);
       return true;
     });
+  });
+
+  test('is initialised again only when its settings change', async (t) => {
+    const fixture = await openFixture(t);
+    const [one, other] = [await startStateServer(), await startStateServer()];
+    for (const server of [one, other]) t.after(() => server.close());
+    await fixture.start();
+    const dir = await addWorkspace(fixture, 'own', rootOf(one.url, 1));
+    const isLeftOut = async (verb: 'plan' | 'apply' | 'drift'): Promise<boolean> => {
+      const job = await runToEnd(fixture, verb, 'own');
+      const log = (await linesOf(fixture, job.id)).join('\n');
+      assert.equal(job.state, 'succeeded', log);
+      return log.includes('init is left out');
+    };
+    assert.deepEqual(
+      [await isLeftOut('plan'), await isLeftOut('apply'), await isLeftOut('drift')],
+      [false, true, true],
+    );
+    assert.equal(await serialOf(fixture), one.state?.serial, 'the backend is read through what was kept');
+    writeFileSync(join(dir, 'main.tf'), rootOf(other.url, 1));
+    assert.deepEqual([await isLeftOut('apply'), await isLeftOut('plan')], [false, true]);
+    assert.equal(await serialOf(fixture), other.state?.serial);
   });
 
   test('can be planned and applied again after its state is gone', async (t) => {

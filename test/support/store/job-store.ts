@@ -11,6 +11,7 @@ import { insertJob, type NewJob } from '../../../src/store/jobs/jobs.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
 import { RUN_SUPPORT } from '../../../src/daemon/jobs/kinds.ts';
 import { VendoredFiles } from '../../../src/runners/checkout/vendored/vendored-files.ts';
+import { keptInitsDir } from '../../../src/runners/terraform/init/kept-inits.ts';
 import type { RunDeps, RunKinds } from '../../../src/daemon/jobs/run-support.ts';
 import { placeStore } from './template.ts';
 
@@ -49,6 +50,7 @@ export async function openTestStore(): Promise<TestStore> {
     sources: { treeOf: () => Promise.resolve(null), fetch: () => Promise.reject(new Error('there are no sources')) },
     backups: { folder: join(dir, 'backups'), keep: 0, environment: {} },
     vendored: new VendoredFiles(runsDir, null, systemClock),
+    keptInitsDir: keptInitsDir(runsDir),
     runsDir,
     instancesDir,
     async daemon(machine = HERE, node) {

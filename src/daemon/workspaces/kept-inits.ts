@@ -1,0 +1,25 @@
+import { LEFTOVER_MS } from '../../runners/checkout/erase.ts';
+import { KeptInits } from '../../runners/terraform/init/kept-inits.ts';
+import { listWorkspaces } from '../../store/workspaces/workspaces.ts';
+import type { LoopRow } from '../core/loop.ts';
+import type { RunDeps } from '../jobs/run-support.ts';
+import type { Clock } from '../../lib/clock.ts';
+
+export interface KeptInitsDeps extends Pick<RunDeps, 'store' | 'keptInitsDir'> {
+  readonly clock: Clock;
+}
+
+/**
+ * Removes what is kept of workspaces that were removed, where the command line could not do it: it has fewer rights, or
+ * ran on another machine. Also what a crash left.
+ */
+export const keptInitsLoop: LoopRow<KeptInitsDeps> = {
+  name: 'kept-inits',
+  everyMs: LEFTOVER_MS,
+  wakeOn: [],
+  async once({ store, keptInitsDir, clock }) {
+    await new KeptInits(keptInitsDir, clock).keepOnly(async () =>
+      (await listWorkspaces(store.db)).map(({ name }) => name),
+    );
+  },
+};
