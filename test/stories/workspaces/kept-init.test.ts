@@ -108,7 +108,7 @@ describe('terraform init', { skip: needs('terraform or tofu') }, () => {
     await again('another workspace of that name');
   });
 
-  test('is not replaced by a copy that was altered', async () => {
+  test('T79: is not replaced by a copy that was altered', async () => {
     await withModule('altered');
     const alterations: readonly ((files: string) => void)[] = [
       (files) => appendFileSync(join(files, 'modules', 'modules.json'), ' '),
@@ -132,7 +132,7 @@ describe('terraform init', { skip: needs('terraform or tofu') }, () => {
     assert.equal((await run('plan', 'altered')).since, null, 'half a manifest');
   });
 
-  test('a program of a run neither reads nor changes what later runs get', async () => {
+  test('T79: a program of a run neither reads nor changes what later runs get', async () => {
     await withModule('first');
     await run('plan', 'first');
     const secret = keptOf('first');
