@@ -2,7 +2,7 @@ import type { CheckKind, ProbeDetail, TargetStatus } from '../../domain/checks/c
 import type { SweepState } from '../../domain/checks/sweep/observe.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Tx } from '../engine/tx.ts';
-import type { CheckTargetRow, Db } from '../schema/schema.ts';
+import type { CheckRow, CheckTargetRow, Db } from '../schema/schema.ts';
 
 /** What the sweep reads of checks and writes to them. */
 
@@ -21,9 +21,12 @@ export async function checksMark(db: Db): Promise<string> {
 
 /** Whether any check is enabled. */
 export async function hasChecks(db: Db): Promise<boolean> {
-  const row = await db.selectFrom('checks').select('name').where('enabled', '=', 1).limit(1).executeTakeFirst();
-  return row !== undefined;
+  return (await anyCheck(db, {})).rows.length > 0;
 }
+
+const anyCheck = prepared<object, Pick<CheckRow, 'name'>>((db) =>
+  db.selectFrom('checks').select('name').where('enabled', '=', 1).limit(1),
+);
 
 export interface SweptCheck {
   readonly name: string;

@@ -59,15 +59,13 @@ export async function expireLeases(tx: Tx, self: string): Promise<void> {
 }
 
 /** Daemons that have not stopped, other than `self`: alive or dead, the caller finds out. */
-export function listOthers(db: Db, self: string): Promise<DaemonRow[]> {
-  return db
-    .selectFrom('daemons')
-    .selectAll()
-    .where('id', '!=', self)
-    .where('stopped_at', 'is', null)
-    .orderBy('id')
-    .execute();
+export async function listOthers(db: Db, self: string): Promise<DaemonRow[]> {
+  return (await others(db, { self })).rows;
 }
+
+const others = prepared<{ self: string }, DaemonRow>((db, value) =>
+  db.selectFrom('daemons').selectAll().where('id', '!=', value('self')).where('stopped_at', 'is', null).orderBy('id'),
+);
 
 /** Whether a daemon has a valid lease. Only for stores whose daemons have leases. */
 export async function isServed({ db, dialect }: Pick<Store, 'db' | 'dialect'>): Promise<boolean> {
@@ -102,14 +100,17 @@ export async function listIngresses(
 /** A running job whose daemon has stopped, where that daemon ran, and when it was last seen. */
 export type Orphan = JobRow & Pick<DaemonRow, 'host' | 'boot_id' | 'node'> & { readonly stopped_at: number | null };
 
-export function listOrphans(db: Db): Promise<Orphan[]> {
-  return db
+export async function listOrphans(db: Db): Promise<Orphan[]> {
+  return (await orphans(db, {})).rows;
+}
+
+const orphans = prepared<object, Orphan>((db) =>
+  db
     .selectFrom('jobs')
     .innerJoin('daemons', 'daemons.id', 'jobs.daemon_id')
     .selectAll('jobs')
     .select(['daemons.host', 'daemons.boot_id', 'daemons.node', 'daemons.stopped_at'])
     .where('jobs.state', '=', 'running')
     .where('daemons.stopped_at', 'is not', null)
-    .orderBy('jobs.id')
-    .execute();
-}
+    .orderBy('jobs.id'),
+);

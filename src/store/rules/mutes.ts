@@ -1,4 +1,5 @@
 import { found, hasChanged, insertRow, rowBy } from '../engine/rows.ts';
+import { prepared } from '../engine/prepared.ts';
 import type { Tx } from '../engine/tx.ts';
 import type { Db, MuteRow } from '../schema/schema.ts';
 
@@ -38,16 +39,19 @@ export async function deleteMute(tx: Tx, id: string): Promise<MuteRow> {
 }
 
 /** Expired mutes whose end is not recorded yet, the oldest end first. */
-export function expiredMutes(db: Db, now: number, limit: number): Promise<MuteRow[]> {
-  return db
+export async function expiredMutes(db: Db, now: number, limit: number): Promise<MuteRow[]> {
+  return (await overMutes(db, { now, limit })).rows;
+}
+
+const overMutes = prepared<{ now: number; limit: number }, MuteRow>((db, value) =>
+  db
     .selectFrom('mutes')
     .selectAll()
     .where('ended_at', 'is', null)
-    .where('expires_at', '<=', now)
+    .where('expires_at', '<=', value('now'))
     .orderBy('expires_at')
-    .limit(limit)
-    .execute();
-}
+    .limit(value('limit')),
+);
 
 /** Notes the end; false when somebody else did, or removed the mute. */
 export function endMute(tx: Tx, id: string): Promise<boolean> {

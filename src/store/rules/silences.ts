@@ -100,16 +100,19 @@ export async function cutSilence(tx: Tx, id: string, now: number): Promise<Silen
 const findSilence = rowBy('silences', 'id');
 
 /** Silences whose time is over and whose end was not noted, oldest first. */
-export function dueSilences(db: Db, now: number, limit: number): Promise<SilenceRow[]> {
-  return db
+export async function dueSilences(db: Db, now: number, limit: number): Promise<SilenceRow[]> {
+  return (await overSilences(db, { now, limit })).rows;
+}
+
+const overSilences = prepared<{ now: number; limit: number }, SilenceRow>((db, value) =>
+  db
     .selectFrom('silences')
     .selectAll()
     .where('ended_at', 'is', null)
-    .where('expires_at', '<=', now)
+    .where('expires_at', '<=', value('now'))
     .orderBy('expires_at')
-    .limit(limit)
-    .execute();
-}
+    .limit(value('limit')),
+);
 
 /** False when somebody else noted its end. */
 export function noteSilenceEnd(tx: Tx, id: string): Promise<boolean> {

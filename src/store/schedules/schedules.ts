@@ -130,15 +130,13 @@ export function takeSlot(tx: Tx, seen: ScheduleRow, next: number | null): Promis
 }
 
 /** Those whose last slot has more jobs to make. */
-export function listWithRest(db: Db, limit: number): Promise<ScheduleRow[]> {
-  return db
-    .selectFrom('schedules')
-    .selectAll()
-    .where('rest_after', 'is not', null)
-    .orderBy('name')
-    .limit(limit)
-    .execute();
+export async function listWithRest(db: Db, limit: number): Promise<ScheduleRow[]> {
+  return (await withRest(db, { limit })).rows;
 }
+
+const withRest = prepared<{ limit: number }, ScheduleRow>((db, value) =>
+  db.selectFrom('schedules').selectAll().where('rest_after', 'is not', null).orderBy('name').limit(value('limit')),
+);
 
 /** Takes the rest of `seen`. Undefined if it is gone: another daemon took it, or the schedule was changed. */
 export function takeRest(tx: Tx, seen: ScheduleRow): Promise<ScheduleRow | undefined> {
