@@ -16,9 +16,9 @@ export interface DeadmanDeps {
 export const DEADMAN_EVERY_MS = 1_000;
 
 /**
- * Returns whether there is a watch. Requests a notification once when a watch has been silent for too long, and once when it recovers. All times are of
+ * Requests a notification once when a watch has been silent for too long, and once when it recovers. All times are of
  * the store's clock, because another daemon may receive the messages. The last message of a webhook is in the store, so
- * that a service that restarts more often than `every` still reports a silence.
+ * that a service that restarts more often than `every` still reports a silence. Returns whether there is a watch.
  */
 export async function watchOnce(deps: DeadmanDeps): Promise<boolean> {
   const { store, clock } = deps;

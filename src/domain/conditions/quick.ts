@@ -1,5 +1,6 @@
 import type { Expr } from '../cel/env.ts';
 import type { EventFacts } from '../events/event.ts';
+import { anchoredPrefix } from './literals.ts';
 import { isEvent, isPairs, selection, textOf, textRead } from './reads.ts';
 import { requirementOf } from './requirements.ts';
 
@@ -32,6 +33,7 @@ export function quickOf(expr: Expr): Quick | null {
   if (second === undefined || operands.length > 2) return null;
   const required = requirementOf(expr);
   if (required !== null) return (facts) => required.texts.includes(required.textIn(facts));
+  if (name === 'matches') return unmatched(first, second);
   const compare = COMPARISONS[name];
   if (compare === undefined) return null;
   return compared(first, second, compare) ?? (target === undefined ? compared(second, first, compare) : null);
@@ -65,6 +67,14 @@ function compared(field: Expr, other: Expr, compare: (text: string, constant: st
   const constant = textOf(other);
   if (read === null || constant === null) return null;
   return (facts) => compare(read.textIn(facts), constant);
+}
+
+/** False for a text that does not begin as every match of the pattern does; the library answers for the others. */
+function unmatched(field: Expr, pattern: Expr): Quick | null {
+  const read = textRead(field);
+  const prefix = anchoredPrefix(textOf(pattern) ?? '');
+  if (read === null || prefix === null) return null;
+  return (facts) => (read.textIn(facts).startsWith(prefix) ? undefined : false);
 }
 
 /** `has(event.labels.x)`. */
