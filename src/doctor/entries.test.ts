@@ -46,7 +46,9 @@ describe('data_dir', () => {
   test('T06: warns of each file and folder that others may use, by name', async () => {
     await chmod(home.paths.database, 0o644);
     await chmod(home.paths.runs, 0o711);
-    await demand('data_dir', 'warn', /gatehouse\.db has mode 0644, expected 0600; runs has mode 0711, expected 0700/);
+    // Another entry may open the database at this moment: SQLite gives the log beside it the same mode.
+    const detail = /gatehouse\.db has mode 0644, expected 0600; (?:.*; )?runs has mode 0711, expected 0700/;
+    await demand('data_dir', 'warn', detail);
   });
 
   test('warns of a missing folder, names ten findings at most, and passes over links', async () => {

@@ -14,6 +14,8 @@ const KEYS = {
   p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
   auth: 'BTBZMqHH6r4Tts7J_aSIgg',
 };
+const DELIVERIES_MAX = 4;
+const DELIVERED_WITHIN_MS = 15_000;
 /** Records what the page asks of a push service, and answers as one would. */
 const SUBSCRIBE = `PushManager.prototype.subscribe = async (options) => {
   window.asked = options;
@@ -89,13 +91,26 @@ describe('The page of devices in a browser', { skip: needs('chromium') }, () => 
     const { registrationId } = registrations[0]!;
     const click = `${url}/approvals`;
     const actions = [{ action: 'view', label: 'Review', url: 'http://127.0.0.1:9/approval/1' }];
-    for (const data of [JSON.stringify({ id: 'page_1', title: 'Approve?', message: 'one\ntwo', click, actions }), '{'])
-      await session.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data });
+    const messages = {
+      'Approve?': JSON.stringify({ id: 'page_1', title: 'Approve?', message: 'one\ntwo', click, actions }),
+      Gatehouse: '{',
+    };
     const shown = `navigator.serviceWorker.getRegistration().then((each) => each.getNotifications())
       .then((all) => all.map(({ title, body, tag, data, actions }) =>
         ({ title, body, tag, data, buttons: actions.map((each) => each.action + ' ' + each.title) })))
       .then((all) => all.sort((a, b) => (a.title < b.title ? -1 : 1)))`;
-    await until('both are shown', async () => (await page.evaluate<object[]>(shown)).length === 2);
+    const missing = async () => {
+      const titles = (await page.evaluate<{ title: string }[]>(shown)).map(({ title }) => title);
+      return Object.entries(messages).filter(([title]) => !titles.includes(title));
+    };
+    const areShown = async () => (await missing()).length === 0;
+    // What the debugger delivers while the worker starts or stops can be lost: then it is delivered again.
+    for (let tries = 0; tries < DELIVERIES_MAX && !(await areShown()); tries += 1) {
+      for (const [, data] of await missing())
+        await session.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data });
+      await until('both are shown', areShown, DELIVERED_WITHIN_MS).catch(() => undefined);
+    }
+    assert.deepEqual(await missing(), []);
     assert.deepEqual(await page.evaluate(shown), [
       {
         title: 'Approve?',

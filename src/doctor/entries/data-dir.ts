@@ -21,7 +21,7 @@ export async function examineDataDir({ paths }: Facts): Promise<Finding> {
     if (!stats.isDirectory()) return fail('The data directory is not a directory.');
     if (!isOurs(stats))
       return fail(`The data directory belongs to user ${stats.uid}, not to the user of this process.`);
-    names = await readdir(paths.dir);
+    names = (await readdir(paths.dir)).toSorted();
     const faults = isOpenToOthers(stats.mode)
       ? [`the directory itself has mode ${modeText(stats.mode)}, expected 0700`]
       : [];
