@@ -92,8 +92,7 @@ describe('The how-tos of maintenance', () => {
     }
     for (const part of [
       /Verified backup/,
-      // A step that is over within a second may pass between two looks.
-      /The new program (?:is tried|starts)\./,
+      /The new program has started\./,
       /State +idle/,
       /ok +daemons +Daemons that run: 1\./,
     ])

@@ -6,8 +6,8 @@ import { write } from '../terminal.ts';
 import { EXIT_INTERRUPTED } from './follow.ts';
 import { pollUntil } from './polling.ts';
 
-/** What an answer means: the wait is over, or it continues with these words. */
-type Looked = { readonly over: true } | { readonly over: false; readonly words: string };
+/** What an answer means: the wait is over, perhaps with these words, or it continues with them. */
+type Looked = { readonly over: true; readonly words?: string } | { readonly over: false; readonly words: string };
 
 interface PolledVerb {
   /** The verb that reads, with the fields of the one that was called. */
@@ -37,11 +37,12 @@ export async function pollVerb(
       const answer = latest ?? (await readData(await client.call(call, fields)));
       latest = null;
       const looked = look(answer.data, terminal.clock.monotonic() >= deadline);
-      if (looked.over) return answer;
-      if (looked.words === shown) return 'again';
-      shown = looked.words;
-      terminal.stderr.write(line(shown));
-      return 'changed';
+      const { over, words = shown } = looked;
+      const isNew = words !== shown;
+      shown = words;
+      if (isNew) terminal.stderr.write(line(words));
+      if (over) return answer;
+      return isNew ? 'changed' : 'again';
     });
     if (end === null) return EXIT_INTERRUPTED;
     if (options.output === 'json') await write(terminal.stdout, end.text);

@@ -36,7 +36,17 @@ test('restart --wait: names each step, and ends when the new program runs', asyn
     ['idle', 0, null],
   ]);
   assert.equal(ran.exitCode, 0, ran.stderr);
-  assert.equal(ran.stderr, 'The new program is tried.\nWaiting: 1 job runs.\nThe new program starts.\n');
+  const steps = ['The new program is tried.', 'Waiting: 1 job runs.', 'The new program starts.'];
+  assert.equal(ran.stderr, [...steps, 'The new program has started.', ''].join('\n'));
+});
+
+test('restart --wait: says that the new program has started, however short its steps were', async (t) => {
+  const ran = await wait(t, [
+    ['requested', 0, null],
+    ['idle', 0, null],
+  ]);
+  assert.equal(ran.exitCode, 0, ran.stderr);
+  assert.equal(ran.stderr, 'The new program is tried.\nThe new program has started.\n');
 });
 
 test('restart --wait: ends with the reason where it was aborted, without a deadline', async (t) => {

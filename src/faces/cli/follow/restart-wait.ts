@@ -18,7 +18,8 @@ export async function waitForRestart(session: Session, answered: Answer, deadlin
     deadline,
     look(data, late) {
       const { state, reason, in_flight: running, node } = data as Restart;
-      if (state === 'idle') return { over: true };
+      // A step before it may have been over between two looks.
+      if (state === 'idle') return { over: true, words: 'The new program has started.' };
       if (state === 'aborted') throw new Failure('conflict', `The restart was aborted: ${reason ?? 'unknown'}.`);
       if (late) throw new Failure('unavailable', `The restart of ${node} is not over; it continues.`);
       if (state === 'requested') return { over: false, words: 'The new program is tried.' };
