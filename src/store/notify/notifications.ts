@@ -130,10 +130,6 @@ export function countPending(db: Db): Promise<number> {
   return countOf(db.selectFrom('approvals').where(PENDING));
 }
 
-/**
- * Requested notifications that have no targets yet and are not part of a burst: written as in the partial index
- * `pages_new`.
- */
 /** Written as in the partial indexes of these tables. */
 const open = prepared<object, object>((db) => {
   const any = sql<object>`select 1 as one where exists (select 1 from approvals where state = 'pending')
@@ -149,6 +145,10 @@ export async function hasOpenNotifications(db: Db): Promise<boolean> {
   return (await open(db, {})).rows.length > 0;
 }
 
+/**
+ * Requested notifications that have no targets yet and are not part of a burst: written as in the partial index
+ * `pages_new`.
+ */
 export function newNotifications(db: Db, limit: number): Promise<NotificationRow[]> {
   return db
     .selectFrom('pages')
