@@ -13,15 +13,17 @@ const UNMATCHED_MAX = 100;
 /**
  * The steps of an event's evaluation. A rule that did not match or could not be evaluated is listed with its terms, if
  * it is unchanged since: to store them with each event, or only the names, would cost more than everything else of it.
- * `rules` are those that the event would be tried on now.
+ * `rulesNow` reads and compiles those that the event would be tried on now: only where the row does not name them.
  */
 export async function explainSteps(
   db: Db,
   row: EventRow,
-  rules: readonly CompiledRule[],
+  rulesNow: () => Promise<readonly CompiledRule[]>,
 ): Promise<readonly TraceStep[]> {
+  const trace = decodeTrace(row.trace);
+  const steps = trace.unmatched + trace.notTried === 0 ? trace.steps : named(trace, row, await rulesNow());
   const facts = factsOf(row, row.received_at);
-  return explained(named(decodeTrace(row.trace), row, rules), (step) => explainThen(db, step, facts));
+  return explained(steps, (step) => explainThen(db, step, facts));
 }
 
 /** The steps of a dry run of one rule at `now`, in milliseconds since the epoch, in the same words. */
@@ -41,7 +43,6 @@ function named(
   { rule: deciding, received_at: receivedAt }: EventRow,
   rules: readonly CompiledRule[],
 ): readonly TraceStep[] {
-  if (unmatched + notTried === 0) return steps;
   const own = new Set(steps.map(({ rule }) => rule));
   const others = rules.filter(({ name, createdAt }) => createdAt <= receivedAt && !own.has(name));
   const isBehind = ({ name }: CompiledRule): boolean => notTried > 0 && deciding !== null && name > deciding;

@@ -102,8 +102,8 @@ const trace = readOperation({
   failures: ['not_found'],
   async run({ store, services }, { id }) {
     const row = await getEvent(store.db, id);
-    const { rules } = (await services.reaction.rules.current()).rulesFor(row.source);
-    const steps = [...(await explainSteps(store.db, row, rules))];
+    const rulesNow = async () => (await services.reaction.rules.current()).rulesFor(row.source).rules;
+    const steps = [...(await explainSteps(store.db, row, rulesNow))];
     return reply('event.trace', {
       event_id: id,
       outcome: row.outcome,
