@@ -162,7 +162,6 @@ export function createServices(base: Base, parts: ServiceParts): Services {
     seal: base.seal,
     sources: base.sources,
     hostKeys: base.hostKeys,
-    keptInits: base.keptInits,
     outside: createOutsideChecker(base.keptFolders),
     backups: { folder: base.paths.backups },
     checkSamples: parts.checkSamples ?? (() => []),

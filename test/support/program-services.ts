@@ -74,7 +74,6 @@ export function fakeServices(fakes: Fakes): Services {
       digest: () => Promise.resolve('test-digest'),
     },
     lockSeenAt: () => clock.now(),
-    keptInits: { remove: () => Promise.resolve() },
     hostKeys: { scan: () => Promise.reject(new Error('no hosts')) },
     outside: { check: () => undefined },
     backups: { folder: '/nowhere' },

@@ -17,7 +17,6 @@ const MODULES = {
   hostKeys: () => import('./host-keys.ts'),
   ingressUrl: () => import('../ingress-url.ts'),
   jobAccount: () => import('../../config/job-account.ts'),
-  keptInits: () => import('../../runners/terraform/init/kept-inits.ts'),
   launch: () => import('../../runners/launch/launch.ts'),
   mark: () => import('../../runners/sandbox/mark.ts'),
   openJobs: () => import('../../store/jobs/open-jobs.ts'),
@@ -44,7 +43,6 @@ export async function loadModules(): Promise<void> {
 export interface OnDemand {
   readonly sources: SourceFetcher;
   readonly hostKeys: HostKeyScanner;
-  readonly keptInits: Services['keptInits'];
 }
 
 export function createOnDemand(settings: Settings, paths: DataDirPaths, clock: Clock): OnDemand {
@@ -57,7 +55,6 @@ export function createOnDemand(settings: Settings, paths: DataDirPaths, clock: C
     const { createSourceFetcher } = await moduleOf('sources');
     return createSourceFetcher(paths.sources, await launcher(), place, sharedRunsDirs(settings.runsDir));
   });
-  const runsDir = async (): Promise<string> => (await place())?.folder ?? settings.runsDir ?? paths.runs;
   return {
     sources: {
       fetch: async (...given) => (await sources()).fetch(...given),
@@ -69,14 +66,9 @@ export function createOnDemand(settings: Settings, paths: DataDirPaths, clock: C
       async remove(name) {
         await (await sources()).remove(name);
         // Where this process cannot, the next vendor job does it.
+        const runsDir = (await place())?.folder ?? settings.runsDir ?? paths.runs;
         const { VendoredFiles } = await moduleOf('vendored');
-        await new VendoredFiles(await runsDir(), null, clock).remove(name);
-      },
-    },
-    keptInits: {
-      async remove(workspace) {
-        const { KeptInits, keptInitsDir } = await moduleOf('keptInits');
-        await new KeptInits(keptInitsDir(await runsDir()), clock).remove(workspace);
+        await new VendoredFiles(runsDir, null, clock).remove(name);
       },
     },
     hostKeys: {

@@ -10,8 +10,8 @@ export interface KeptInitsDeps extends Pick<RunDeps, 'store' | 'keptInitsDir'> {
 }
 
 /**
- * Removes what is kept of workspaces that were removed, where the command line could not do it: it has fewer rights, or
- * ran on another machine. Also what a crash left.
+ * Removes what is kept of workspaces that were removed, and what a crash left. The command line that removes one may
+ * have fewer rights, other settings, or run on another machine.
  */
 export const keptInitsLoop: LoopRow<KeptInitsDeps> = {
   name: 'kept-inits',

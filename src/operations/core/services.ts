@@ -42,8 +42,6 @@ export interface Services {
   readonly seal: SealKeeper;
   readonly sources: SourceFetcher;
   readonly hostKeys: HostKeyScanner;
-  /** What the last `terraform init` of each workspace left on this machine. */
-  readonly keptInits: { remove(workspace: string): Promise<void> };
   readonly outside: OutsideChecker;
   /** Where the files of backups are. */
   readonly backups: { readonly folder: string };

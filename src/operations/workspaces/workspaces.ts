@@ -219,15 +219,13 @@ const remove = writeOperation({
   }),
   answers: ['workspace.get'],
   failures: ['not_found', 'conflict'],
-  async run({ tx, services }, { name, force }) {
+  async run({ tx }, { name, force }) {
     await tx.dialect.lockKey(tx.db, workspaceKey(name));
     const row = await getWorkspace(tx.db, name);
     await refuseOpenJob(tx.db, name);
     if (!force) await refuseResources(tx.db, name);
     const removed = await replyGet(tx.db, row);
     await deleteWorkspace(tx, name);
-    // Where this process cannot, a daemon does it soon.
-    tx.afterCommit(() => void services.keptInits.remove(name).catch(() => undefined));
     return written(removed, name, { force });
   },
 });
