@@ -22,7 +22,7 @@ const KEPT_BYTES = 2 * 1024 * 1024 * 1024;
 const PART_OF_FREE = 1 / 4;
 
 /** What an `init` left. */
-export interface KeptManifest {
+interface KeptManifest {
   /** Digest of all that the init depended on. */
   readonly key: string;
   /** Of the copy of `.terraform`; null where the init left none. */
