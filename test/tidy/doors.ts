@@ -21,7 +21,7 @@ const DOORS = [
   'src/config/',
   'src/main.ts',
   'src/program.ts',
-  'src/runners/process/lean.ts', // A part of the guard and of no other program.
+  'src/runners/process/lean.ts', // A part of the guard; a daemon uses it only to give memory back.
   'src/runners/process/guard-child.ts',
 ];
 
