@@ -1,7 +1,7 @@
 /**
  * `npm run bundle`: the program as files of JavaScript in `dist`, which starts in half the time of the sources and
- * takes two thirds of their memory. `dist` has the paths of `src`: one file for the servers, one for each further
- * process or thread (`...-child.ts`, `...-thread.ts`), and the command in chunks.
+ * takes two thirds of their memory. `dist` has the paths of `src`: one script for the servers, one file for each
+ * further process or thread (`...-child.ts`, `...-thread.ts`), and the command in chunks.
  */
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -13,7 +13,9 @@ const ROOT = join(import.meta.dirname, '..');
 /** Where `npm pack` takes it from. */
 export const BUNDLE = join(ROOT, 'dist');
 /** Each becomes one file. */
-const WHOLE = ['src/server.ts', 'src/**/*-child.ts', 'src/**/*-thread.ts'];
+const WHOLE = ['src/server.ts', 'src/server-script.ts', 'src/**/*-child.ts', 'src/**/*-thread.ts'];
+/** Of these, the one that becomes a script, of which the compiled form is kept. */
+const SERVER = 'server.js';
 /** Becomes a small file, and chunks that are loaded when they are needed. */
 const COMMAND = 'src/main.ts';
 /** Read or run as they are, by this program or others. */
@@ -38,8 +40,11 @@ export async function bundle(folder: string): Promise<void> {
   const whole = await code(folder, globSync(WHOLE, { cwd: ROOT }).toSorted(), false);
   assertDefaultImports(whole.metafile);
   const files = new Map<string, Uint8Array>();
-  for (const { path, text } of [...command.outputFiles, ...whole.outputFiles])
-    files.set(asModules(relative(folder, path)), Buffer.from(await shorter(quickly(asModules(text)))));
+  for (const { path, text } of [...command.outputFiles, ...whole.outputFiles]) {
+    const name = asModules(relative(folder, path));
+    const short = await shorter(quickly(asModules(text)));
+    files.set(name, Buffer.from(name === SERVER ? asScript(short) : short));
+  }
   for (const asset of globSync(ASSETS, { cwd: ROOT }))
     files.set(relative('src', asset), readFileSync(join(ROOT, asset)));
   for (const script of SCRIPTS)
@@ -70,21 +75,30 @@ function code(folder: string, entryPoints: string[], splitting: boolean) {
   });
 }
 
-/** What the first file of the command imports is the whole file beside it. */
+/** What the first file of the command imports for a verb that stays is beside it. */
 const serverApart: Plugin = {
   name: 'server-apart',
   setup(build) {
-    build.onResolve({ filter: /^\.\/server\.ts$/ }, ({ importer }) =>
-      importer === join(ROOT, COMMAND) ? { path: './server.js', external: true } : undefined,
+    build.onResolve({ filter: /^\.\/server(-script)?\.ts$/ }, ({ path, importer }) =>
+      importer === join(ROOT, COMMAND) ? { path: path.replace('.ts', '.mjs'), external: true } : undefined,
     );
   },
 };
 
+/** A module as a script whose value is a function of the place of the file; it answers what the module exports. */
+function asScript(text: string): string {
+  const [, exported] = /export\{(\w+)\};\s*$/.exec(text) ?? [];
+  if (exported === undefined) throw new Error('the program of the servers must export one function');
+  const body = text
+    .replace(/export\{\w+\};\s*$/, `return{${exported}};`)
+    .replaceAll('import.meta.filename', '__file')
+    .replaceAll('import.meta.url', '__url');
+  return `(function(__file,__url){"use strict";${body}})`;
+}
+
 /** For a file of this ending Node looks for no package.json, which took a tenth of the start of a verb. */
 function asModules(text: string): string {
-  return text.replaceAll(/\bchunk-[A-Z0-9]{8}\.js\b|^server\.js$|(?<="\.\/)server\.js(?=")/g, (name) =>
-    name.replace(/js$/, 'mjs'),
-  );
+  return text.replaceAll(/\bchunk-[A-Z0-9]{8}\.js\b|^server-script\.js$/g, (name) => name.replace(/js$/, 'mjs'));
 }
 
 const BUILTIN_IMPORT = /^import (?:(\w+)|\* as (\w+)|\{([^{}]*)\}) from "(node:[\w/]+)";$/gm;

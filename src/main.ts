@@ -35,7 +35,11 @@ const VERB_WORDS_MAX = 2;
 /** Verbs that stay. */
 const SERVERS = ['serve', 'web'];
 
+/** A bundle has the program for them as one script. */
+const importServer = () =>
+  import.meta.filename.endsWith('.ts') ? import('./server.ts') : import('./server-script.ts');
+
 hideArguments();
 cacheModules();
-if (SERVERS.includes(process.argv[2] ?? '')) await (await import('./server.ts')).runServer();
+if (SERVERS.includes(process.argv[2] ?? '')) await (await importServer()).runServer();
 else await (await import('./program.ts')).runSvc();

@@ -81,12 +81,15 @@ function startsProgram(call: CallExpression): boolean {
   return isIdentifier(callee) && STARTERS.includes(callee.text);
 }
 
+/** It runs a file of the program, as an import would. */
+const RUNS_PROGRAM = 'src/lib/files/compiled-script.ts';
+
 export const evalRule: SourceRule = {
   why: 'Text that becomes code is a way in for the author of the text.',
   find: (source) =>
     judgeNodes(source, (node) => {
       if (isImportDeclaration(node) && /^(node:)?vm$/.test(literal(node.moduleSpecifier) ?? ''))
-        return 'imports node:vm';
+        return source.path === RUNS_PROGRAM ? undefined : 'imports node:vm';
       if (!isCallExpression(node) && !isNewExpression(node)) return undefined;
       const name = isIdentifier(node.expression) ? node.expression.text : '';
       return name === 'eval' || name === 'Function' ? `calls ${name}` : undefined;

@@ -126,7 +126,7 @@ describe('a restart in place', () => {
     assert.equal((await post(api)).status, 200);
     assert.match((await restartIs(api, 'aborted')).reason ?? '', /was not started: svc version: SyntaxError/);
     program.install('0.1.0-half');
-    program.damage('server.mjs');
+    program.damage('server.js');
     assert.equal((await post(api)).status, 200);
     assert.match((await restartIs(api, 'aborted')).reason ?? '', /was not started: svc serve: SyntaxError/);
 

@@ -10,7 +10,7 @@ export interface ProgramCopy {
   /** A build that says that it is this version. */
   install(version: string): void;
   /** The start of what this file of it holds ends with a syntax error, until the next build is installed. */
-  damage(file: 'main.js' | 'server.mjs'): void;
+  damage(file: 'main.js' | 'server.js'): void;
 }
 
 /** Of a bundle, by default the one that the tests run; `folder` must not exist. */

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite, test, type TestContext } from 'node:test';
+import { openScript } from './compiled-script.ts';
+
+const FUNCTIONS = 200;
+/** Its value is a function that calls many others, with `last` as the result. */
+const textOf = (last: string): string =>
+  `(function(){${Array.from({ length: FUNCTIONS }, (_, n) => `function f${n}(a){return a+${n}*a}`).join(';')};` +
+  `return {all(){return (${Array.from({ length: FUNCTIONS }, (_, n) => `f${n}(2)`).join('+')})*0+${last}}}})()`;
+
+function place(t: TestContext): { readonly dir: string; readonly file: string; readonly kept: () => string[] } {
+  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-script-'));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  return { dir, file: join(dir, 'program.js'), kept: () => readdirSync(dir).filter((name) => name !== 'program.js') };
+}
+
+function run(file: string, dir: string) {
+  const script = openScript(file, dir);
+  return { script, value: (script.run() as { all(): number }).all() };
+}
+
+suite('a script whose compiled form is kept', () => {
+  test('what was called is in it, and it is written once', async (t) => {
+    const { dir, file, kept } = place(t);
+    writeFileSync(file, textOf('1'));
+    const early = openScript(file, dir);
+    await early.keep();
+    const [name = ''] = kept();
+    const small = statSync(join(dir, name)).size;
+    rmSync(join(dir, name));
+
+    const first = run(file, dir);
+    assert.equal(first.value, 1);
+    await first.script.keep();
+    assert.deepEqual(kept(), [name]);
+    const { size, ino } = statSync(join(dir, name));
+    assert.ok(size > 1.5 * small, `${size} bytes after the calls, ${small} before`);
+
+    const second = run(file, dir);
+    assert.equal(second.value, 1);
+    await second.script.keep();
+    assert.equal(statSync(join(dir, name)).ino, ino, 'it was taken, so it is not written again');
+  });
+
+  test('another text of the same length does not take it', async (t) => {
+    const { dir, file, kept } = place(t);
+    writeFileSync(file, textOf('1'));
+    await run(file, dir).script.keep();
+    writeFileSync(file, textOf('2'));
+    const other = run(file, dir);
+    assert.equal(other.value, 2);
+    await other.script.keep();
+    assert.equal(kept().length, 2);
+  });
+
+  test('half a file, a changed one and an empty one are replaced', async (t) => {
+    const { dir, file, kept } = place(t);
+    writeFileSync(file, textOf('1'));
+    await run(file, dir).script.keep();
+    const [name = ''] = kept();
+    const whole = readFileSync(join(dir, name));
+    const changed = Buffer.from(whole);
+    changed[whole.length >> 1] = (changed[whole.length >> 1] ?? 0) ^ 0xff;
+    for (const bad of [whole.subarray(0, whole.length >> 1), changed, Buffer.alloc(0), Buffer.alloc(3)]) {
+      writeFileSync(join(dir, name), bad);
+      const { script, value } = run(file, dir);
+      assert.equal(value, 1);
+      await script.keep();
+      const after = statSync(join(dir, name)).size;
+      assert.ok(Math.abs(after - whole.length) < whole.length / 10, `${after} bytes in place of ${whole.length}`);
+      assert.equal(run(file, dir).value, 1);
+    }
+  });
+
+  test('it runs where nothing can be kept', async (t) => {
+    const { dir, file } = place(t);
+    writeFileSync(file, textOf('1'));
+    const { script, value } = run(file, join(dir, 'missing'));
+    assert.equal(value, 1);
+    await assert.rejects(script.keep(), { code: 'ENOENT' });
+    writeFileSync(file, 'let broken = ;');
+    assert.throws(() => openScript(file, dir), SyntaxError);
+  });
+});
