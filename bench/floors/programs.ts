@@ -22,12 +22,29 @@ export function runMs(
 }
 
 /** An empty program of Node: what every command line in it costs at least. `use` runs it and answers milliseconds. */
-export async function withEmptyProgram<T>(use: (run: () => Promise<number>) => Promise<T>): Promise<T> {
-  const dir = tempDir('empty');
-  const file = join(dir, 'empty.mjs');
-  writeFileSync(file, '');
+export function withEmptyProgram<T>(use: (run: () => Promise<number>) => Promise<T>): Promise<T> {
+  return withProgram('', (file) => use(() => runMs(process.execPath, [file])));
+}
+
+/** The least server of Node with a database in it. It writes a line when it accepts connections. */
+const LEAST_SERVER = `
+import { createServer } from 'node:http';
+import { DatabaseSync } from 'node:sqlite';
+new DatabaseSync(':memory:').exec('create table job (id text primary key)');
+createServer((request, response) => response.end('ok')).listen(0, '127.0.0.1', () => console.log('ready'));
+`;
+
+/** `use` starts it, ends it when it is ready, and answers the milliseconds until then. */
+export function withLeastServer<T>(use: (run: () => Promise<number>) => Promise<T>): Promise<T> {
+  return withProgram(LEAST_SERVER, (file) => use(async () => (await spawnOnce(process.execPath, [file])).firstByteMs));
+}
+
+async function withProgram<T>(text: string, use: (file: string) => Promise<T>): Promise<T> {
+  const dir = tempDir('program');
+  const file = join(dir, 'program.mjs');
+  writeFileSync(file, text);
   try {
-    return await use(() => runMs(process.execPath, [file]));
+    return await use(file);
   } finally {
     removeDir(dir);
   }
@@ -40,13 +57,16 @@ export interface SpawnTimes {
   readonly firstByteMs: number;
 }
 
-/** A bare spawn of a program that prints something. */
+/** A bare spawn of a program that prints something, and is ended then. */
 export async function spawnOnce(program: string, args: readonly string[]): Promise<SpawnTimes> {
   const before = monotonicMs();
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const times = { startedMs: Number.NaN, firstByteMs: Number.NaN };
   child.once('spawn', () => void (times.startedMs = monotonicMs() - before));
-  child.stdout.once('data', () => void (times.firstByteMs = monotonicMs() - before));
+  child.stdout.once('data', () => {
+    times.firstByteMs = monotonicMs() - before;
+    child.kill();
+  });
   await new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', resolve);

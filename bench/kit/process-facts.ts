@@ -16,6 +16,11 @@ export function processorSeconds(pid: number): number {
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS_PER_SECOND;
 }
 
+/** How often the first thread of a process, which runs its event loop, has slept and was woken. */
+export function wakeUps(pid: number): number {
+  return Number(/^voluntary_ctxt_switches:\s+(\d+)$/m.exec(read(`/proc/${pid}/task/${pid}/status`))?.[1] ?? 0);
+}
+
 export interface ChildFacts {
   readonly pid: number;
   /** Its command line, the words separated by blanks. */

@@ -1,7 +1,7 @@
 /** Figures, each beside its floor and its goal. A goal that is missed is said, never asserted: machines differ. */
 import { MACHINE_KEYS, type Machine } from './machine.ts';
 
-export type Unit = '/s' | 'µs' | 'ms' | 's' | 'MB' | '%' | 'x' | '';
+export type Unit = '/s' | 'µs' | 'ms' | 's' | 'MiB' | '%' | 'x' | '';
 
 export interface Floor {
   readonly name: string;

@@ -96,7 +96,7 @@ function addFigures(report: Bench['report'], { seconds, copies, during, idle, si
   report.add({
     name: 'size of the backup',
     value: size / MIB,
-    unit: 'MB',
+    unit: 'MiB',
     floor: { name: 'the database', value: stored / MIB },
     goal: { ratioAtMost: 0.35 },
   });

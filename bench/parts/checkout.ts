@@ -12,6 +12,8 @@ import { removeDir, tempDir } from '../kit/scratch.ts';
 const SLICE_MS = 4_000;
 /** In a quick run. */
 const EACH = 4;
+/** Bytes. */
+const MIB = 1024 * 1024;
 
 /** What the API answers in while the daemon fetches hostile repositories. */
 export async function checkout({ report, quick }: Bench): Promise<void> {
@@ -69,7 +71,7 @@ export async function checkout({ report, quick }: Bench): Promise<void> {
       note: `${requests} requests`,
     });
     report.add({ name: 'the longest fetch of one of them', value: longestMs / 1_000, unit: 's', goal: { atMost: 5 } });
-    report.add({ name: 'memory of the daemon, at most', value: rssBytes / 1_000_000, unit: 'MB' });
+    report.add({ name: 'memory of the daemon, at most', value: rssBytes / MIB, unit: 'MiB' });
     await daemon.ask({ do: 'stop' });
   } finally {
     await daemon.end();

@@ -85,7 +85,7 @@ export async function consolePages({ report, quick }: Bench): Promise<void> {
     const before = await memory(daemon);
     await tabs(daemon, quick ? 5 : 20);
     const above = Math.max(0, (await memory(daemon)) - before);
-    report.add({ name: `memory after ${TABS} open tabs, above`, value: above, unit: 'MB', goal: { atMost: 64 } });
+    report.add({ name: `memory after ${TABS} open tabs, above`, value: above, unit: 'MiB', goal: { atMost: 64 } });
   } finally {
     await daemon.stop();
   }

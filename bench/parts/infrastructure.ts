@@ -73,6 +73,13 @@ async function smallRuns({ report, quick }: Bench, daemon: Daemon): Promise<void
     again.plan.push((await run(daemon, 'plan', 'small')).ms);
     again.barePlan.push(await barePlan(bare));
   }
+  report.add({
+    name: `a plan and its saved apply together, ${SMALL} resources: p50`,
+    value: median(times.plan) + median(times.apply),
+    unit: 'ms',
+    floor: { name: 'the same tools, bare', value: median(times.barePlan) + median(times.bareApply) },
+    goal: { ratioAtMost: 1.15 },
+  });
   const figure = (
     name: string,
     samples: readonly number[],
@@ -173,7 +180,7 @@ async function largePlan({ report }: Bench, daemon: Daemon): Promise<void> {
   report.add({
     name: 'memory of the daemon above before it: peak',
     value: peakMiB - restMiB,
-    unit: 'MB',
+    unit: 'MiB',
     goal: { atMost: 150 },
   });
   const response = await daemon.ask('POST', '/workspaces/large/apply', { plan: await artifactOf(daemon, id) });

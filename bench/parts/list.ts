@@ -70,7 +70,7 @@ export async function list({ report, quick }: Bench): Promise<void> {
         value: rates.ours,
         unit: '/s',
         floor: bare,
-        goal: { ratioAtLeast: 0.4 },
+        goal: { ratioAtLeast: 0.7 },
       });
     } finally {
       await server.end();

@@ -47,7 +47,7 @@ async function enqueues({ report, quick }: Bench, server: PostgresServer): Promi
       value: rates.http,
       unit: '/s',
       floor,
-      goal: { ratioAtLeast: 1 },
+      goal: { ratioAtLeast: 2 },
     });
     report.add({
       name: 'PostgreSQL: enqueues without HTTP, 16 callers in one process',

@@ -273,7 +273,7 @@ async function ledger({ report, quick }: Bench, dir: string): Promise<void> {
       if (rows !== count) throw new Error(`the list has ${rows} events of ${count}`);
       const name = `GET /events?limit=0 of ${number(count)}`;
       report.add({ name, value: ms / 1000, unit: 's', note: `${number(bytes / 1e6)} MB` });
-      report.add({ name: `${name}: memory above rest`, value: peak - median(rest), unit: 'MB', goal: { atMost: 64 } });
+      report.add({ name: `${name}: memory above rest`, value: peak - median(rest), unit: 'MiB', goal: { atMost: 64 } });
       const floor = { name: 'the same without it', value: percentile(quiet.latencies, 0.99) };
       report.add({
         name: `${name}: other calls p99`,

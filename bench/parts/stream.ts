@@ -102,12 +102,12 @@ export async function stream({ report, quick }: Bench): Promise<void> {
     });
     report.add({ name: 'line to stream: p99', value: percentile(delays, 0.99), unit: 'ms', floor });
     const { before, after, streams } = await neverRead(daemon);
-    const note = `${streams} clients, the daemon had ${before.toFixed(0)} MB before`;
+    const note = `${streams} clients, the daemon had ${before.toFixed(0)} MiB before`;
     report.add({
       name: 'memory of a client that never reads',
       note,
       value: Math.max(0, after - before) / streams,
-      unit: 'MB',
+      unit: 'MiB',
       goal: { atMost: 1 },
     });
   } finally {

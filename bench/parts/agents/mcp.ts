@@ -35,7 +35,7 @@ export async function mcp({ report, quick }: Bench): Promise<void> {
     report.add({ name: 'job_get over MCP, eras until 2025, 8 clients', value: rates.legacy, unit: '/s', floor, goal });
     report.add({ name: 'job_get over MCP, revision of 2026, 8 clients', value: rates.modern, unit: '/s', floor, goal });
     report.add({ name: 'tools/list of an operator, 8 clients', value: rates.list, unit: '/s', floor });
-    report.add({ name: 'memory that the first message to /mcp adds', value: loaded, unit: 'MB' });
+    report.add({ name: 'memory that the first message to /mcp adds', value: loaded, unit: 'MiB' });
   } finally {
     await daemon.stop();
     removeDir(daemon.dataDir);

@@ -32,7 +32,7 @@ export async function flood({ report, quick }: Bench): Promise<void> {
     report.add({
       name: '8 jobs write without end: resident memory, growth',
       value: growth,
-      unit: 'MB',
+      unit: 'MiB',
       floor: base,
       goal: { atMost: 64 },
     });

@@ -26,7 +26,7 @@ export async function checks({ report, quick }: Bench): Promise<void> {
       goal: { atMost: 20 },
       note: `${rate(tcp.perSecond)}; doctor: ${tcp.doctor}`,
     });
-    report.add({ name: `${name}: memory gained`, value: tcp.gainedMiB, unit: 'MB', goal: { atMost: 100 } });
+    report.add({ name: `${name}: memory gained`, value: tcp.gainedMiB, unit: 'MiB', goal: { atMost: 100 } });
     report.add({
       name: `${name}: p99 of the API`,
       value: tcp.apiP99Ms,
@@ -46,7 +46,7 @@ export async function checks({ report, quick }: Bench): Promise<void> {
     report.add({
       name: '1,000 http targets each second: memory gained',
       value: http.gainedMiB,
-      unit: 'MB',
+      unit: 'MiB',
       ...floor(prometheus?.gainedMiB),
       goal: { atMost: 80 },
     });
