@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite, test, type TestContext } from 'node:test';
@@ -73,6 +73,24 @@ suite('a script whose compiled form is kept', () => {
       assert.ok(Math.abs(after - whole.length) < whole.length / 10, `${after} bytes in place of ${whole.length}`);
       assert.equal(run(file, dir).value, 1);
     }
+  });
+
+  test('of many builds the newest four are kept', async (t) => {
+    const { dir, file, kept } = place(t);
+    for (let build = 1; build <= 6; build += 1) {
+      writeFileSync(file, textOf(String(build)));
+      await run(file, dir).script.keep();
+      // As if they were made an hour apart.
+      for (const name of kept()) {
+        const at = statSync(join(dir, name)).mtimeMs / 1000 - 3_600;
+        utimesSync(join(dir, name), at, at);
+      }
+    }
+    assert.equal(kept().length, 4);
+    const { script } = run(file, dir);
+    const before = kept();
+    await script.keep();
+    assert.deepEqual(kept(), before, 'that of the last build is among them');
   });
 
   test('it runs where nothing can be kept', async (t) => {

@@ -1,12 +1,16 @@
 import { readFileSync } from 'node:fs';
+import { readdir, stat, unlink } from 'node:fs/promises';
 import { getCompileCacheDir } from 'node:module';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { constants, Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 import { writeFileAtomic } from '../atomic-file.ts';
 
 /** At the end of the compiled form. V8 does not check what it is given. */
 const CRC_BYTES = 4;
+
+/** Of one script: of each build that was started with this Node, some 3.5 MB. */
+const KEPT_MAX = 4;
 
 /** A script whose compiled form is kept, with all functions that were called by then. */
 export interface CompiledScript {
@@ -40,6 +44,7 @@ export function openScript(file: string, folder = getCompileCacheDir()): Compile
       if (kept === null || isKept) return;
       const data = script.createCachedData();
       await writeFileAtomic(kept, withCrc(data), 0o600);
+      await removeOldest(dirname(kept), `${basename(file)}-`);
     },
   };
 }
@@ -59,4 +64,11 @@ function withCrc(data: Buffer): Buffer {
   const crc = Buffer.alloc(CRC_BYTES);
   crc.writeUInt32LE(crc32(data));
   return Buffer.concat([data, crc]);
+}
+
+async function removeOldest(folder: string, prefix: string): Promise<void> {
+  const files = (await readdir(folder)).filter((name) => name.startsWith(prefix)).map((name) => join(folder, name));
+  const dated = await Promise.all(files.map(async (file) => ({ file, at: (await stat(file)).mtimeMs })));
+  const oldest = dated.toSorted((a, b) => b.at - a.at).slice(KEPT_MAX);
+  await Promise.all(oldest.map(({ file }) => unlink(file)));
 }
