@@ -93,6 +93,7 @@ function asScript(text: string): string {
     .replace(/export\{\w+\};\s*$/, `return{${exported}};`)
     .replaceAll('import.meta.filename', '__file')
     .replaceAll('import.meta.url', '__url');
+  if (body.includes('import.meta.')) throw new Error('the script of the servers knows its own place and no more');
   return `(function(__file,__url){"use strict";${body}})`;
 }
 

@@ -1,6 +1,7 @@
 /**
  * The first file of the program, and a small one: it switches on the compile cache, which then holds everything
- * that it loads. Measured for 61 modules: 88 ms with the cache, 206 ms without, an empty Node 24 ms.
+ * that it loads but the script of the servers (server-script.ts). Measured for 61 modules: 88 ms with the cache, 206 ms
+ * without, an empty Node 24 ms.
  */
 import { mkdirSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';

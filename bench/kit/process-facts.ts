@@ -18,7 +18,7 @@ export function processorSeconds(pid: number): number {
 
 /** How often the first thread of a process, which runs its event loop, has slept and was woken. */
 export function wakeUps(pid: number): number {
-  return Number(/^voluntary_ctxt_switches:\s+(\d+)$/m.exec(read(`/proc/${pid}/task/${pid}/status`))?.[1] ?? 0);
+  return Number(/^voluntary_ctxt_switches:\s+(\d+)$/m.exec(read(`/proc/${pid}/task/${pid}/status`))?.[1] ?? Number.NaN);
 }
 
 export interface ChildFacts {

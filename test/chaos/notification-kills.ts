@@ -225,7 +225,7 @@ async function settle(run: Run): Promise<void> {
 async function isSettled({ fixture, jobs, asked, decided }: Run): Promise<boolean> {
   const { db } = fixture.store;
   const open = await db.selectFrom('jobs').select('id').where('state', 'in', ['queued', 'running']).limit(1).execute();
-  // Read together: a page that is made between two reads would be known and not be seen as unsent.
+  // Read together: a page that is made between two reads would be in the topics and not among the unsent.
   const pages = await db.selectFrom('pages').select(['topic', 'state']).execute();
   if (open.length > 0 || pages.some(({ state }) => state === 'new' || state === 'sending')) return false;
   const topics = new Set(pages.map(({ topic }) => topic));

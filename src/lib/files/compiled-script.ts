@@ -6,13 +6,13 @@ import { constants, Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 import { writeFileAtomic } from '../atomic-file.ts';
 
-/** At the end of the compiled form. V8 does not check what it is given. */
+/** At the end of the compiled form: V8 checks its version, flags and length, and not its content. */
 const CRC_BYTES = 4;
 
-/** Of one script: of each build that was started with this Node, some 3.5 MB. */
+/** Compiled forms that are kept for one script, one for each build; 3.5 MB each. */
 const KEPT_MAX = 4;
 
-/** A script whose compiled form is kept, with all functions that were called by then. */
+/** A script whose compiled form is kept, with all functions that were called before. */
 export interface CompiledScript {
   /** Runs it; answers the value of its last expression. */
   run(): unknown;
