@@ -4,6 +4,7 @@ import { eitherReady } from '../ready-jobs.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { holdProcess, pause, type Clock } from '../../../lib/clock.ts';
 import { nextTurn } from '../../../lib/flow/cooperative.ts';
+import { eventBatch } from '../../../lib/flow/event-batch.ts';
 import type { Dialect, Engine, Later, Savepoint, StoreFault } from '../dialect.ts';
 import type { Db } from '../../schema/schema.ts';
 import { checkDurability, checkFile } from './check.ts';
@@ -119,17 +120,18 @@ function isEmpty({ raw }: SqliteConnection): boolean {
 }
 
 /**
- * The counter of the commits that other connections have made. Asked once in a turn of the event loop: a client that
- * waits for an answer of ours before its next request sends that in a later turn.
+ * The counter of the commits that other connections have made. Asked once for the events that the event loop took up
+ * together: all of them had arrived before. A client that asks this process after another one has answered comes later.
  */
 function dataVersion({ raw }: SqliteConnection): () => string {
   const statement = raw.prepare('pragma data_version');
-  let version: string | null = null;
-  const forget = (): void => void (version = null);
+  let version = '';
+  let askedIn: number | null = null;
   return () => {
-    if (version !== null) return version;
-    setImmediate(forget);
-    return (version = String(statement.get()?.['data_version']));
+    const batch = eventBatch();
+    if (batch !== askedIn) version = String(statement.get()?.['data_version']);
+    askedIn = batch;
+    return version;
   };
 }
 

@@ -1,0 +1,49 @@
+/** What a process knows of the commits of others when it answers. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, connect, type Socket } from 'node:net';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { ENGINES } from '../engine-fixture.ts';
+
+const [SQLITE] = ENGINES;
+
+/** Both ends of a connection on the loopback interface. */
+async function connection(t: TestContext): Promise<{ readonly client: Socket; readonly server: Socket }> {
+  const listener = createServer().listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const address = listener.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  const client = connect(address.port, '127.0.0.1');
+  const [server] = (await once(listener, 'connection')) as [Socket];
+  t.after(() => {
+    client.destroy();
+    server.destroy();
+    listener.close();
+  });
+  return { client, server };
+}
+
+test('A request sent after another process committed is answered with that commit', async (t) => {
+  const database = await SQLITE!.create();
+  t.after(() => database.remove());
+  const store = await database.open();
+  const other = new DatabaseSync('file' in database.location ? database.location.file : '');
+  t.after(() => other.close());
+  const { client, server } = await connection(t);
+  for (const begin of [(step: () => void) => systemClock.after(1, step), setImmediate]) {
+    let before: string | null = null;
+    let again: string | null = null;
+    begin(() => {
+      before = store.foreignVersion();
+      other.exec(`pragma user_version = ${Number(other.prepare('pragma user_version').get()?.['user_version']) + 1}`);
+      again = store.foreignVersion();
+      client.write('request');
+    });
+    await once(server, 'data');
+    const answered = store.foreignVersion();
+    assert.equal(again, before, 'it is asked once for events that came together');
+    assert.notEqual(answered, before, `begun in ${begin === setImmediate ? 'setImmediate' : 'a timer'}`);
+  }
+});
