@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import {
   chmodSync,
+  copyFileSync,
   mkdtempSync,
   mkdirSync,
   readdirSync,
@@ -13,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { once } from 'node:events';
 import { VERSION } from '../../version.ts';
@@ -66,6 +67,28 @@ test('bin/svc works through chained symlinks, from another directory, with an ol
   const ran = await run(join(dir, 'svc'), ['version'], dir, { PATH: `${old}${delimiter}${process.env['PATH'] ?? ''}` });
   assert.deepEqual({ code: ran.code, stderr: ran.stderr }, { code: 0, stderr: '' });
   assert.match(ran.stdout, new RegExp(`^svc ${VERSION.replaceAll('.', '\\.')} \\(node \\d+\\.`));
+});
+
+test('bin/svc of a package takes the Node that npm put beside it, and says when one is missing', async (t) => {
+  const dir = folder(t);
+  const modules = join(dir, 'node_modules');
+  const command = join(modules, 'gatehouse', 'bin', 'svc');
+  mkdirSync(dirname(command), { recursive: true });
+  copyFileSync(SVC, command);
+  const old = join(dir, 'old');
+  for (const [folder, says] of [
+    [old, 'v20.1.0'],
+    [join(modules, '.bin'), 'beside'],
+  ] as const) {
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'node'), `#!/bin/sh\necho ${says}\n`, { mode: 0o755 });
+  }
+  const env = { PATH: `${old}${delimiter}${process.env['PATH'] ?? ''}` };
+  assert.deepEqual(await run(command, ['version'], dir, env), { code: 0, stdout: 'beside\n', stderr: '' });
+  rmSync(join(modules, '.bin'), { recursive: true });
+  const without = await run(command, ['version'], dir, env);
+  assert.equal(without.code, 1);
+  assert.match(without.stderr, /^svc: Node 26 is missing[.] npm installs it with this package/);
 });
 
 test('a usage error ends the process with 1', async (t) => {
