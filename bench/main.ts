@@ -2,7 +2,7 @@
  * `npm run bench -- [PART ...] [--quick] [--save]`: measures the program, as a package carries it, against floors of
  * the same run and prints each figure with its floor, their ratio, the goal and whether it was met; it asserts nothing.
  * With no part named all of them run, in this order, in about 17 minutes (`--quick`: 7); `--save` writes
- * bench/results.md.
+ * bench/results.md. `--help` names the parts.
  *
  * A part is one file in parts/, a floor one in floors/; children/ are programs that a part starts, load.ts is the
  * generator of load, kit/ is what parts share. Processes and directories are ended and removed however the bench ends.
@@ -86,6 +86,14 @@ const PARTS: Readonly<Record<string, Part>> = {
   postgres,
 };
 
+/** Names for several parts: `peers` are those that measure other programs beside this one. */
+const GROUPS: Readonly<Record<string, readonly (keyof typeof PARTS)[]>> = {
+  peers: ['enqueue', 'start', 'throughput', 'reaction', 'checks', 'postgres'],
+};
+const USAGE =
+  `Use: npm run bench -- [PART ...] [--quick] [--save]\n` +
+  `Parts: ${Object.keys(PARTS).join(', ')}; ${Object.keys(GROUPS).join(', ')}. Without one, all of them.`;
+
 const HOLD_MS = 60_000;
 
 interface Arguments {
@@ -96,15 +104,14 @@ interface Arguments {
 
 function parse(args: readonly string[]): Arguments {
   const flags = args.filter((arg) => arg.startsWith('-'));
-  const named = args.filter((arg) => !arg.startsWith('-'));
+  const named = args.filter((arg) => !arg.startsWith('-')).flatMap((name) => GROUPS[name] ?? name);
   const unknown = [
     ...flags.filter((flag) => !['--quick', '--save'].includes(flag)),
     ...named.filter((name) => PARTS[name] === undefined),
   ];
-  if (unknown.length > 0)
-    throw new Error(`Unknown: ${unknown.join(', ')}. Parts: ${Object.keys(PARTS).join(', ')}; flags: --quick, --save.`);
+  if (unknown.length > 0) throw new Error(`Unknown: ${unknown.join(', ')}. ${USAGE}`);
   return {
-    parts: named.length > 0 ? named : Object.keys(PARTS),
+    parts: named.length > 0 ? [...new Set(named)] : Object.keys(PARTS),
     quick: flags.includes('--quick'),
     save: flags.includes('--save'),
   };
@@ -140,7 +147,9 @@ process.once('exit', clearScratchNow);
 // What waits for a job holds no process open; the bench waits for it all the same.
 const hold = setInterval(() => undefined, HOLD_MS);
 try {
-  process.exitCode = await main(parse(process.argv.slice(2)));
+  const args = process.argv.slice(2);
+  if (args.includes('--help')) process.stdout.write(`${USAGE}\n`);
+  else process.exitCode = await main(parse(args));
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
