@@ -1,3 +1,4 @@
+import { RUNNING } from '../engine/literals.ts';
 import type { Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
 import { hasChanged } from '../engine/rows.ts';
@@ -110,7 +111,7 @@ const orphans = prepared<object, Orphan>((db) =>
     .innerJoin('daemons', 'daemons.id', 'jobs.daemon_id')
     .selectAll('jobs')
     .select(['daemons.host', 'daemons.boot_id', 'daemons.node', 'daemons.stopped_at'])
-    .where('jobs.state', '=', 'running')
+    .where('jobs.state', '=', RUNNING)
     .where('daemons.stopped_at', 'is not', null)
     .orderBy('jobs.id'),
 );
