@@ -148,6 +148,6 @@ function termLines({ terms = [], why: said }: Step, display: Display): string[] 
 }
 
 function line({ step, rule, result, why }: Step, display: Display): string {
-  const what = step === 'rule' ? `rule ${rule ?? '-'}` : `  ${step}`;
+  const what = step !== 'rule' ? `  ${step}` : rule === null ? 'rules' : `rule ${rule}`;
   return `${paint(display, RESULT_PAINT[result], result.padEnd(11))}  ${inline(what)}: ${inline(why)}`;
 }
