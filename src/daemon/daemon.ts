@@ -15,6 +15,7 @@ import { openSweep, type SweepSetup } from './checks/open-sweep.ts';
 import { Trust } from './core/lease.ts';
 import type { WakeUp } from './core/loop.ts';
 import { Loops } from './core/loops.ts';
+import { Presence } from './core/presence.ts';
 import type { ModeWatch } from './core/mode-watch.ts';
 import type { Signals } from './core/signals.ts';
 import { RUN_SUPPORT } from './jobs/kinds.ts';
@@ -107,6 +108,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     ...parts,
     running: new RunningDigest(),
     clockWatch: new ClockWatch(clock),
+    presence: new Presence({ ...setup, ...options, self: parts.self }),
     work,
     notifier,
     sweep,

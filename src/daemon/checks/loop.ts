@@ -9,6 +9,7 @@ export const checksLoop: LoopRow<{ readonly sweep: Sweep }> = {
   name: 'checks',
   everyMs: CHECKS_EVERY_MS,
   wakeOn: ['after-request'],
-  once: ({ sweep }, signal) => sweep.pass(signal),
+  restsWithoutCommits: true,
+  once: async ({ sweep }, signal) => ((await sweep.pass(signal)) ? { dueMs: CHECKS_EVERY_MS } : {}),
   settled: ({ sweep }) => sweep.stop(),
 };

@@ -68,12 +68,12 @@ export class Sweep {
     }));
   }
 
-  /** Follows the checks in the store, and writes what was observed. */
-  async pass(signal: AbortSignal): Promise<void> {
+  /** Follows the checks in the store, and writes what was observed. False where there is no check. */
+  async pass(signal: AbortSignal): Promise<boolean> {
     const { ownership, store } = this.#options;
-    if (this.#targets.length === 0 && !(await hasChecks(store.db))) return;
+    if (this.#targets.length === 0 && !(await hasChecks(store.db))) return false;
     await ownership.renew();
-    if (signal.aborted) return;
+    if (signal.aborted) return true;
     const change = await this.#plan.update(ownership.shards());
     if (change !== null) {
       this.#targets = change.targets;
@@ -83,6 +83,7 @@ export class Sweep {
     }
     await this.#writer.writeDue(this.#targets, signal);
     if (this.#targets.length > 0) await this.#writer.reportDue(() => this.#counter.take(this.#targets.length));
+    return true;
   }
 
   /** Waits until the transitions that were seen are written. */

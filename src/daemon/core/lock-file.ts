@@ -1,4 +1,4 @@
-import { statSync, utimesSync } from 'node:fs';
+import { rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { isLockHeld } from '../../store/engine/instance-lock.ts';
 
@@ -20,4 +20,9 @@ export function lockSeenAt(instancesDir: string, daemonId: string, now: number):
   const file = lockFile(instancesDir, daemonId);
   if (isLockHeld(file)) return now;
   return statSync(file, { throwIfNoEntry: false })?.mtime.getTime() ?? null;
+}
+
+/** Of a daemon that died. */
+export function removeLock(instancesDir: string, daemonId: string): void {
+  rmSync(lockFile(instancesDir, daemonId), { force: true });
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { systemClock, type Clock } from '../../lib/clock.ts';
 import { type Pass, startLoop } from './loop.ts';
+import { Rest } from './rest.ts';
 
 /** Time passes only when the test says so. */
 function stoppedClock(): { clock: Clock; ring: () => void; waits: () => number[] } {
@@ -124,18 +125,19 @@ describe('a loop', () => {
 });
 
 /** A clock that the test moves, and a loop on it that is due each second. */
-async function scene(t: TestContext, pass: () => Pass | Error | void = () => undefined) {
+async function scene(t: TestContext, pass: (now: number) => Pass | Error | void = () => undefined) {
   let now = 0;
-  const { clock, ring, waits } = stoppedClock();
-  const on = { version: 'a' as string | null, passes: 0, waits };
+  const { clock: stopped, ring, waits } = stoppedClock();
+  const on = { version: 'a' as string | null, ahead: 0, passes: 0, waits };
+  const clock = { ...stopped, monotonic: () => now, now: () => now + on.ahead };
   const loop = startLoop({
     name: 'x',
-    clock: { ...clock, monotonic: () => now },
+    clock,
     everyMs: 1_000,
-    version: () => on.version,
+    rest: new Rest(clock, () => on.version),
     async once() {
       on.passes += 1;
-      const result = pass();
+      const result = pass(now);
       if (result instanceof Error) throw result;
       return result;
     },
@@ -173,6 +175,38 @@ describe('a loop that rests without commits', () => {
     loop.wake();
     await turn();
     assert.equal(on.passes, before + 1);
+  });
+
+  test('makes each pass for 10 s after the time of day was set, whichever way', async (t) => {
+    const { on, passesIn } = await scene(t);
+    await passesIn(60);
+    for (const ahead of [3_600_000, -100]) {
+      on.ahead = ahead;
+      assert.equal(await passesIn(10), 10);
+      assert.equal(await passesIn(60), 2);
+    }
+  });
+
+  test('is woken for the time that a pass answered, and waits the last of it by itself', async (t) => {
+    const { on, passesIn } = await scene(t, (now) => (now < 25_300 ? { dueMs: 25_300 - now } : {}));
+    await passesIn(15);
+    assert.equal(await passesIn(8), 0);
+    assert.equal(await passesIn(1), 1);
+    assert.deepEqual(on.waits(), [1_000]);
+    assert.equal(await passesIn(1), 1);
+    assert.deepEqual(on.waits(), [300]);
+  });
+
+  test('has one timer with all others that rest, and none once they have stopped', async () => {
+    const { clock, waits } = stoppedClock();
+    const rest = new Rest(clock, () => 'a');
+    const loops = [1_000, 2_000, 30_000].map((everyMs) =>
+      startLoop({ name: 'x', clock, everyMs, rest, once: async () => undefined, onError: assert.fail }),
+    );
+    await turn();
+    assert.equal(waits().length, 1);
+    await Promise.all(loops.map((loop) => loop.stop()));
+    assert.deepEqual(waits(), []);
   });
 
   for (const [why, pass, version] of [

@@ -1,11 +1,12 @@
 import type { Clock } from '../../lib/clock.ts';
 import { Latch } from '../../lib/flow/latch.ts';
+import { type Rest, together } from './rest.ts';
 
 /** The result of a pass. */
 export interface Pass {
   /** Counts by action, logged when one is not zero. */
   readonly did?: Readonly<Record<string, number>>;
-  /** The milliseconds until the next pass, at most the interval of the loop. With it the loop does not rest. */
+  /** The milliseconds until the next pass. Longer than the interval of the loop only where it rests. */
   readonly dueMs?: number;
 }
 
@@ -15,6 +16,7 @@ export type WakeUp =
   | 'request'
   /** The same, some milliseconds later: a claim that it causes is made first. */
   | 'after-request'
+  | 'daemon-died'
   | 'slot-free'
   | 'job-ended'
   | 'notification-due';
@@ -25,7 +27,7 @@ export interface LoopRow<Deps> {
   /** A pass is made at least this often, in milliseconds: the fallback where no wake-up arrives. */
   readonly everyMs: number | ((deps: Deps) => number);
   readonly wakeOn: readonly WakeUp[];
-  /** What a pass finds depends on nothing but the store: without commits it is made less often. */
+  /** What a pass finds depends on nothing but the store and the time that it answers: else it is made less often. */
   readonly restsWithoutCommits?: true;
   /** Absent: it always runs. */
   readonly runs?: (deps: Deps) => boolean;
@@ -53,81 +55,26 @@ interface LoopOptions {
   /** After the first good pass that follows a failed one. */
   readonly onRecovered?: (name: string) => void;
   readonly onDone?: (name: string, did: NonNullable<Pass['did']>) => void;
-  /** A loop that rests without commits: another text after each commit, null where there is no cheap way to tell. */
-  readonly version?: () => string | null;
-}
-
-/**
- * Loops that are made each second or less often are due at the same moments, so that an idle process wakes up once a
- * second and not once for each loop.
- */
-const TOGETHER_MS = 1_000;
-/** Passes go on this long after a commit, as a row may have to reach an age first. */
-const AFTER_COMMIT_MS = 10_000;
-/** And from then on a pass is made at least this often. */
-const RESTING_EVERY_MS = 30_000;
-
-const NOTHING = (): void => undefined;
-
-/** The milliseconds of a wait of about `ms`, to a moment that loops have in common. */
-function together(clock: Clock, ms: number): number {
-  if (ms < TOGETHER_MS) return ms;
-  const now = clock.monotonic();
-  return Math.round((now + ms) / TOGETHER_MS) * TOGETHER_MS - now;
-}
-
-/** Tells whether a pass may be left out, which nothing asked for. */
-class Rest {
-  readonly #clock: Clock;
-  readonly #version: () => string | null;
-  #seen: string | null = null;
-  #changedAt = 0;
-  #passAt = 0;
-
-  constructor(clock: Clock, version: () => string | null = () => null) {
-    this.#clock = clock;
-    this.#version = version;
-  }
-
-  /** To be called before a pass: what is committed during it is found by the next one. */
-  passBegins(): void {
-    this.#passAt = this.#clock.monotonic();
-    this.#look();
-  }
-
-  goesOn(): boolean {
-    const now = this.#clock.monotonic();
-    this.#look();
-    return this.#seen !== null && now - this.#changedAt > AFTER_COMMIT_MS && now - this.#passAt < RESTING_EVERY_MS;
-  }
-
-  /** A store that cannot answer is no reason to rest: the pass finds its fault. */
-  #ask(): string | null {
-    try {
-      return this.#version();
-    } catch {
-      return null;
-    }
-  }
-
-  #look(): void {
-    const version = this.#ask();
-    if (version !== this.#seen) this.#changedAt = this.#clock.monotonic();
-    this.#seen = version;
-  }
+  /** Of a loop that rests without commits. */
+  readonly rest?: Rest;
 }
 
 /** Runs a pass at once, then after each wake-up or when the time is up, one at a time. */
 export function startLoop(options: LoopOptions): Loop {
-  const { name, clock, everyMs, once, onError, onRecovered, onDone } = options;
-  const rest = new Rest(clock, options.version);
+  const { name, clock, everyMs, once, rest, onError, onRecovered, onDone } = options;
   const stopping = new AbortController();
   const bell = new Latch();
+  const ring = (): void => bell.ring();
+  const wait = ({ passAt, dueMs, isGood }: { passAt: number; dueMs: number | undefined; isGood: boolean }) => {
+    if (dueMs !== undefined && dueMs < everyMs) return clock.after(dueMs, ring);
+    if (rest === undefined || !isGood) return clock.after(together(clock, everyMs), ring);
+    return rest.wait({ passAt, everyMs, dueAt: clock.monotonic() + (dueMs ?? Number.POSITIVE_INFINITY), ring });
+  };
   const run = async (): Promise<void> => {
     let hasFailed = false;
     while (!stopping.signal.aborted) {
       let dueMs: number | undefined;
-      rest.passBegins();
+      const passAt = clock.monotonic();
       try {
         const pass = await once(stopping.signal);
         if (hasFailed) onRecovered?.(name);
@@ -140,22 +87,14 @@ export function startLoop(options: LoopOptions): Loop {
         hasFailed = true;
         onError(name, error);
       }
-      const mayRest = !hasFailed && dueMs === undefined;
-      const timer = { cancel: NOTHING };
-      const wait = (ms: number): void => {
-        timer.cancel = clock.after(ms, () => {
-          if (mayRest && rest.goesOn()) wait(together(clock, everyMs));
-          else bell.ring();
-        });
-      };
-      wait(dueMs !== undefined && dueMs < everyMs ? dueMs : together(clock, everyMs));
+      const cancel = wait({ passAt, dueMs, isGood: !hasFailed });
       await bell.wait(stopping.signal);
-      timer.cancel();
+      cancel();
     }
   };
   const running = run();
   return {
-    wake: () => bell.ring(),
+    wake: ring,
     async stop() {
       stopping.abort();
       await running;

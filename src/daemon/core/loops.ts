@@ -17,10 +17,13 @@ import { workflowsLoop, type NextStepsDeps } from '../workflows/next-steps.ts';
 import { type LeaseDeps, leaseLoop } from './lease.ts';
 import { type Loop, type LoopRow, startLoop, type WakeUp } from './loop.ts';
 import { modesLoop, type ModesLoopDeps } from './mode-watch.ts';
+import { presenceLoop, type PresenceDeps } from './presence.ts';
+import { Rest } from './rest.ts';
 import type { Signals } from './signals.ts';
 
 /** What the loops work with: each takes its part. */
 type LoopDeps = ExpireDeps &
+  PresenceDeps &
   RescueDeps &
   WorkLoopDeps &
   OutcomeDeps &
@@ -42,6 +45,7 @@ type LoopDeps = ExpireDeps &
 /** Every loop of a daemon, in the order in which they start. */
 const LOOPS: readonly LoopRow<LoopDeps>[] = [
   expireLoop,
+  presenceLoop,
   rescueLoop,
   claimLoop,
   cancelLoop,
@@ -72,6 +76,7 @@ export class Loops {
     const onRecovered = (name: string): void => void signals.emit('loop:recovered', { name });
     const onDone = (name: string, did: Readonly<Record<string, number>>): void =>
       void signals.emit('loop:done', { name, did });
+    const rest = new Rest(clock, () => store.version());
     for (const row of LOOPS) {
       if (row.runs?.(deps) === false) continue;
       const everyMs = typeof row.everyMs === 'number' ? row.everyMs : row.everyMs(deps);
@@ -86,7 +91,7 @@ export class Loops {
           onError,
           onRecovered,
           onDone,
-          ...(row.restsWithoutCommits === true ? { version: () => store.version() } : {}),
+          ...(row.restsWithoutCommits === true ? { rest } : {}),
         }),
       });
     }

@@ -1,6 +1,8 @@
 import { endMutes } from '../../reaction/mute-endings.ts';
 import { endSilences } from '../../reaction/silence-endings.ts';
 import type { ReactionDeps } from '../../reaction/types.ts';
+import { nextMuteEnd } from '../../store/rules/mutes.ts';
+import { nextSilenceEnd } from '../../store/rules/silences.ts';
 import type { LoopRow } from '../core/loop.ts';
 
 /** Interval of the search for mutes and silences that have ended, in milliseconds: the exact second does not matter. */
@@ -10,8 +12,17 @@ export const endingsLoop: LoopRow<{ readonly reaction: ReactionDeps }> = {
   name: 'endings',
   everyMs: ENDINGS_EVERY_MS,
   wakeOn: [],
-  once: async ({ reaction }, signal) => {
+  restsWithoutCommits: true,
+  async once({ reaction }, signal) {
     const mutes = await endMutes(reaction, signal);
-    return { did: { mutes_ended: mutes, silences_ended: await endSilences(reaction, signal) } };
+    const did = { mutes_ended: mutes, silences_ended: await endSilences(reaction, signal) };
+    const leftMs = await untilNextEnd(reaction);
+    return leftMs === null ? { did } : { did, dueMs: Math.max(leftMs, ENDINGS_EVERY_MS) };
   },
 };
+
+/** Milliseconds, not above 0 where it has come; null where nothing is muted or silenced. */
+async function untilNextEnd({ store, clock }: ReactionDeps): Promise<number | null> {
+  const ends = [await nextMuteEnd(store.db), await nextSilenceEnd(store.db)].filter((end) => end !== null);
+  return ends.length === 0 ? null : Math.min(...ends) - (await store.dialect.clock(store.db, clock.now()));
+}

@@ -9,6 +9,8 @@ import { fenceOf, recordLeader } from '../../store/jobs/claims.ts';
 import { holdLock } from '../../store/engine/instance-lock.ts';
 import { findJob, getJob } from '../../store/jobs/jobs.ts';
 import { lockFile } from '../core/lock-file.ts';
+import type { Pass } from '../core/loop.ts';
+import { Presence } from '../core/presence.ts';
 import { claim, endJob } from './job-transitions.ts';
 import { rescueOnce, type RescueDeps } from './rescue.ts';
 import { createSignals } from '../core/signals.ts';
@@ -23,7 +25,7 @@ interface Scene extends TestStore {
   readonly announced: string[];
   /** The jobs whose control groups exist, and what was the state of each when its group was removed. */
   readonly groups: Map<string, string | null>;
-  rescue(left?: number[], formerRunsDirs?: string[]): Promise<void>;
+  rescue(left?: number[], formerRunsDirs?: string[]): Promise<Pass>;
   state(id: string): Promise<string>;
 }
 
@@ -35,7 +37,8 @@ async function scene(t: TestContext): Promise<Scene> {
   const announced: string[] = [];
   const groups: Scene['groups'] = new Map();
   const state = async (id: string): Promise<string> => (await getJob(setup.store.db, id)).state;
-  const rescue = (left: number[] = [], formerRunsDirs: string[] = []): Promise<void> => {
+  const presence = new Presence({ ...setup, clock: systemClock, self: () => self });
+  const rescue = async (left: number[] = [], formerRunsDirs: string[] = []): Promise<Pass> => {
     const deps: RescueDeps = {
       ...setup,
       formerRunsDirs,
@@ -53,6 +56,7 @@ async function scene(t: TestContext): Promise<Scene> {
       signals: createSignals(),
       self: () => self,
     };
+    await presence.look();
     return rescueOnce(deps, new AbortController().signal);
   };
   return { ...setup, self, asked, announced, groups, rescue, state };
@@ -114,7 +118,7 @@ describe('rescue', () => {
     const on = await scene(t);
     const id = await runningJob(on, await on.daemon(), 'k');
     await on.job('k');
-    await on.rescue([4_000_001]);
+    assert.ok('dueMs' in (await on.rescue([4_000_001])), 'it is tried again, with or without a commit');
     assert.deepEqual([await on.state(id), on.announced], ['running', []]);
     assert.deepEqual(await on.store.write((tx) => claim(tx, { id: on.self, node: 'here' }, 5)), []);
     await on.rescue();

@@ -1,5 +1,5 @@
-import type { LoopRow } from '../core/loop.ts';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import type { LoopRow, Pass } from '../core/loop.ts';
+import { existsSync, readdirSync } from 'node:fs';
 import { deathReason } from '../../domain/jobs/end-reason.ts';
 import { isTerminal, STOP_GRACE_MS } from '../../domain/jobs/job.ts';
 import { KINDS } from '../../domain/jobs/kinds.ts';
@@ -9,11 +9,9 @@ import type { endTree } from '../../runners/process/tree.ts';
 import { termDirOf } from '../../runners/process/term-once.ts';
 import { findRunDir, jobIdOf, removeRunDir } from '../../runners/run-dir.ts';
 import { fenceOf, type JobEnd } from '../../store/jobs/claims.ts';
-import { expireLeases, listOrphans, listOthers, markStopped, type Orphan } from '../../store/maintenance/daemons.ts';
-import { isLockHeld } from '../../store/engine/instance-lock.ts';
+import { listOrphans, type Orphan } from '../../store/maintenance/daemons.ts';
 import { findJob } from '../../store/jobs/jobs.ts';
 import type { Machine } from '../core/identity.ts';
-import { lockFile, lockSeenAt, touchLock } from '../core/lock-file.ts';
 import { endJob } from './job-transitions.ts';
 import type { Signals } from '../core/signals.ts';
 import type { RecoverDeps, RunKinds } from './run-support.ts';
@@ -22,7 +20,6 @@ export interface RescueDeps extends RecoverDeps {
   readonly clock: Clock;
   readonly machine: Machine;
   readonly kinds: RunKinds;
-  readonly instancesDir: string;
   /** Where run directories were before the account of jobs, or the build, was another one. */
   readonly formerRunsDirs?: readonly string[];
   readonly endTree: typeof endTree;
@@ -32,23 +29,23 @@ export interface RescueDeps extends RecoverDeps {
   readonly self: () => string;
 }
 
-/** The interval at which daemons check each other, in milliseconds. */
+/** The interval of the search for jobs without a daemon, in milliseconds. */
 const RESCUE_EVERY_MS = 2_000;
 /** The rescue waits for the sweep, so a directory that a process keeps filling is left to the next pass. */
 const SWEEP_WITHIN_MS = 1_000;
 
 /**
- * Finds dead daemons and ends their jobs: first the processes, then the job as `interrupted`, which releases its
- * concurrency key. No job is run again automatically.
+ * Ends the jobs of dead daemons: first the processes, then the job as `interrupted`, which releases its concurrency
+ * key. No job is run again automatically. Those whose processes do not end are tried again.
  */
-export async function rescueOnce(deps: RescueDeps, signal: AbortSignal): Promise<void> {
-  await recordDeaths(deps);
+export async function rescueOnce(deps: RescueDeps, signal: AbortSignal): Promise<Pass> {
   const orphans = (await listOrphans(deps.store.db)).filter((job) => job.daemon_id !== deps.self());
   await Promise.all(orphans.map((job) => rescueJob(holding(deps, job.id), job, signal)));
   // An operator may remove a former folder while this runs.
   for (const runsDir of [deps.runsDir, ...(deps.formerRunsDirs ?? []).filter((dir) => existsSync(dir))])
     await sweepRunDirs({ ...deps, runsDir });
   await sweepGroups(deps);
+  return orphans.length > 0 ? { dueMs: RESCUE_EVERY_MS } : {};
 }
 
 /** The group of a job is removed before its end is written, so one that remains has no owner. */
@@ -77,22 +74,6 @@ async function sweepRunDirs(deps: RescueDeps): Promise<void> {
     const found = await deps.kinds[job.kind].recover(deps, job);
     if (found !== null) await store.write(found);
     await removeRunDir(findRunDir(runsDir, job.id), deps.clock, SWEEP_WITHIN_MS);
-  }
-}
-
-async function recordDeaths({ store, clock, instancesDir, self }: RescueDeps): Promise<void> {
-  if (store.dialect.liveness === 'lease') {
-    const others = await listOthers(store.db, self());
-    if (others.length > 0) await store.write((tx) => expireLeases(tx, self()));
-    return;
-  }
-  touchLock(instancesDir, self(), clock.now());
-  for (const other of await listOthers(store.db, self())) {
-    const file = lockFile(instancesDir, other.id);
-    if (isLockHeld(file)) continue;
-    const seenAt = lockSeenAt(instancesDir, other.id, clock.now()) ?? clock.now();
-    await store.write((tx) => markStopped(tx, other.id, seenAt));
-    rmSync(file, { force: true });
   }
 }
 
@@ -145,6 +126,7 @@ async function endSurvivors(deps: RescueDeps, job: Orphan, signal: AbortSignal):
 export const rescueLoop: LoopRow<RescueDeps> = {
   name: 'rescue',
   everyMs: RESCUE_EVERY_MS,
-  wakeOn: [],
+  wakeOn: ['daemon-died'],
+  restsWithoutCommits: true,
   once: rescueOnce,
 };

@@ -31,7 +31,7 @@ interface ScheduleDeps extends QueueDeps {
 
 /**
  * The interval of passes if no slot is near, in milliseconds: a pass also finds the schedules of other processes and a
- * clock that jumped. A pass without a due slot reads one row of an index.
+ * clock that jumped, without which the loop rests. A pass without a due slot reads one row of an index.
  */
 const SCHEDULE_EVERY_MS = 1_000;
 /** The size of a batch, which bounds the work after a long stop. */
@@ -57,8 +57,8 @@ export class Scheduler {
     this.#mayBeOff = true;
   }
 
-  /** Takes every due slot. Returns the milliseconds until the next one, at most SCHEDULE_EVERY_MS. */
-  async sweepOnce(signal?: AbortSignal): Promise<number> {
+  /** Takes every due slot. Returns the milliseconds until the next one; null without one. */
+  async sweepOnce(signal?: AbortSignal): Promise<number | null> {
     const { db } = this.#deps.store;
     const ended = (): boolean => signal?.aborted === true;
     if (this.#mayBeOff) await this.#now();
@@ -69,11 +69,11 @@ export class Scheduler {
       const next = await nextSlot(db);
       if (next === null) break;
       const now = await this.#now();
-      if (next > now) return Math.min(next - now, SCHEDULE_EVERY_MS);
+      if (next > now) return next - now;
       const read = await this.#reader();
       await allOf((await listDue(db, now, BATCH)).map((row) => this.#take(row, slotAfter(read, row, now))));
     }
-    return SCHEDULE_EVERY_MS;
+    return null;
   }
 
   /** The time of the store. In the first pass, and after the clock was set back, every next slot is computed again. */
@@ -201,5 +201,9 @@ export const scheduleLoop: LoopRow<ScheduleLoopDeps> = {
   name: 'schedule',
   everyMs: SCHEDULE_EVERY_MS,
   wakeOn: [],
-  once: async ({ scheduler }, signal) => ({ dueMs: await scheduler.sweepOnce(signal) }),
+  restsWithoutCommits: true,
+  async once({ scheduler }, signal) {
+    const dueMs = await scheduler.sweepOnce(signal);
+    return dueMs === null ? {} : { dueMs };
+  },
 };

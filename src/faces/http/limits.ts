@@ -25,7 +25,10 @@ export interface HttpLimits {
   readonly headersMs: number;
   /** The same for headers and body together. Streams are not affected: their request is complete. */
   readonly requestMs: number;
-  /** Interval of the check of the two above; with Node's default of 30 s the 10 s would become 40. */
+  /**
+   * Interval of the check of the two above, while there is a connection; with Node's default of 30 s the 10 s would
+   * become 40.
+   */
   readonly checkMs: number;
   /** How long an idle connection waits for its next request. */
   readonly keepAliveMs: number;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
-import { PeerCounter } from './peer-counter.ts';
+import { PeerCounter } from './connections/peer-counter.ts';
 import { Peers } from './peers.ts';
 
 function request(from: string, headers: Readonly<Record<string, string>> = {}): IncomingMessage {

@@ -3,13 +3,14 @@ import { type AddressInfo, isIP, Socket } from 'node:net';
 import { type Clock, pause } from '../../lib/clock.ts';
 import { encodeFailure } from '../../operations/core/envelope.ts';
 import { Failure, failureRow } from '../../domain/failure.ts';
-import { limitWorkOfConnections } from './connection-limit.ts';
+import { limitWorkOfConnections } from './connections/connection-limit.ts';
 import { JSON_HEADERS } from './headers.ts';
-import { descriptorOf, IdleConnections } from './idle-connections.ts';
+import { descriptorOf, IdleConnections } from './connections/idle-connections.ts';
 import { HTTP_LIMITS, type HttpLimits } from './limits.ts';
-import { PeerCounter } from './peer-counter.ts';
+import { PeerCounter } from './connections/peer-counter.ts';
 import { Peers } from './peers.ts';
 import { type Exchange, type FaceLog, Sender } from './sender.ts';
+import { checkWhileConnected } from './connections/slow-requests.ts';
 
 /** How often a closing listener checks for idle connections. */
 const IDLE_LOOK_MS = 20;
@@ -122,7 +123,6 @@ function createLimitedServer(limits: HttpLimits, peers: Peers, serve: RequestLis
     {
       headersTimeout: limits.headersMs,
       requestTimeout: limits.requestMs,
-      connectionsCheckingInterval: limits.checkMs,
       keepAliveTimeout: limits.keepAliveMs,
       maxHeaderSize: limits.headerBytes,
       insecureHTTPParser: false,
@@ -136,6 +136,7 @@ function createLimitedServer(limits: HttpLimits, peers: Peers, serve: RequestLis
   // An unknown expectation must not cause an answer that is not an envelope.
   server.on('checkExpectation', listener);
   limitConnections(server, limits, peers);
+  checkWhileConnected(server, limits.checkMs);
   return server;
 }
 

@@ -53,6 +53,15 @@ const overMutes = prepared<{ now: number; limit: number }, MuteRow>((db, value) 
     .limit(value('limit')),
 );
 
+/** When the next end comes that is not recorded yet, in milliseconds by the store's clock; null without one. */
+export async function nextMuteEnd(db: Db): Promise<number | null> {
+  return (await nextMute(db, {})).rows[0]?.expires_at ?? null;
+}
+
+const nextMute = prepared<object, Pick<MuteRow, 'expires_at'>>((db) =>
+  db.selectFrom('mutes').select('expires_at').where('ended_at', 'is', null).orderBy('expires_at').limit(1),
+);
+
 /** Notes the end; false when somebody else did, or removed the mute. */
 export function endMute(tx: Tx, id: string): Promise<boolean> {
   const update = tx.db.updateTable('mutes').set({ ended_at: tx.now }).where('id', '=', id);

@@ -114,6 +114,15 @@ const overSilences = prepared<{ now: number; limit: number }, SilenceRow>((db, v
     .limit(value('limit')),
 );
 
+/** When the next end comes that is not recorded yet, in milliseconds by the store's clock; null without one. */
+export async function nextSilenceEnd(db: Db): Promise<number | null> {
+  return (await nextSilence(db, {})).rows[0]?.expires_at ?? null;
+}
+
+const nextSilence = prepared<object, Pick<SilenceRow, 'expires_at'>>((db) =>
+  db.selectFrom('silences').select('expires_at').where('ended_at', 'is', null).orderBy('expires_at').limit(1),
+);
+
 /** False when somebody else noted its end. */
 export function noteSilenceEnd(tx: Tx, id: string): Promise<boolean> {
   tx.announce();

@@ -5,6 +5,7 @@ import type { EventStatus } from '../../../src/domain/events/event.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { TaskSlicer } from '../../../src/lib/flow/cooperative.ts';
+import { endingsLoop } from '../../../src/daemon/events/endings.ts';
 import { evaluateEnding, endMutes } from '../../../src/reaction/mute-endings.ts';
 import type { ReactionDeps } from '../../../src/reaction/types.ts';
 import { CompiledRules } from '../../../src/reaction/rules/compiled-rules.ts';
@@ -131,6 +132,17 @@ for (const engine of ENGINES) {
         /There is no mute/,
       );
       assert.equal(await store.write((tx) => endMute(tx, id)), false);
+    });
+
+    test('the loop of their ends asks again when the next one ends, and rests without one', async (t) => {
+      const { store, deps } = await openStoreOf(t, engine);
+      const pass = () => endingsLoop.once({ reaction: deps }, new AbortController().signal);
+      assert.deepEqual(await pass(), { did: { mutes_ended: 0, silences_ended: 0 } });
+      await put(store, GONE);
+      await put(store, { expires_at: Date.now() + 3_600_000 });
+      const { did, dueMs = 0 } = (await pass()) ?? {};
+      assert.deepEqual(did, { mutes_ended: 1, silences_ended: 0 });
+      assert.ok(dueMs > 3_500_000 && dueMs <= 3_600_000, `${dueMs} ms`);
     });
 
     test('make one event if a muted alert still fires, also for concurrent passes', async (t) => {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
-import type { HttpLimits } from './limits.ts';
+import type { HttpLimits } from '../limits.ts';
 
 type Limits = Pick<HttpLimits, 'pipelined' | 'shortChunks' | 'chunkBytes'>;
 

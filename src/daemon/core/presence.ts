@@ -1,0 +1,64 @@
+import type { Clock } from '../../lib/clock.ts';
+import { isLockHeld } from '../../store/engine/instance-lock.ts';
+import { whileUnchanged } from '../../store/engine/read-cache.ts';
+import { expireLeases, listOthers, markStopped } from '../../store/maintenance/daemons.ts';
+import type { DaemonRow } from '../../store/schema/schema.ts';
+import type { Store } from '../../store/store.ts';
+import { lockFile, lockSeenAt, removeLock, touchLock } from './lock-file.ts';
+import type { LoopRow, WakeUp } from './loop.ts';
+
+interface PresenceOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly instancesDir: string;
+  /** The id of this daemon. */
+  readonly self: () => string;
+}
+
+/** The interval at which a daemon notes that it lives, and looks whether the others do, in milliseconds. */
+const PRESENCE_EVERY_MS = 2_000;
+
+/** Which daemons of the store live: each notes it for the others, who record its death. */
+export class Presence {
+  readonly #options: PresenceOptions;
+  readonly #others: (self: string) => Promise<DaemonRow[]>;
+
+  constructor(options: PresenceOptions) {
+    const { store } = options;
+    this.#options = options;
+    this.#others = whileUnchanged(store, (self) => listOthers(store.db, self));
+  }
+
+  /** Notes that this daemon lives, and records which others have died. Returns whether one may have. */
+  async look(): Promise<boolean> {
+    const { store, clock, instancesDir, self } = this.#options;
+    const others = await this.#others(self());
+    if (store.dialect.liveness === 'lease') {
+      // Which leases have run out, the database says.
+      if (others.length > 0) await store.write((tx) => expireLeases(tx, self()));
+      return others.length > 0;
+    }
+    touchLock(instancesDir, self(), clock.now());
+    const dead = others.filter(({ id }) => !isLockHeld(lockFile(instancesDir, id)));
+    for (const { id } of dead) {
+      const seenAt = lockSeenAt(instancesDir, id, clock.now()) ?? clock.now();
+      await store.write((tx) => markStopped(tx, id, seenAt));
+      removeLock(instancesDir, id);
+    }
+    return dead.length > 0;
+  }
+}
+
+export interface PresenceDeps {
+  readonly presence: Presence;
+  readonly wakeUp: (why: WakeUp) => void;
+}
+
+export const presenceLoop: LoopRow<PresenceDeps> = {
+  name: 'presence',
+  everyMs: PRESENCE_EVERY_MS,
+  wakeOn: [],
+  async once({ presence, wakeUp }) {
+    if (await presence.look()) wakeUp('daemon-died');
+  },
+};
