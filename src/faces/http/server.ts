@@ -3,9 +3,8 @@ import { type AddressInfo, isIP, Socket } from 'node:net';
 import { type Clock, pause } from '../../lib/clock.ts';
 import { encodeFailure } from '../../operations/core/envelope.ts';
 import { Failure, failureRow } from '../../domain/failure.ts';
-import { limitWorkOfConnections } from './connections/connection-limit.ts';
 import { JSON_HEADERS } from './headers.ts';
-import { descriptorOf, IdleConnections } from './connections/idle-connections.ts';
+import { descriptorOf, OpenConnections } from './connections/open-connections.ts';
 import { HTTP_LIMITS, type HttpLimits } from './limits.ts';
 import { PeerCounter } from './connections/peer-counter.ts';
 import { Peers } from './peers.ts';
@@ -46,11 +45,9 @@ export class Listener {
   readonly limits: HttpLimits;
   readonly peers: Peers;
   readonly sender: Sender;
-  /** The number of open connections. */
-  connections = 0;
   readonly #clock: Clock;
   readonly #server: Server;
-  readonly #idle: IdleConnections;
+  readonly #open: OpenConnections;
   #closed: Promise<void> | null = null;
 
   constructor(
@@ -62,12 +59,14 @@ export class Listener {
     this.peers = peers;
     this.#clock = clock;
     this.sender = new Sender(this.limits, clock, log, peers);
-    this.#server = createLimitedServer(this.limits, peers, (request, response) => serve({ request, response }));
-    this.#idle = new IdleConnections(this.#server);
-    this.#server.on('connection', (socket) => {
-      this.connections += 1;
-      socket.once('close', () => (this.connections -= 1));
-    });
+    this.#open = new OpenConnections(this.limits);
+    const serveOne: RequestListener = (request, response) => serve({ request, response });
+    this.#server = createLimitedServer(this.limits, peers, this.#open, serveOne);
+  }
+
+  /** The number of open connections. */
+  get connections(): number {
+    return this.#open.count;
   }
 
   /**
@@ -104,7 +103,7 @@ export class Listener {
     const listening = fd === null ? null : copy(fd);
     if (listening === null) return null;
     const idle: number[] = [];
-    this.#idle.release((each) => idle.push(...[copy(each)].filter((kept) => kept !== null)));
+    this.#open.releaseIdle((each) => idle.push(...[copy(each)].filter((kept) => kept !== null)));
     return { listening, idle };
   }
 
@@ -117,8 +116,8 @@ export class Listener {
 }
 
 /** A plain HTTP server with our limits. It uses Node's strict parser, never the lenient one. */
-function createLimitedServer(limits: HttpLimits, peers: Peers, serve: RequestListener): Server {
-  const listener = limitWorkOfConnections(limits, limitRequests(limits, peers, serve));
+function createLimitedServer(limits: HttpLimits, peers: Peers, open: OpenConnections, serve: RequestListener): Server {
+  const listener = open.limitWork(limitRequests(limits, peers, serve));
   const server = createServer(
     {
       headersTimeout: limits.headersMs,
@@ -136,6 +135,7 @@ function createLimitedServer(limits: HttpLimits, peers: Peers, serve: RequestLis
   // An unknown expectation must not cause an answer that is not an envelope.
   server.on('checkExpectation', listener);
   limitConnections(server, limits, peers);
+  open.follow(server);
   checkWhileConnected(server, limits.checkMs);
   return server;
 }
