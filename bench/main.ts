@@ -2,7 +2,7 @@
  * `npm run bench -- [PART ...] [--quick] [--save]`: measures the program, as a package carries it, against floors of
  * the same run and prints each figure with its floor, their ratio, the goal and whether it was met; it asserts nothing.
  * With no part named all of them run, in this order, in 17 minutes, or 50 where a start takes long (`--quick`: 7);
- * `--save` writes bench/results.md after each part. `--help` names the parts.
+ * `--save` writes bench/results.md after each part, and keeps there what it did not run. `--help` names the parts.
  *
  * A part is one file in parts/, a floor one in floors/; children/ are programs that a part starts, load.ts is the
  * generator of load, kit/ is what parts share. Processes and directories are ended and removed however the bench ends.
@@ -13,7 +13,8 @@ import { BUNDLE, bundle } from '../scripts/bundle.ts';
 import type { Part } from './kit/bench.ts';
 import { removeFilled } from './kit/filled.ts';
 import { QUIET_KEYS, thisMachine } from './kit/machine.ts';
-import { Report } from './kit/report.ts';
+import { HOW_TO_READ, Report } from './kit/report.ts';
+import { resultsFile, sectionsOf } from './kit/results.ts';
 import { clearScratch, clearScratchNow } from './kit/scratch.ts';
 import { monotonicMs } from './kit/time.ts';
 import { mcp } from './parts/agents/mcp.ts';
@@ -124,7 +125,8 @@ async function main({ parts, quick, save }: Arguments): Promise<number> {
   for (const key of QUIET_KEYS) process.stdout.write(`${key}: ${machine[key]}\n`);
   await bundle(BUNDLE);
   const before = monotonicMs();
-  let done = 0;
+  const earlier = sectionsOf(RESULTS);
+  const done = new Set<string>();
   for (const name of parts) {
     report.begin(name);
     try {
@@ -134,9 +136,11 @@ async function main({ parts, quick, save }: Arguments): Promise<number> {
       await clearScratch();
       removeFilled();
     }
-    done += 1;
+    done.add(name);
+    if (!save) continue;
     // After each part: a run that is ended before its time keeps what it measured.
-    if (save) writeFileSync(RESULTS, report.markdown(machine, ranAs(quick, done, parts.length, before)));
+    const newest = report.markdown(machine, ranAs(quick, done.size, parts.length, before));
+    writeFileSync(RESULTS, resultsFile(HOW_TO_READ, newest, earlier, done));
   }
   const seconds = secondsSince(before);
   process.stdout.write(

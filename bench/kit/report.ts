@@ -36,7 +36,9 @@ interface Row {
   readonly verdict: string;
 }
 
-const HOW_TO_READ = `## How to read
+export const HOW_TO_READ = `# Bench
+
+## How to read
 
 \`npm run bench\` measures the real program as a package carries it, with \`synchronous=FULL\` and every answer sent
 after its commit. Absolute figures say as much about the machine as about the program, so each is shown beside a
@@ -46,7 +48,8 @@ where one makes sense and an amount otherwise. \`ok\` and \`miss\` compare with 
 comes from a separate process, the same one for the floor. Figures of a busy machine are worth nothing: let it do
 nothing else.
 
-\`npm run bench -- PART ...\` runs some parts, \`--quick\` shortens all of them, \`--save\` writes this file.
+\`npm run bench -- PART ...\` runs some parts, \`--quick\` shortens all of them, \`--save\` writes this file: the parts
+that it did not run stay below it, with the machine and the day of the run that measured them.
 `;
 
 export class Report {
@@ -98,6 +101,7 @@ export class Report {
     return this.#rows.filter((row) => row.verdict === 'failed').length;
   }
 
+  /** A section of bench/results.md. */
   markdown(machine: Machine, how: string): string {
     const facts = MACHINE_KEYS.map((key) => `- ${key}: ${machine[key]}`).join('\n');
     const rows = this.#rows.map(
@@ -109,7 +113,7 @@ export class Report {
       '| --- | --- | ---: | --- | ---: | --- | --- |',
       ...rows,
     ].join('\n');
-    return `# Bench\n\n${HOW_TO_READ}\n## Figures\n\n${facts}\n- run: ${how}\n\n${table}\n`;
+    return `${facts}\n- run: ${how}\n\n${table}\n`;
   }
 }
 
