@@ -11,8 +11,7 @@ const DOOR = 'src/runners/run-files/';
 export const PATH_USERS: Readonly<Record<string, string>> = {
   'src/daemon/core/identity.ts': 'reads the machine id and removes lock files of daemons, outside of runs',
   'src/daemon/core/lock-file.ts': 'reads and sets the times of lock files of daemons and removes them, outside of runs',
-  'src/daemon/jobs/rescue.ts':
-    'lists the folder of all runs, which only the service writes, and removes lock files of daemons',
+  'src/daemon/jobs/rescue.ts': 'lists the folder of all runs, which only the service writes',
   'test/support/store/job-store.ts': 'makes folders for tests',
   'src/daemon/backups/run-support.ts': 'removes files of the folder of backups, which no run may write',
   'src/runners/backup/backup.ts':

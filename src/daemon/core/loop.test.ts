@@ -125,19 +125,20 @@ describe('a loop', () => {
 });
 
 /** A clock that the test moves, and a loop on it that is due each second. */
-async function scene(t: TestContext, pass: (now: number) => Pass | Error | void = () => undefined) {
+async function scene(t: TestContext, pass: (now: number) => Pass | Error | void | Promise<void> = () => undefined) {
   let now = 0;
   const { clock: stopped, ring, waits } = stoppedClock();
   const on = { version: 'a' as string | null, ahead: 0, passes: 0, waits };
   const clock = { ...stopped, monotonic: () => now, now: () => now + on.ahead };
+  const rest = new Rest(clock, () => on.version);
   const loop = startLoop({
     name: 'x',
     clock,
     everyMs: 1_000,
-    rest: new Rest(clock, () => on.version),
+    rest,
     async once() {
       on.passes += 1;
-      const result = pass(now);
+      const result = await pass(now);
       if (result instanceof Error) throw result;
       return result;
     },
@@ -155,7 +156,7 @@ async function scene(t: TestContext, pass: (now: number) => Pass | Error | void 
     }
     return on.passes - before;
   };
-  return { on, loop, passesIn };
+  return { on, clock, rest, loop, passesIn };
 }
 
 describe('a loop that rests without commits', () => {
@@ -188,13 +189,37 @@ describe('a loop that rests without commits', () => {
   });
 
   test('is woken for the time that a pass answered, and waits the last of it by itself', async (t) => {
-    const { on, passesIn } = await scene(t, (now) => (now < 25_300 ? { dueMs: 25_300 - now } : {}));
+    const { on, passesIn } = await scene(t, (now) => (now < 25_300 ? { restMs: 25_300 - now } : {}));
     await passesIn(15);
     assert.equal(await passesIn(8), 0);
     assert.equal(await passesIn(1), 1);
     assert.deepEqual(on.waits(), [1_000]);
     assert.equal(await passesIn(1), 1);
     assert.deepEqual(on.waits(), [300]);
+  });
+
+  test('makes a pass after a long one, during which another loop saw the commit', async (t) => {
+    let over = Promise.withResolvers<void>();
+    over.resolve();
+    const { on, clock, rest, loop, passesIn } = await scene(t, () => over.promise);
+    const other = startLoop({
+      name: 'y',
+      clock,
+      everyMs: 1_000,
+      rest,
+      once: async () => undefined,
+      onError: assert.fail,
+    });
+    t.after(() => other.stop());
+    await passesIn(60);
+    over = Promise.withResolvers();
+    loop.wake();
+    await turn();
+    on.version = 'b';
+    assert.equal(await passesIn(15), 0);
+    over.resolve();
+    await turn();
+    assert.equal(await passesIn(1), 1);
   });
 
   test('has one timer with all others that rest, and none once they have stopped', async () => {
@@ -212,6 +237,7 @@ describe('a loop that rests without commits', () => {
   for (const [why, pass, version] of [
     ['a pass has failed', () => new Error('the disk is full'), 'a'],
     ['a pass named its next time', () => ({ dueMs: 1_000 }), 'a'],
+    ['that is later than the interval', () => ({ dueMs: 500_000 }), 'a'],
     ['the store has no cheap counter', () => undefined, null],
   ] as const)
     test(`does not rest where ${why}`, async (t) => {

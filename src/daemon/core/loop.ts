@@ -6,8 +6,10 @@ import { type Rest, together } from './rest.ts';
 export interface Pass {
   /** Counts by action, logged when one is not zero. */
   readonly did?: Readonly<Record<string, number>>;
-  /** The milliseconds until the next pass. Longer than the interval of the loop only where it rests. */
+  /** The milliseconds until the next pass, at most the interval of the loop. With it the loop does not rest. */
   readonly dueMs?: number;
+  /** Of a loop that rests: without a commit nothing is due for these milliseconds; absent where it never is. */
+  readonly restMs?: number;
 }
 
 /** The wake-ups that request a pass early. */
@@ -27,7 +29,7 @@ export interface LoopRow<Deps> {
   /** A pass is made at least this often, in milliseconds: the fallback where no wake-up arrives. */
   readonly everyMs: number | ((deps: Deps) => number);
   readonly wakeOn: readonly WakeUp[];
-  /** What a pass finds depends on nothing but the store and the time that it answers: else it is made less often. */
+  /** What a pass finds depends on nothing but the store and its `restMs`: without commits it is made less often. */
   readonly restsWithoutCommits?: true;
   /** Absent: it always runs. */
   readonly runs?: (deps: Deps) => boolean;
@@ -65,29 +67,29 @@ export function startLoop(options: LoopOptions): Loop {
   const stopping = new AbortController();
   const bell = new Latch();
   const ring = (): void => bell.ring();
-  const wait = ({ passAt, dueMs, isGood }: { passAt: number; dueMs: number | undefined; isGood: boolean }) => {
-    if (dueMs !== undefined && dueMs < everyMs) return clock.after(dueMs, ring);
-    if (rest === undefined || !isGood) return clock.after(together(clock, everyMs), ring);
-    return rest.wait({ passAt, everyMs, dueAt: clock.monotonic() + (dueMs ?? Number.POSITIVE_INFINITY), ring });
+  const wait = (passAt: number, { dueMs, restMs = Number.POSITIVE_INFINITY }: Pass, isGood: boolean) => {
+    const soonMs = dueMs ?? restMs;
+    if (soonMs < everyMs) return clock.after(soonMs, ring);
+    if (rest === undefined || dueMs !== undefined || !isGood) return clock.after(together(clock, everyMs), ring);
+    return rest.wait({ passAt, everyMs, dueAt: clock.monotonic() + restMs, ring });
   };
   const run = async (): Promise<void> => {
     let hasFailed = false;
     while (!stopping.signal.aborted) {
-      let dueMs: number | undefined;
+      let pass: Pass = {};
       const passAt = clock.monotonic();
       try {
-        const pass = await once(stopping.signal);
+        pass = (await once(stopping.signal)) ?? {};
         if (hasFailed) onRecovered?.(name);
         hasFailed = false;
-        dueMs = pass?.dueMs;
-        if (pass?.did !== undefined && Object.values(pass.did).some((count) => count > 0)) onDone?.(name, pass.did);
+        if (pass.did !== undefined && Object.values(pass.did).some((count) => count > 0)) onDone?.(name, pass.did);
       } catch (error) {
         // The stop ended the pass: that is no fault.
         if (stopping.signal.aborted && error === stopping.signal.reason) break;
         hasFailed = true;
         onError(name, error);
       }
-      const cancel = wait({ passAt, dueMs, isGood: !hasFailed });
+      const cancel = wait(passAt, pass, !hasFailed);
       await bell.wait(stopping.signal);
       cancel();
     }

@@ -29,15 +29,12 @@ export class Presence {
     this.#others = whileUnchanged(store, (self) => listOthers(store.db, self));
   }
 
-  /** Notes that this daemon lives, and records which others have died. Returns whether one may have. */
+  /** Notes that this daemon lives, and records which others have died. True where one has. */
   async look(): Promise<boolean> {
     const { store, clock, instancesDir, self } = this.#options;
     const others = await this.#others(self());
-    if (store.dialect.liveness === 'lease') {
-      // Which leases have run out, the database says.
-      if (others.length > 0) await store.write((tx) => expireLeases(tx, self()));
-      return others.length > 0;
-    }
+    if (store.dialect.liveness === 'lease')
+      return others.length > 0 && (await store.write((tx) => expireLeases(tx, self())));
     touchLock(instancesDir, self(), clock.now());
     const dead = others.filter(({ id }) => !isLockHeld(lockFile(instancesDir, id)));
     for (const { id } of dead) {

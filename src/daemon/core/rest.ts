@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
  * second and not once for each loop.
  */
 const TOGETHER_MS = 1_000;
-/** A loop that waits for a moment is woken this long before it, and then waits for it with its own timer. */
+/** A loop that rests until a moment is woken this long before it: its next pass is due within its interval then. */
 const NEAR_MS = 1_500;
 /** Passes go on this long after a commit, as a row may have to reach an age first. */
 const AFTER_COMMIT_MS = 10_000;
@@ -76,8 +76,8 @@ export class Rest {
     for (const sleeper of this.#sleepers) {
       const { passAt, everyMs, dueAt, ring } = sleeper;
       // Half a second early is a pass at the moment that is nearest.
-      const isDue = dueAt - now < NEAR_MS || now - passAt > (isAwake ? everyMs : RESTING_EVERY_MS) - TOGETHER_MS / 2;
-      if (!isDue) continue;
+      const isOld = now - passAt > (isAwake || passAt < this.#changedAt ? everyMs : RESTING_EVERY_MS) - TOGETHER_MS / 2;
+      if (!isOld && dueAt - now >= NEAR_MS) continue;
       this.#sleepers.delete(sleeper);
       ring();
     }

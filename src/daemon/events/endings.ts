@@ -17,7 +17,9 @@ export const endingsLoop: LoopRow<{ readonly reaction: ReactionDeps }> = {
     const mutes = await endMutes(reaction, signal);
     const did = { mutes_ended: mutes, silences_ended: await endSilences(reaction, signal) };
     const leftMs = await untilNextEnd(reaction);
-    return leftMs === null ? { did } : { did, dueMs: Math.max(leftMs, ENDINGS_EVERY_MS) };
+    if (leftMs === null) return { did };
+    // One that is left over has to wait for a rule that has just changed.
+    return leftMs > 0 ? { did, restMs: leftMs } : { did, dueMs: ENDINGS_EVERY_MS };
   },
 };
 

@@ -10,9 +10,9 @@ import { holdLock } from '../../store/engine/instance-lock.ts';
 import { findJob, getJob } from '../../store/jobs/jobs.ts';
 import { lockFile } from '../core/lock-file.ts';
 import type { Pass } from '../core/loop.ts';
-import { Presence } from '../core/presence.ts';
+import { Presence, presenceLoop } from '../core/presence.ts';
 import { claim, endJob } from './job-transitions.ts';
-import { rescueOnce, type RescueDeps } from './rescue.ts';
+import { rescueLoop, rescueOnce, type RescueDeps } from './rescue.ts';
 import { createSignals } from '../core/signals.ts';
 import { HERE, openTestStore, type TestStore } from '../../../test/support/store/job-store.ts';
 
@@ -134,6 +134,16 @@ describe('rescue', () => {
     await on.rescue();
     for (const id of ids) assert.equal(await on.state(id), 'running');
     assert.deepEqual(on.asked, []);
+  });
+
+  test('a daemon that is found dead wakes the rescue, once', async (t) => {
+    const on = await scene(t);
+    await on.daemon();
+    const presence = new Presence({ ...on, clock: systemClock, self: () => on.self });
+    const woken: string[] = [];
+    for (let n = 0; n < 2; n += 1)
+      await presenceLoop.once({ presence, wakeUp: (why) => void woken.push(why) }, new AbortController().signal);
+    assert.deepEqual([woken, rescueLoop.wakeOn], [['daemon-died'], ['daemon-died']]);
   });
 
   test('F09: a torn lock file locks nothing, and is removed with its daemon', async (t) => {

@@ -36,16 +36,17 @@ const SWEEP_WITHIN_MS = 1_000;
 
 /**
  * Ends the jobs of dead daemons: first the processes, then the job as `interrupted`, which releases its concurrency
- * key. No job is run again automatically. Those whose processes do not end are tried again.
+ * key. No job is run again automatically. What could not be ended or removed is tried again.
  */
 export async function rescueOnce(deps: RescueDeps, signal: AbortSignal): Promise<Pass> {
   const orphans = (await listOrphans(deps.store.db)).filter((job) => job.daemon_id !== deps.self());
   await Promise.all(orphans.map((job) => rescueJob(holding(deps, job.id), job, signal)));
   // An operator may remove a former folder while this runs.
+  let isSwept = true;
   for (const runsDir of [deps.runsDir, ...(deps.formerRunsDirs ?? []).filter((dir) => existsSync(dir))])
-    await sweepRunDirs({ ...deps, runsDir });
+    isSwept = (await sweepRunDirs({ ...deps, runsDir })) && isSwept;
   await sweepGroups(deps);
-  return orphans.length > 0 ? { dueMs: RESCUE_EVERY_MS } : {};
+  return orphans.length > 0 || !isSwept ? { dueMs: RESCUE_EVERY_MS } : {};
 }
 
 /** The group of a job is removed before its end is written, so one that remains has no owner. */
@@ -64,17 +65,19 @@ function holding(deps: RescueDeps, jobId: string): RescueDeps {
 
 /**
  * Removes leftover run directories: the daemon that ends an orphan may use another data directory. The directory of a
- * job is removed before its end is written, so one that remains has no owner.
+ * job is removed before its end is written, so one that remains has no owner. False where one is still there.
  */
-async function sweepRunDirs(deps: RescueDeps): Promise<void> {
+async function sweepRunDirs(deps: RescueDeps): Promise<boolean> {
   const { store, runsDir } = deps;
+  let isSwept = true;
   for (const id of new Set(readdirSync(runsDir).map(jobIdOf))) {
     const job = await findJob(store.db, id);
     if (job === undefined || !isTerminal(job.state)) continue;
     const found = await deps.kinds[job.kind].recover(deps, job);
     if (found !== null) await store.write(found);
-    await removeRunDir(findRunDir(runsDir, job.id), deps.clock, SWEEP_WITHIN_MS);
+    isSwept = (await removeRunDir(findRunDir(runsDir, job.id), deps.clock, SWEEP_WITHIN_MS)) && isSwept;
   }
+  return isSwept;
 }
 
 async function rescueJob(deps: RescueDeps, job: Orphan, signal: AbortSignal): Promise<void> {

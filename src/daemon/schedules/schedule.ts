@@ -203,7 +203,7 @@ export const scheduleLoop: LoopRow<ScheduleLoopDeps> = {
   wakeOn: [],
   restsWithoutCommits: true,
   async once({ scheduler }, signal) {
-    const dueMs = await scheduler.sweepOnce(signal);
-    return dueMs === null ? {} : { dueMs };
+    const restMs = await scheduler.sweepOnce(signal);
+    return restMs === null ? {} : { restMs };
   },
 };

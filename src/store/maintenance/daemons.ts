@@ -47,16 +47,17 @@ export async function markStopped(tx: Tx, id: string, seenAt: number = tx.now): 
     .execute();
 }
 
-/** Ends every daemon whose lease has run out, at the end of its lease; from then on it can't renew. */
-export async function expireLeases(tx: Tx, self: string): Promise<void> {
+/** Ends each daemon whose lease has run out, at its end; from then on it can't renew. True where there was one. */
+export async function expireLeases(tx: Tx, self: string): Promise<boolean> {
   const now = await tx.dialect.leaseClock(tx.db);
-  await tx.db
-    .updateTable('daemons')
-    .set((eb) => ({ stopped_at: eb.ref('lease_until') }))
-    .where('id', '!=', self)
-    .where('stopped_at', 'is', null)
-    .where('lease_until', '<=', now)
-    .execute();
+  return hasChanged(
+    tx.db
+      .updateTable('daemons')
+      .set((eb) => ({ stopped_at: eb.ref('lease_until') }))
+      .where('id', '!=', self)
+      .where('stopped_at', 'is', null)
+      .where('lease_until', '<=', now),
+  );
 }
 
 /** Daemons that have not stopped, other than `self`: alive or dead, the caller finds out. */
