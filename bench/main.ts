@@ -119,7 +119,8 @@ function parse(args: readonly string[]): Arguments {
   };
 }
 
-async function main({ parts, quick, save }: Arguments): Promise<number> {
+async function main(args: Arguments): Promise<number> {
+  const { parts, quick, save } = args;
   const report = new Report();
   const machine = await thisMachine();
   for (const key of QUIET_KEYS) process.stdout.write(`${key}: ${machine[key]}\n`);
@@ -139,7 +140,7 @@ async function main({ parts, quick, save }: Arguments): Promise<number> {
     done.add(name);
     if (!save) continue;
     // After each part: a run that is ended before its time keeps what it measured.
-    const newest = report.markdown(machine, ranAs(quick, done.size, parts.length, before));
+    const newest = report.markdown(machine, ranAs(args, done.size, before));
     writeFileSync(RESULTS, resultsFile(HOW_TO_READ, newest, earlier, done));
   }
   const seconds = secondsSince(before);
@@ -153,9 +154,12 @@ function secondsSince(before: number): string {
   return ((monotonicMs() - before) / 1000).toFixed(0);
 }
 
-function ranAs(quick: boolean, done: number, parts: number, before: number): string {
-  const part = done < parts ? `, ${done} of ${parts} parts` : '';
-  return `\`npm run bench${quick ? ' -- --quick' : ''}\`, ${secondsSince(before)} s${part}`;
+/** The command, and how far it has come. */
+function ranAs({ parts, quick }: Arguments, done: number, before: number): string {
+  const named = parts.length < Object.keys(PARTS).length ? parts : [];
+  const words = [...named, ...(quick ? ['--quick'] : []), '--save'];
+  const part = done < parts.length ? `, ${done} of ${parts.length} parts` : '';
+  return `\`npm run bench -- ${words.join(' ')}\`, ${secondsSince(before)} s${part}`;
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
