@@ -9,7 +9,7 @@ const DOOR = 'src/runners/run-files/';
 
 /** Files of those folders that use paths all the same, and why no program of a run can lead them elsewhere. */
 export const PATH_USERS: Readonly<Record<string, string>> = {
-  'src/daemon/core/identity.ts': 'reads the machine id and removes lock files of daemons, outside of runs',
+  'src/daemon/core/identity.ts': 'reads the machine id, outside of runs',
   'src/daemon/core/lock-file.ts': 'reads and sets the times of lock files of daemons and removes them, outside of runs',
   'src/daemon/jobs/rescue.ts': 'lists the folder of all runs, which only the service writes',
   'test/support/store/job-store.ts': 'makes folders for tests',

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { ThisMachine } from '../../domain/new-program.ts';
 import type { NotifyTarget } from '../../domain/notify/target.ts';
@@ -7,7 +7,7 @@ import { insertDaemon, markStopped } from '../../store/maintenance/daemons.ts';
 import { holdLock, type InstanceLock } from '../../store/engine/instance-lock.ts';
 import { adoptNumbered, targetsJson } from '../../store/notify/targets.ts';
 import type { Store } from '../../store/store.ts';
-import { lockFile } from './lock-file.ts';
+import { lockFile, removeLock } from './lock-file.ts';
 import { chooseNodeName } from './node-name.ts';
 
 /** The machine and its boot: processes of another one cannot be searched from here. */
@@ -90,7 +90,7 @@ export async function takeIdentity(options: IdentityOptions): Promise<Identity> 
     async retire() {
       await store.write((tx) => markStopped(tx, id));
       lock?.release();
-      rmSync(lockFile(options.instancesDir, id), { force: true });
+      removeLock(options.instancesDir, id);
     },
   };
 }

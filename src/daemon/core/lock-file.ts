@@ -22,7 +22,7 @@ export function lockSeenAt(instancesDir: string, daemonId: string, now: number):
   return statSync(file, { throwIfNoEntry: false })?.mtime.getTime() ?? null;
 }
 
-/** Of a daemon that died. */
+/** Of a daemon that has stopped or died. */
 export function removeLock(instancesDir: string, daemonId: string): void {
   rmSync(lockFile(instancesDir, daemonId), { force: true });
 }
