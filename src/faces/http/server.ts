@@ -9,7 +9,7 @@ import { HTTP_LIMITS, type HttpLimits } from './limits.ts';
 import { PeerCounter } from './connections/peer-counter.ts';
 import { Peers } from './peers.ts';
 import { type Exchange, type FaceLog, Sender } from './sender.ts';
-import { checkWhileConnected } from './connections/slow-requests.ts';
+import { slowRequestChecks } from './connections/slow-requests.ts';
 
 /** How often a closing listener checks for idle connections. */
 const IDLE_LOOK_MS = 20;
@@ -135,8 +135,7 @@ function createLimitedServer(limits: HttpLimits, peers: Peers, open: OpenConnect
   // An unknown expectation must not cause an answer that is not an envelope.
   server.on('checkExpectation', listener);
   limitConnections(server, limits, peers);
-  open.follow(server);
-  checkWhileConnected(server, limits.checkMs);
+  open.follow(server, slowRequestChecks(server, limits.checkMs));
   return server;
 }
 

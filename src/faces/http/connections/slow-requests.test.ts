@@ -5,12 +5,14 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { test } from 'node:test';
 import { pause, systemClock } from '../../../lib/clock.ts';
-import { checkWhileConnected } from './slow-requests.ts';
+import { HTTP_LIMITS } from '../limits.ts';
+import { OpenConnections } from './open-connections.ts';
+import { slowRequestChecks } from './slow-requests.ts';
 
 const EVERY_MS = 10;
 
 test('the interval of a server runs while there is a connection', async (t) => {
-  // Before the hook: intervals of the test itself are not counted.
+  // The repeated timers of this interval: those of the test itself fire once.
   const intervals = new Set<number>();
   let checks = 0;
   const hook = createHook({
@@ -22,7 +24,7 @@ test('the interval of a server runs while there is a connection', async (t) => {
   t.after(() => hook.disable());
   const server = createServer({ connectionsCheckingInterval: EVERY_MS });
   t.after(() => server.close());
-  checkWhileConnected(server, EVERY_MS);
+  new OpenConnections(HTTP_LIMITS).follow(server, slowRequestChecks(server, EVERY_MS));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const checksIn = async (ms: number): Promise<number> => {
