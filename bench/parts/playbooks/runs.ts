@@ -85,7 +85,7 @@ function of(inventory: Inventory): Omit<PlaybookMaterials, 'tree'> {
     inventory: { file: INVENTORY_FILE, text: renderInventory(inventory) },
     hosts: null,
     knownHosts: '',
-    sshPorts: [],
+    sshPorts: new Map(),
     sshKey: null,
     vault: [],
     forks: 10,

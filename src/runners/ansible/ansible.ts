@@ -1,5 +1,6 @@
 import { SSH_PORT } from '../../domain/inventories/connection.ts';
 import { LOCALHOST } from '../../domain/inventories/inventory.ts';
+import { closedPorts } from '../../domain/playbooks/closed-ports.ts';
 import type { PlaybookSpec } from '../../domain/playbooks/playbook.ts';
 import { readReportLine } from '../../domain/playbooks/report.ts';
 import { type PlaybookResults, ResultsCollector } from '../../domain/playbooks/results.ts';
@@ -51,11 +52,12 @@ async function runPlaybook(
   await sayVendored(materials.vendored, tools);
   const inputs = await placeInputs(spec, materials, secrets, tools);
   const collector = new ResultsCollector((text) => tools.redact(text));
+  const connectPorts = [SSH_PORT, ...spec.egressPorts];
   const end = await tools.exec({
     argv: [tool.path, ...inputs.options, '--', playbook],
     readable: [...tool.readable, ...(materials.vendored === null ? [] : [materials.vendored.path])],
     writable: spec.writable ?? [],
-    connectPorts: [SSH_PORT, ...spec.egressPorts],
+    connectPorts,
     sharedMemory: true,
     // On other hosts a refusal is their own.
     ...(spec.inventory === LOCALHOST ? { widens: true as const } : {}),
@@ -75,28 +77,14 @@ async function runPlaybook(
   const { tolerateUnreachable } = spec;
   const { reason, ...outcome } = verdictOf({ end, recap: results.recap, tolerateUnreachable });
   if (reason !== null) tools.say(reason);
-  sayClosedPorts(results, { spec, materials, tools });
+  const closed = closedPorts(results, { sshPorts: materials.sshPorts, open: connectPorts });
+  if (closed.length > 0) tools.say(closedPortsLine(closed));
   return { ...outcome, result: results };
 }
 
-/** What OpenSSH says where the sandbox, or a firewall of this machine, refuses the connection. */
-const REFUSED = / port (\d{1,5}): Permission denied/;
-
-interface Closed {
-  readonly spec: PlaybookSpec;
-  readonly materials: PlaybookMaterials;
-  readonly tools: RunTools<never>;
-}
-
-/** OpenSSH says only that its permission is denied. Of a host that is off it says something else. */
-function sayClosedPorts({ hosts }: PlaybookResults, { spec, materials, tools }: Closed): void {
-  const refused = new Set(hosts.map(({ failure }) => Number(REFUSED.exec(failure?.message ?? '')?.[1])));
-  const closed = materials.sshPorts
-    .filter((port) => refused.has(port) && port !== SSH_PORT && !spec.egressPorts.includes(port))
-    .slice(0, PORTS_SAID_MAX);
-  if (closed.length === 0) return;
-  const options = closed.map((port) => `--egress-port ${port}`).join(' ');
-  tools.say(`Hosts have SSH on a port that this job may not connect to. To allow it: ${options}`);
+function closedPortsLine(ports: readonly number[]): string {
+  const options = ports.slice(0, PORTS_SAID_MAX).map((port) => `--egress-port ${port}`);
+  return `Hosts have SSH on a port that this job may not connect to. To allow it: ${options.join(' ')}`;
 }
 
 /** Says which files are used, and whether the source asks for others by now. */

@@ -32,8 +32,8 @@ export interface PlaybookMaterials {
   readonly hosts: readonly string[] | null;
   /** For OpenSSH. */
   readonly knownHosts: string;
-  /** Where the addressed hosts have SSH, each port once. */
-  readonly sshPorts: readonly number[];
+  /** Where each addressed host has SSH, by its name. */
+  readonly sshPorts: ReadonlyMap<string, number>;
   /** Hosts at a time. */
   readonly forks: number;
   /** The private key for the hosts; null without one. */

@@ -63,7 +63,7 @@ describe('a playbook over SSH', { skip: needs('ansible-playbook', 'sshd', 'ssh')
     return {
       inventory: { file: INVENTORY_FILE, text: renderInventory(await readInventory(lines.join(''), 'ini')) },
       knownHosts: known,
-      sshPorts: [...new Set(Object.values(hosts))],
+      sshPorts: new Map(Object.entries(hosts)),
       sshKey: Buffer.from(server.privateKey),
     };
   };

@@ -91,7 +91,7 @@ export class PlaybookRuns {
         inventory: { file: INVENTORY_FILE, text: renderInventory(LOCALHOST_INVENTORY) },
         hosts: null,
         knownHosts: '',
-        sshPorts: [],
+        sshPorts: new Map(),
         forks: 7,
         sshKey: null,
         vault: [],
