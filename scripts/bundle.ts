@@ -14,8 +14,6 @@ const ROOT = join(import.meta.dirname, '..');
 export const BUNDLE = join(ROOT, 'dist');
 /** Each becomes one file. */
 const WHOLE = ['src/server.ts', 'src/server-script.ts', 'src/**/*-child.ts', 'src/**/*-thread.ts'];
-/** Of these, the one that becomes a script, of which the compiled form is kept. */
-const SERVER = 'server.js';
 /** Becomes a small file, and chunks that are loaded when they are needed. */
 const COMMAND = 'src/main.ts';
 /** Read or run as they are, by this program or others. */
@@ -43,7 +41,7 @@ export async function bundle(folder: string): Promise<void> {
   for (const { path, text } of [...command.outputFiles, ...whole.outputFiles]) {
     const name = asModules(relative(folder, path));
     const short = await shorter(quickly(asModules(text)));
-    files.set(name, Buffer.from(name === SERVER ? asScript(short) : short));
+    files.set(name, Buffer.from(OWN_FORM[name]?.(short) ?? short));
   }
   for (const asset of globSync(ASSETS, { cwd: ROOT }))
     files.set(relative('src', asset), readFileSync(join(ROOT, asset)));
@@ -83,6 +81,14 @@ const serverApart: Plugin = {
       importer === join(ROOT, COMMAND) ? { path: path.replace('.ts', '.mjs'), external: true } : undefined,
     );
   },
+};
+
+/** Files that are not left as esbuild makes them. */
+const OWN_FORM: Readonly<Record<string, (text: string) => string>> = {
+  // Its compiled form is kept.
+  'server.js': asScript,
+  // esbuild imports the chunk of its helper functions also where none of them is used. A server needs no chunk.
+  'main.js': (text) => text.replace(/\bimport"\.\/chunk-[A-Z0-9]{8}\.mjs";/, ''),
 };
 
 /** A module as a script whose value is a function of the place of the file; it answers what the module exports. */

@@ -7,6 +7,7 @@ import { mkdirSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { readScriptFiles } from './lib/files/script-files.ts';
 
 /** Private to this user: an account that can write there can run code as this user. */
 function cacheModules(): void {
@@ -36,11 +37,14 @@ const VERB_WORDS_MAX = 2;
 /** Verbs that stay. */
 const SERVERS = ['serve', 'web'];
 
-/** A bundle has the program for them as one script. */
-const importServer = () =>
-  import.meta.filename.endsWith('.ts') ? import('./server.ts') : import('./server-script.ts');
+/** In a bundle the program for them is one script. Its files are read while the rest is loaded, and not kept then. */
+async function openServer(): Promise<() => Promise<void>> {
+  if (import.meta.filename.endsWith('.ts')) return (await import('./server.ts')).runServer;
+  const files = readScriptFiles(join(import.meta.dirname, 'server.js'));
+  return (await import('./server-script.ts')).openServer(files);
+}
 
 hideArguments();
 cacheModules();
-if (SERVERS.includes(process.argv[2] ?? '')) await (await importServer()).runServer();
+if (SERVERS.includes(process.argv[2] ?? '')) await (await openServer())();
 else await (await import('./program.ts')).runSvc();

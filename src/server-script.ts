@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import { systemClock } from './lib/clock.ts';
 import { type CompiledScript, openScript } from './lib/files/compiled-script.ts';
-import { programEntry } from './lib/files/program-files.ts';
+import type { ScriptFiles } from './lib/files/script-files.ts';
 
 /**
  * Milliseconds. A start takes half a second, on a slow machine some seconds; what is called later is not kept. What
@@ -12,13 +12,16 @@ const KEEP_AFTER_MS = 4_000;
 /** What the script evaluates to: the bundle of server.ts, as a function of the place of its file. */
 type Program = (file: string, url: string) => typeof import('./server.ts');
 
-/** In a bundle: the program for a verb that stays, one script, which starts in 7/8 of the time once it was kept. */
-export async function runServer(): Promise<void> {
-  const file = programEntry('server');
-  const script = openScript(file);
-  const { runServer: run } = (script.run() as Program)(file, pathToFileURL(file).href);
+/**
+ * In a bundle: opens the program for a verb that stays, one script, which starts in 7/8 of the time once it was kept.
+ * Answers what runs it.
+ */
+export async function openServer(files: ScriptFiles): Promise<() => Promise<void>> {
+  const script = await openScript(files);
+  const { file } = files;
+  const { runServer } = (script.run() as Program)(file, pathToFileURL(file).href);
   systemClock.after(KEEP_AFTER_MS, () => void keep(script));
-  await run();
+  return runServer;
 }
 
 async function keep(script: CompiledScript): Promise<void> {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite, test, type TestContext } from 'node:test';
 import { openScript } from './compiled-script.ts';
+import { readScriptFiles } from './script-files.ts';
 
 const FUNCTIONS = 200;
 /** Its value is a function that calls many others, with `last` as the result. */
@@ -17,8 +18,10 @@ function place(t: TestContext): { readonly dir: string; readonly file: string; r
   return { dir, file: join(dir, 'program.js'), kept: () => readdirSync(dir).filter((name) => name !== 'program.js') };
 }
 
-function run(file: string, dir: string) {
-  const script = openScript(file, dir);
+const open = (file: string, dir: string) => openScript(readScriptFiles(file, dir));
+
+async function run(file: string, dir: string) {
+  const script = await open(file, dir);
   return { script, value: (script.run() as { all(): number }).all() };
 }
 
@@ -26,52 +29,60 @@ suite('a script whose compiled form is kept', () => {
   test('what was called is in it, and it is written once', async (t) => {
     const { dir, file, kept } = place(t);
     writeFileSync(file, textOf('1'));
-    const early = openScript(file, dir);
+    const early = await open(file, dir);
     await early.keep();
     const [name = ''] = kept();
     const small = statSync(join(dir, name)).size;
     rmSync(join(dir, name));
 
-    const first = run(file, dir);
+    const first = await run(file, dir);
     assert.equal(first.value, 1);
     await first.script.keep();
     assert.deepEqual(kept(), [name]);
     const { size, ino } = statSync(join(dir, name));
     assert.ok(size > 1.5 * small, `${size} bytes after the calls, ${small} before`);
 
-    const second = run(file, dir);
+    const second = await run(file, dir);
     assert.equal(second.value, 1);
     await second.script.keep();
     assert.equal(statSync(join(dir, name)).ino, ino, 'it was taken, so it is not written again');
   });
 
-  test('another text of the same length does not take it', async (t) => {
+  test('another text of the same length does not take it, also one of the same time', async (t) => {
     const { dir, file, kept } = place(t);
-    writeFileSync(file, textOf('1'));
-    await run(file, dir).script.keep();
-    writeFileSync(file, textOf('2'));
-    const other = run(file, dir);
-    assert.equal(other.value, 2);
-    await other.script.keep();
-    assert.equal(kept().length, 2);
+    for (const [build, seconds] of [1, 2, 2].entries()) {
+      writeFileSync(file, textOf(String(build)));
+      utimesSync(file, seconds, seconds);
+      const { script, value } = await run(file, dir);
+      assert.equal(value, build);
+      await script.keep();
+      assert.equal(kept().length, seconds);
+      const [again, before] = [await run(file, dir), kept().map((name) => statSync(join(dir, name)).ino)];
+      await again.script.keep();
+      assert.deepEqual(
+        kept().map((name) => statSync(join(dir, name)).ino),
+        before,
+        'it is that of this text',
+      );
+    }
   });
 
   test('half a file, a changed one and an empty one are replaced', async (t) => {
     const { dir, file, kept } = place(t);
     writeFileSync(file, textOf('1'));
-    await run(file, dir).script.keep();
+    await (await run(file, dir)).script.keep();
     const [name = ''] = kept();
     const whole = readFileSync(join(dir, name));
     const changed = Buffer.from(whole);
     changed[whole.length >> 1] = (changed[whole.length >> 1] ?? 0) ^ 0xff;
     for (const bad of [whole.subarray(0, whole.length >> 1), changed, Buffer.alloc(0), Buffer.alloc(3)]) {
       writeFileSync(join(dir, name), bad);
-      const { script, value } = run(file, dir);
+      const { script, value } = await run(file, dir);
       assert.equal(value, 1);
       await script.keep();
       const after = statSync(join(dir, name)).size;
       assert.ok(Math.abs(after - whole.length) < whole.length / 10, `${after} bytes in place of ${whole.length}`);
-      assert.equal(run(file, dir).value, 1);
+      assert.equal((await run(file, dir)).value, 1);
     }
   });
 
@@ -79,7 +90,8 @@ suite('a script whose compiled form is kept', () => {
     const { dir, file, kept } = place(t);
     for (let build = 1; build <= 6; build += 1) {
       writeFileSync(file, textOf(String(build)));
-      await run(file, dir).script.keep();
+      utimesSync(file, build, build);
+      await (await run(file, dir)).script.keep();
       // As if they were made an hour apart.
       for (const name of kept()) {
         const at = statSync(join(dir, name)).mtimeMs / 1000 - 3_600;
@@ -87,7 +99,7 @@ suite('a script whose compiled form is kept', () => {
       }
     }
     assert.equal(kept().length, 4);
-    const { script } = run(file, dir);
+    const { script } = await run(file, dir);
     const before = kept();
     await script.keep();
     assert.deepEqual(kept(), before, 'that of the last build is among them');
@@ -96,10 +108,12 @@ suite('a script whose compiled form is kept', () => {
   test('it runs where nothing can be kept', async (t) => {
     const { dir, file } = place(t);
     writeFileSync(file, textOf('1'));
-    const { script, value } = run(file, join(dir, 'missing'));
+    const { script, value } = await run(file, join(dir, 'missing'));
     assert.equal(value, 1);
     await assert.rejects(script.keep(), { code: 'ENOENT' });
     writeFileSync(file, 'let broken = ;');
-    assert.throws(() => openScript(file, dir), SyntaxError);
+    await assert.rejects(open(file, dir), SyntaxError);
+    rmSync(file);
+    assert.throws(() => readScriptFiles(file, dir), { code: 'ENOENT' });
   });
 });

@@ -1,0 +1,26 @@
+import { statSync } from 'node:fs';
+import { getCompileCacheDir } from 'node:module';
+import { basename, join } from 'node:path';
+import { readAhead } from './read-ahead.ts';
+
+/** The files of a script whose compiled form is kept (compiled-script.ts). They are being read. */
+export interface ScriptFiles {
+  readonly file: string;
+  readonly text: Promise<Buffer | null>;
+  /** Where the compiled form is, or will be; null without a folder for it. */
+  readonly kept: string | null;
+  readonly compiled: Promise<Buffer | null>;
+}
+
+/**
+ * Begins to read them, so that their reading takes no time from what is loaded before the script can run. The compiled
+ * form is in the folder of the compile cache, which belongs to this user, this version of Node and its flags. Its name
+ * says for which file it is; whether it is for this text is checked later. Throws the system's error without the
+ * script.
+ */
+export function readScriptFiles(file: string, folder = getCompileCacheDir()): ScriptFiles {
+  const { size, mtimeMs } = statSync(file);
+  const name = `${basename(file)}-${size.toString(36)}-${Math.round(mtimeMs).toString(36)}`;
+  const kept = folder === undefined ? null : join(folder, name);
+  return { file, text: readAhead(file), kept, compiled: kept === null ? Promise.resolve(null) : readAhead(kept) };
+}
