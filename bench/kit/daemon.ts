@@ -3,14 +3,17 @@ import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { HEAP_GROWING } from '../../src/app/run/start-memory.ts';
 import { HttpConnection, requestBytes, type HttpResponse } from './http-client.ts';
 import { SVC } from './program.ts';
 import { cleanEnvironment, end, runsDirFor, start, tempDir } from './scratch.ts';
 import { monotonicMs } from './time.ts';
 
-/** What bin/svc gives Node, for a daemon inside a program of the bench. */
-export const NODE_FLAGS: readonly string[] =
-  readFileSync(SVC, 'utf8').match(/--(max-semi-space-size|heap-growing-percent)=\d+/g) ?? [];
+/** The flags of Node in a server, for a daemon inside a program of the bench. */
+export const NODE_FLAGS: readonly string[] = [
+  ...(readFileSync(SVC, 'utf8').match(/--max-semi-space-size=\d+/g) ?? []),
+  HEAP_GROWING,
+];
 const READY_WITHIN_MS = 60_000;
 const API = '/api/v1';
 

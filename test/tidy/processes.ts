@@ -81,15 +81,19 @@ function startsProgram(call: CallExpression): boolean {
   return isIdentifier(callee) && STARTERS.includes(callee.text);
 }
 
-/** It runs a file of the program, as an import would. */
-const RUNS_PROGRAM = 'src/lib/files/compiled-script.ts';
+const MAY_USE_VM = [
+  // It runs a file of the program, as an import would.
+  'src/lib/files/compiled-script.ts',
+  // Only a new context has V8's function that collects memory.
+  'src/app/run/start-memory.ts',
+];
 
 export const evalRule: SourceRule = {
   why: 'Text that becomes code is a way in for the author of the text.',
   find: (source) =>
     judgeNodes(source, (node) => {
       if (isImportDeclaration(node) && /^(node:)?vm$/.test(literal(node.moduleSpecifier) ?? ''))
-        return source.path === RUNS_PROGRAM ? undefined : 'imports node:vm';
+        return MAY_USE_VM.includes(source.path) ? undefined : 'imports node:vm';
       if (!isCallExpression(node) && !isNewExpression(node)) return undefined;
       const name = isIdentifier(node.expression) ? node.expression.text : '';
       return name === 'eval' || name === 'Function' ? `calls ${name}` : undefined;

@@ -11,6 +11,9 @@ import type { SystemCalls } from '../sandbox/kernel/system-call.ts';
 const STRIPPED_HERE_BYTES = 52 * 1024 * 1024;
 const AGAIN = 'SVC_HELPER_AGAIN';
 const MADV_DONTNEED = 4;
+const MADV_NOHUGEPAGE = 15;
+const SMALL_PAGE = 4_096n;
+const LARGE_PAGE = 2n * 1024n * 1024n;
 const F_SETFD = 2;
 
 /**
@@ -38,11 +41,38 @@ export function startLean(system: SystemCalls, keepFd: number): void {
  * the daemon, and come back by themselves when they are needed. Only mappings that were never written are named.
  */
 export function giveBackText(system: SystemCalls): void {
-  for (const line of fs.readFileSync('/proc/self/maps', 'latin1').split('\n')) {
-    const text = /^([0-9a-f]+)-([0-9a-f]+) r-xp \S+ \S+ [1-9]\d* +\//.exec(line);
-    if (text === null) continue;
-    const start = BigInt(`0x${text[1]}`);
-    // A refusal costs nothing but memory.
-    system.call(system.numbers.made.madvise, start, BigInt(`0x${text[2]}`) - start, MADV_DONTNEED);
+  for (const { start, end } of mappings(/ r-xp \S+ \S+ [1-9]\d* +\//))
+    advise(system, start, end - start, MADV_DONTNEED);
+}
+
+/**
+ * Has the kernel map the large pages of the C library's memory as small ones, for good. Large pages make a start
+ * shorter (bin/svc), but each wake-up of an idle process takes 2.2 ms of a processor with them and 1.4 without.
+ */
+export function splitLargePages(system: SystemCalls): void {
+  for (const { start, end } of mappings(/ rw-p 0+ 00:00 0 *(\[heap\])?$/)) {
+    const first = ((start + LARGE_PAGE - 1n) / LARGE_PAGE) * LARGE_PAGE;
+    // A change in the middle of a large page splits it. Advice for the whole would leave it as it is.
+    for (let at = first; at + LARGE_PAGE <= end; at += LARGE_PAGE)
+      advise(system, at + SMALL_PAGE, SMALL_PAGE, MADV_NOHUGEPAGE);
+    // Else the kernel would join them again, in its own time.
+    if (end - start >= LARGE_PAGE) advise(system, start, end - start, MADV_NOHUGEPAGE);
   }
+}
+
+/** The mappings of this process whose line has this form behind the addresses. */
+function mappings(form: RegExp): { readonly start: bigint; readonly end: bigint }[] {
+  return fs
+    .readFileSync('/proc/self/maps', 'latin1')
+    .split('\n')
+    .flatMap((line) => {
+      const [, start, end] = /^([0-9a-f]+)-([0-9a-f]+) /.exec(line) ?? [];
+      if (start === undefined || !form.test(line)) return [];
+      return [{ start: BigInt(`0x${start}`), end: BigInt(`0x${end}`) }];
+    });
+}
+
+/** A refusal costs nothing but memory, or time. */
+function advise(system: SystemCalls, start: bigint, length: bigint, advice: number): void {
+  system.call(system.numbers.made.madvise, start, length, advice);
 }
