@@ -87,9 +87,15 @@ const serverApart: Plugin = {
 const OWN_FORM: Readonly<Record<string, (text: string) => string>> = {
   // Its compiled form is kept.
   'server.js': asScript,
-  // esbuild imports the chunk of its helper functions also where none of them is used. A server needs no chunk.
-  'main.js': (text) => text.replace(/\bimport"\.\/chunk-[A-Z0-9]{8}\.mjs";/, ''),
+  'main.js': withoutChunk,
 };
+
+/** esbuild imports the chunk of its helper functions also where none of them is used. A server needs no chunk. */
+function withoutChunk(text: string): string {
+  const own = text.replace(/\bimport"\.\/chunk-[A-Z0-9]{8}\.mjs";/, '');
+  if (/\bimport\b[^(;]*"\.\/chunk-/.test(own)) throw new Error('the first file needs a chunk, and so does a server');
+  return own;
+}
 
 /** A module as a script whose value is a function of the place of the file; it answers what the module exports. */
 function asScript(text: string): string {

@@ -37,7 +37,10 @@ const VERB_WORDS_MAX = 2;
 /** Verbs that stay. */
 const SERVERS = ['serve', 'web'];
 
-/** In a bundle the program for them is one script. Its files are read while the rest is loaded, and not kept then. */
+/**
+ * In a bundle the program for them is one script, beside this file. Its files are read while Node's modules are loaded;
+ * nothing holds them once it runs.
+ */
 async function openServer(): Promise<() => Promise<void>> {
   if (import.meta.filename.endsWith('.ts')) return (await import('./server.ts')).runServer;
   const files = readScriptFiles(join(import.meta.dirname, 'server.js'));

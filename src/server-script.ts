@@ -4,8 +4,8 @@ import { type CompiledScript, openScript } from './lib/files/compiled-script.ts'
 import type { ScriptFiles } from './lib/files/script-files.ts';
 
 /**
- * Milliseconds. A start takes half a second, on a slow machine some seconds; what is called later is not kept. What
- * only the start needed is given back after this (app/run/start-memory.ts).
+ * Milliseconds. A start takes half a second, on a slow machine some seconds; what is called later is not kept. V8's
+ * flags change after this, and then the form would not be taken (app/run/start-memory.ts).
  */
 const KEEP_AFTER_MS = 4_000;
 
@@ -13,7 +13,7 @@ const KEEP_AFTER_MS = 4_000;
 type Program = (file: string, url: string) => typeof import('./server.ts');
 
 /**
- * In a bundle: opens the program for a verb that stays, one script, which starts in 7/8 of the time once it was kept.
+ * In a bundle: opens the program for a verb that stays, one script, which starts sooner once it was kept.
  * Answers what runs it.
  */
 export async function openServer(files: ScriptFiles): Promise<() => Promise<void>> {

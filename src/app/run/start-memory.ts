@@ -4,10 +4,13 @@ import type { Clock } from '../../lib/clock.ts';
 import { giveBackText, splitLargePages } from '../../runners/process/lean.ts';
 import { openSystemCalls } from '../../runners/sandbox/kernel/system-call.ts';
 
-/** The start is over by then, in milliseconds, and the digest of the program, which begins after 2 s, is computed. */
+/**
+ * The start is over by then, in milliseconds, and the digest of the program, which begins after 2 s, is computed. The
+ * compiled form of the program is kept before that (server-script.ts): V8 takes none that was made with other flags.
+ */
 const AFTER_MS = 5_000;
 
-/** The memory that only the start needed. */
+/** The memory that only the start needed, and the flags of V8 for what comes after it. */
 export class StartMemory {
   #cancel: (() => void) | null = null;
 
@@ -28,23 +31,30 @@ export class StartMemory {
  */
 export const HEAP_GROWING = '--heap-growing-percent=100';
 
-/** Given to Node when it starts, either would make it compile its own modules again: 25 ms of a start of 440. */
+/**
+ * Given to Node when it starts, either would make it compile its own modules again: 25 ms of a start of 440. What it
+ * loads later has no compiled form by other flags either, and takes a little longer.
+ */
 const LATE_FLAGS = [HEAP_GROWING, '--expose-gc'];
+
+function release(): void {
+  for (const flag of LATE_FLAGS) setFlagsFromString(flag);
+  try {
+    collect();
+    const system = openSystemCalls();
+    giveBackText(system);
+    splitLargePages(system);
+  } catch {
+    // Where there is no such function, or no table of system calls, this memory stays.
+  }
+}
 
 /**
  * The young half of V8's heap stays as large as the start has made it (17 MB) until a collection that is to save
  * memory, and V8 makes none by itself in a process that does nothing.
  */
-function release(): void {
-  for (const flag of LATE_FLAGS) setFlagsFromString(flag);
-  // Only a context that begins after the flag has the function.
-  const collect = runInNewContext('gc') as NodeJS.GCFunction;
-  collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-  try {
-    const system = openSystemCalls();
-    giveBackText(system);
-    splitLargePages(system);
-  } catch {
-    // Where there is no table of system calls these pages stay.
-  }
+function collect(): void {
+  // Of this context only where the flag was there from the beginning, as in a daemon that an older program became.
+  const gc = globalThis.gc ?? (runInNewContext('gc') as NodeJS.GCFunction);
+  gc({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }

@@ -5,8 +5,8 @@ import type { HostResult } from './results.ts';
 
 const DENIED = 'Failed to connect to the host via ssh: ssh: connect to host 127.0.0.1 port 2200: Permission denied';
 const UNSENT =
-  'Data could not be sent to remote host "127.0.0.1". Make sure this host can be reached over ssh: [Errno 32] Broken' +
-  ' pipe. [Errno 32] Broken pipe';
+  'Data could not be sent to remote host "127.0.0.1". Make sure this host can be reached over ssh: [Errno 32]' +
+  ' Datenübergabe unterbrochen (broken pipe)';
 const OFF = 'Failed to connect to the host via ssh: ssh: connect to host 127.0.0.1 port 2200: Connection refused';
 
 function result(host: string, message: string | null, unreachable = 1): HostResult {
@@ -29,6 +29,7 @@ describe('ports that a playbook may not connect to', () => {
   it('names no open port, and none of a host that is off, was reached or is not of the inventory', () => {
     assert.deepEqual(closed([result('web1', UNSENT)], [22, 2200]), []);
     assert.deepEqual(closed([result('web1', OFF), result('db1', null)]), []);
+    assert.deepEqual(closed([result('db1', DENIED)]), [], 'the play gave it another port');
     assert.deepEqual(closed([result('web1', UNSENT, 0), result('added', DENIED)]), []);
   });
 });

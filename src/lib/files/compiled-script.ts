@@ -9,7 +9,7 @@ import type { ScriptFiles } from './script-files.ts';
 /** At the end of the compiled form: V8 checks its version, its flags and the length of the text, and no content. */
 const CRC_BYTES = 4;
 
-/** Compiled forms that are kept for one script, one for each build; 3.5 MB each. */
+/** Compiled forms that are kept for scripts of one name; 3.5 MB each. */
 const KEPT_MAX = 4;
 
 /** A script whose compiled form is kept, with all functions that were called before. */
@@ -19,6 +19,7 @@ export interface CompiledScript {
   /** Keeps the compiled form for later processes, unless it was kept. Holds the event loop for some 50 ms. */
   keep(): Promise<void>;
 }
+
 /**
  * Opens a script of this program, in ASCII characters. The cache that Node fills by itself has only what is compiled
  * before anything runs: what is compiled when it is first called is compiled again at each start. Rejects with the
@@ -58,6 +59,7 @@ function withCrc(data: Buffer, checksum: number): Buffer {
   crc.writeUInt32LE(crc32(data, checksum));
   return Buffer.concat([data, crc]);
 }
+
 async function removeOldest(folder: string, prefix: string): Promise<void> {
   const files = (await readdir(folder)).filter((name) => name.startsWith(prefix)).map((name) => join(folder, name));
   const dated = await Promise.all(files.map(async (file) => ({ file, at: (await stat(file)).mtimeMs })));

@@ -1,31 +1,31 @@
-import { close, fstatSync, openSync, read } from 'node:fs';
+import { closeSync, fstatSync, openSync, read } from 'node:fs';
+
+/** Bytes. The files of the program have less than 5 MB. */
+const MOST = 32 * 1024 * 1024;
 
 /**
- * Begins to read a whole file of at most 2 GiB on a thread of libuv, which also touches the memory for it first: 3 MB
- * take 10 ms of a start otherwise. Null where it cannot be read. Never rejects.
+ * Begins to read a whole file on a thread of libuv, which also touches the memory for it first: 3 MB take 10 ms of a
+ * start otherwise. Null where it cannot be read, or has more than 32 MiB. Never rejects.
  */
 export function readAhead(file: string): Promise<Buffer | null> {
   let fd: number | null = null;
   try {
     fd = openSync(file, 'r');
-    return readWhole(fd, fstatSync(fd).size);
+    const { size } = fstatSync(fd);
+    if (size <= MOST) return readWhole(fd, size);
   } catch {
-    if (fd !== null) closeLater(fd);
-    return Promise.resolve(null);
+    // As where it is too large.
   }
+  if (fd !== null) closeSync(fd);
+  return Promise.resolve(null);
 }
 
 function readWhole(fd: number, size: number): Promise<Buffer | null> {
   const buffer = Buffer.allocUnsafeSlow(size);
   return new Promise((resolve) => {
     read(fd, buffer, 0, size, 0, (error, bytes) => {
-      closeLater(fd);
+      closeSync(fd);
       resolve(error === null && bytes === size ? buffer : null);
     });
   });
-}
-
-/** A file that was only read has nothing to lose. */
-function closeLater(fd: number): void {
-  close(fd, () => undefined);
 }

@@ -15,8 +15,8 @@ export interface ScriptFiles {
 /**
  * Begins to read them, so that their reading takes no time from what is loaded before the script can run. The compiled
  * form is in the folder of the compile cache, which belongs to this user, this version of Node and its flags. Its name
- * says for which file it is; whether it is for this text is checked later. Throws the system's error without the
- * script.
+ * has the name, the size and the time of the script; openScript checks that it is for this text. Throws the system's
+ * error without the script.
  */
 export function readScriptFiles(file: string, folder = getCompileCacheDir()): ScriptFiles {
   const { size, mtimeMs } = statSync(file);

@@ -41,16 +41,17 @@ export function startLean(system: SystemCalls, keepFd: number): void {
  * the daemon, and come back by themselves when they are needed. Only mappings that were never written are named.
  */
 export function giveBackText(system: SystemCalls): void {
-  for (const { start, end } of mappings(/ r-xp \S+ \S+ [1-9]\d* +\//))
+  for (const { start, end } of mappings(/^r-xp \S+ \S+ [1-9]\d* +\//))
     advise(system, start, end - start, MADV_DONTNEED);
 }
 
 /**
- * Has the kernel map the large pages of the C library's memory as small ones, for good. Large pages make a start
- * shorter (bin/svc), but each wake-up of an idle process takes 2.2 ms of a processor with them and 1.4 without.
+ * Has the kernel map the large pages of anonymous memory as small ones, and keep them so. Large pages make a start
+ * shorter (bin/svc); measured on a virtual machine, each wake-up of an idle process takes 2.2 ms of a processor with
+ * them and 1.4 without. What the C library asks for later may be in large pages again.
  */
 export function splitLargePages(system: SystemCalls): void {
-  for (const { start, end } of mappings(/ rw-p 0+ 00:00 0 *(\[heap\])?$/)) {
+  for (const { start, end } of mappings(/^rw-p 0+ 00:00 0 *(\[heap\])?$/)) {
     const first = ((start + LARGE_PAGE - 1n) / LARGE_PAGE) * LARGE_PAGE;
     // A change in the middle of a large page splits it. Advice for the whole would leave it as it is.
     for (let at = first; at + LARGE_PAGE <= end; at += LARGE_PAGE)
@@ -66,8 +67,8 @@ function mappings(form: RegExp): { readonly start: bigint; readonly end: bigint 
     .readFileSync('/proc/self/maps', 'latin1')
     .split('\n')
     .flatMap((line) => {
-      const [, start, end] = /^([0-9a-f]+)-([0-9a-f]+) /.exec(line) ?? [];
-      if (start === undefined || !form.test(line)) return [];
+      const [, start, end, rest = ''] = /^([0-9a-f]+)-([0-9a-f]+) (.*)$/.exec(line) ?? [];
+      if (start === undefined || !form.test(rest)) return [];
       return [{ start: BigInt(`0x${start}`), end: BigInt(`0x${end}`) }];
     });
 }
