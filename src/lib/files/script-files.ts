@@ -14,13 +14,12 @@ export interface ScriptFiles {
 
 /**
  * Begins to read them, so that their reading takes no time from what is loaded before the script can run. The compiled
- * form is in the folder of the compile cache, which belongs to this user, this version of Node and its flags. Its name
- * has the name, the size and the time of the script; openScript checks that it is for this text. Throws the system's
- * error without the script.
+ * form is in the folder of the compile cache, which belongs to this user, this version of Node and its flags. Copies of
+ * one build share it: its name has the name and the size of the script, and openScript checks that it is for this text.
+ * Throws the system's error without the script.
  */
 export function readScriptFiles(file: string, folder = getCompileCacheDir()): ScriptFiles {
-  const { size, mtimeMs } = statSync(file);
-  const name = `${basename(file)}-${size.toString(36)}-${Math.round(mtimeMs).toString(36)}`;
-  const kept = folder === undefined ? null : join(folder, name);
+  const { size } = statSync(file);
+  const kept = folder === undefined ? null : join(folder, `${basename(file)}-${size}`);
   return { file, text: readAhead(file), kept, compiled: kept === null ? Promise.resolve(null) : readAhead(kept) };
 }
