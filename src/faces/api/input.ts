@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { type HttpFace, pathFields, placeOf } from '../../operations/core/http-face.ts';
 import type { Operation } from '../../operations/core/operation.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { requireDuration } from '../../domain/duration.ts';
 import { isReservedName } from '../../domain/access/reserved-name.ts';
 import { SCOPES } from '../../domain/access/scope.ts';

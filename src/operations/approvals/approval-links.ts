@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Decision } from '../../domain/approvals/approval.ts';
 import { Failure } from '../../domain/failure.ts';
 import { decisionUrl } from '../../domain/approvals/link.ts';

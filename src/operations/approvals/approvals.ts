@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { DECISIONS, REASON_MAX } from '../../domain/approvals/approval.ts';
 import { Failure } from '../../domain/failure.ts';
 import { CONSOLE_DECIDERS, DECIDERS, PLAN_READERS, READERS } from '../../domain/access/scope.ts';

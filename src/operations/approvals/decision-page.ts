@@ -2,7 +2,7 @@
  * What a decision link shows and does. The face makes pages of it; the decision itself is `decide`, as for every face.
  */
 import { timingSafeEqual } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { REASON_MAX, type Decision, type Origin } from '../../domain/approvals/approval.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { JobKind } from '../../domain/jobs/job.ts';

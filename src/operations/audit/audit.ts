@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type DoctorEntry, named } from '../../doctor/entry.ts';
 import { Failure } from '../../domain/failure.ts';
 import { PLAN_READERS, READERS } from '../../domain/access/scope.ts';

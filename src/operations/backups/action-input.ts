@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { BackupAction } from '../../domain/backups/action.ts';
 import type { ActionInput } from '../core/action-input.ts';
 import * as field from '../core/fields.ts';

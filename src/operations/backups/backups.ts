@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { BACKUP_NAME_DEFAULT } from '../../domain/backups/backup.ts';
 import { Failure } from '../../domain/failure.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { CHECK_KINDS, type CheckKind } from '../../domain/checks/check.ts';
 import { readOptions, showOptions } from '../../domain/checks/kinds.ts';
 import type { OwnFields } from '../../domain/checks/kind.ts';

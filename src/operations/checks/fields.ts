@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { HTTP_METHODS, METRIC_OPS } from '../../domain/checks/check.ts';
 import { CHECK_LIMITS, type Target, TargetReader } from '../../domain/checks/target.ts';
 import type { CheckKind } from '../../domain/checks/check.ts';

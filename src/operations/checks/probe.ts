@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ProbeResult } from '../../probes/probe.ts';
 import { READERS } from '../../domain/access/scope.ts';
 import { addressOfTarget } from '../../domain/checks/kinds.ts';

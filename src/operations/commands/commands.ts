@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, commandBytes } from '../../domain/commands/command.ts';
 import { CUT_MARK, STREAM_BYTES_MAX } from '../../domain/commands/hosts.ts';
 import { LOCALHOST } from '../../domain/inventories/inventory.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { CONFIG_LIMITS, SECTIONS } from '../../domain/configuration/file.ts';
 import { OPERATORS } from '../../domain/access/scope.ts';
 import { listManaged, setManaged } from '../../store/configuration/managed.ts';

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { readFlag } from '../../domain/actions/reach.ts';
 import type { Entry } from '../../domain/configuration/change.ts';
 import { refuseOthers, textOf } from '../../domain/yaml/fields.ts';

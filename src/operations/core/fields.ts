@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { summaryFault } from '../../domain/approvals/summary.ts';
 import { Failure } from '../../domain/failure.ts';
 import { NAME } from '../../domain/name.ts';

@@ -19,7 +19,7 @@ import { parseInput } from './parse.ts';
 import { actorOf, type Reply, type StreamEvent } from './reply.ts';
 import type { Services } from './services.ts';
 import { VIEWS, type ViewName } from '../views/views.ts';
-import type { z } from 'zod';
+import type * as z from 'zod';
 
 /** What a face sends on, unchanged. */
 export type Answer =

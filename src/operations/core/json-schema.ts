@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Operation } from './operation.ts';
 
 /** A part of a document: JSON that is only written out. */

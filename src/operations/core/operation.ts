@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Caller } from '../../domain/access/caller.ts';
 import type { FailureCode } from '../../domain/failure.ts';
 import type { Scope } from '../../domain/access/scope.ts';

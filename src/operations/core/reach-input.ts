@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { BOTH_FAULT, givenReach, reachOf, type Reach, writableOf } from '../../domain/actions/reach.ts';
 import { Failure } from '../../domain/failure.ts';
 import { writableFault, writablePaths } from '../../domain/jobs/writable.ts';

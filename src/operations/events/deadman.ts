@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { formatDuration, requireDuration } from '../../domain/duration.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { rfc3339 } from '../../lib/clock.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { EVENT_OUTCOMES, EVENT_SOURCES } from '../../domain/events/event.ts';
 import { READERS } from '../../domain/access/scope.ts';
 import { rfc3339 } from '../../lib/clock.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Caller } from '../../domain/access/caller.ts';
 import { requireDuration } from '../../domain/duration.ts';
 import { EVENT_LIMITS } from '../../domain/events/event.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { WEBHOOK_SOURCES } from '../../domain/events/event.ts';
 import { Failure } from '../../domain/failure.ts';
 import { hookUrl } from '../../domain/approvals/link.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { Failure } from '../../domain/failure.ts';
 import { connections, groupsOfHosts } from '../../domain/inventories/connection.ts';

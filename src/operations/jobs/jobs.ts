@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { JOB_STATES } from '../../domain/jobs/job.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';

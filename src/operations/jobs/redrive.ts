@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { OPERATORS } from '../../domain/access/scope.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { JobState } from '../../domain/jobs/job.ts';

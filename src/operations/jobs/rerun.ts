@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { OPERATORS } from '../../domain/access/scope.ts';
 import { rerunJob } from '../../jobs/rerun.ts';
 import { getJob } from '../../store/jobs/jobs.ts';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { z } from 'zod';
+import * as z from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { isTerminal } from '../../domain/jobs/job.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { extraVarsFault } from '../../domain/playbooks/extra-vars.ts';
 import { playbookFault, tagsFault } from '../../domain/playbooks/playbook.ts';
 import type { Json } from '../../domain/yaml/json.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { READERS } from '../../domain/access/scope.ts';
 import { Failure } from '../../domain/failure.ts';
 import { isTerminal } from '../../domain/jobs/job.ts';

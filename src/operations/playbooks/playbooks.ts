@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { OPERATORS } from '../../domain/access/scope.ts';
 import { reachOf } from '../../domain/actions/reach.ts';
 import { Failure } from '../../domain/failure.ts';

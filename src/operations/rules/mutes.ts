@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseDuration } from '../../domain/duration.ts';
 import { Failure } from '../../domain/failure.ts';
 import { MUTE_SCOPES } from '../../domain/rules/rule.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { formatDuration } from '../../domain/duration.ts';
 import { Failure } from '../../domain/failure.ts';
 import { readRuleFile, type RuleFile } from '../../domain/rules/file.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { CelRefused } from '../../domain/cel/refused.ts';
 import { parseDuration } from '../../domain/duration.ts';
 import { Failure } from '../../domain/failure.ts';

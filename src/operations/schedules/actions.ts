@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
 import { type Action, type ActionFields, JOB_ACTION_KINDS, type JobActionKind } from '../../domain/rules/actions.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { READERS } from '../../domain/access/scope.ts';
 import { type ReadTimetable, timetableReader } from '../../domain/schedules/schedule.ts';
 import { localTime, rfc3339 } from '../../lib/clock.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { APPROVAL_TTL_MAX_MS } from '../../domain/approvals/approval.ts';
 import { formatDuration, requireDuration } from '../../domain/duration.ts';
 import { Failure } from '../../domain/failure.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { NAME } from '../../domain/name.ts';
 import { isRefusedRunSecretName } from '../../domain/secrets/variable.ts';
 

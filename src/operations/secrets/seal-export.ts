@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { OPERATORS } from '../../domain/access/scope.ts';
 import { Failure } from '../../domain/failure.ts';
 import { createExclusive } from '../../lib/atomic-file.ts';

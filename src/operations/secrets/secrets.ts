@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { SECRET_BYTES_MAX } from '../../domain/secrets/secret.ts';
 import { rfc3339 } from '../../lib/clock.ts';

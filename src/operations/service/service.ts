@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { READERS } from '../../domain/access/scope.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { HEADS_CHARS_MAX, readHeads, withHeads } from '../audit/audit.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import type { FetchedTree } from '../../domain/sources/source.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { OPERATORS } from '../../domain/access/scope.ts';
 import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
 import { queueVendor } from '../../jobs/vendor/queue.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { APPROVAL_STATES, DECISIONS, ORIGINS } from '../../domain/approvals/approval.ts';
 import { JOB_KINDS, JOB_STATES } from '../../domain/jobs/job.ts';
 import { PLAN_ACTIONS } from '../../domain/workspaces/plan.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { count, time } from './shared.ts';
 
 /** Who did what. `detail` has passed the list of what is shown of each operation. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { count, time } from './shared.ts';
 
 /** As rules show it. */

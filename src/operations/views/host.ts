@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { EVENT_OUTCOMES } from '../../domain/events/event.ts';
 import { JOB_STATES } from '../../domain/jobs/job.ts';
 import { MUTE_SCOPES } from '../../domain/rules/rule.ts';

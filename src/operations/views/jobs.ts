@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { JOB_KINDS, JOB_STATES, JOB_TRIGGERS } from '../../domain/jobs/job.ts';
 import { CHUNK_STREAMS } from '../../lib/chunks/chunk-event.ts';
 import { count, time } from './shared.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { JOB_KINDS } from '../../domain/jobs/job.ts';
 import { count, time } from './shared.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { count, time } from './shared.ts';
 
 const endpoint = z.object({ id: z.string(), endpoint: z.string(), label: z.string().optional(), created_at: time });

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { EVENT_OUTCOMES } from '../../domain/events/event.ts';
 import { RULE_APPROVALS } from '../../domain/rules/rule.ts';
 import { backupAction } from './backups.ts';

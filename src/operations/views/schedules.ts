@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { RULE_APPROVALS } from '../../domain/rules/rule.ts';
 import { JOB_ACTION_KINDS } from '../../domain/rules/actions.ts';
 import { count, time } from './shared.ts';

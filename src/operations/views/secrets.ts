@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { count, time } from './shared.ts';
 
 const secret = z.object({ project: z.string(), name: z.string(), version: count, created_at: time, updated_at: time });

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** RFC 3339 in UTC with milliseconds. */
 export const time = z.iso.datetime({ precision: 3 });

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { SOURCE_KINDS } from '../../domain/sources/source.ts';
 import { time } from './shared.ts';
 

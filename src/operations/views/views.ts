@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { TOKEN_VIEWS } from './access.ts';
 import { APPROVAL_VIEWS } from './approvals.ts';
 import { AUDIT_VIEWS } from './audit.ts';

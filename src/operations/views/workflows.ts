@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { APPROVAL_CHOICES } from '../../domain/approvals/approval.ts';
 import { RULE_ACTION_KINDS } from '../../domain/rules/actions.ts';
 import { RUN_STATES, STEP_STATES } from '../../domain/workflows/workflow.ts';

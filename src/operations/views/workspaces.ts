@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { VERDICTS } from '../../domain/workspaces/plan.ts';
 import { DRIFT_STATES } from '../../domain/workspaces/workspace.ts';
 import { count, time } from './shared.ts';

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import type { WorkflowAction } from '../../domain/workflows/action.ts';
 import type { ActionInput } from '../core/action-input.ts';

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { EveryWorkspaceAction, WorkspaceAction } from '../../domain/workspaces/action.ts';
 import type { WorkspaceKind } from '../../domain/workspaces/workspace.ts';
 import type { ActionInput } from '../core/action-input.ts';

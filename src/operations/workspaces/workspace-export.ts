@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { OPERATORS } from '../../domain/access/scope.ts';
 import { createExclusive } from '../../lib/atomic-file.ts';

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { readInputs, type VarFile, type WorkspaceInputs } from '../../domain/workspaces/inputs.ts';
 import { errorCode } from '../../lib/error-code.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { isSafeSubpath } from '../../domain/sources/subpath.ts';
 import type { NewWorkspace } from '../../store/workspaces/workspaces.ts';

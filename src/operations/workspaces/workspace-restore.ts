@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { OPERATORS } from '../../domain/access/scope.ts';
 import { Failure } from '../../domain/failure.ts';
 import { parseState } from '../../domain/workspaces/state.ts';

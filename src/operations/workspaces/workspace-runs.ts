@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
 import { OPERATORS } from '../../domain/access/scope.ts';
 import type { WorkspaceKind } from '../../domain/workspaces/workspace.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { environmentTwin, SETTINGS } from '../../../config/settings/settings.ts';
 import type { CliAlias, CliFace } from '../../../operations/core/cli-face.ts';
 import { isNone } from '../../../operations/core/http-face.ts';

@@ -1,5 +1,5 @@
 /** The filters of a list: a form with the fields, names and values of the API, which needs no script. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { pathFields, isNone } from '../../../operations/core/http-face.ts';
 import { html, type Html } from '../../html/html.ts';
 import { operationOf } from './asker.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { z } from 'zod';
+import * as z from 'zod';
 import { CHECK_KINDS, type CheckKind, type CheckOptions } from '../../../domain/checks/check.ts';
 import { readOptions, showOptions } from '../../../domain/checks/kinds.ts';
 import type { OwnFields } from '../../../domain/checks/kind.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Entry } from '../../../domain/configuration/change.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { writeYamlInventory } from '../../../domain/inventories/formats/write-yaml.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { readPrefixList } from '../../../domain/netgroups/prefix-list.ts';
 import { listNetgroups, netgroupOf } from '../../../store/netgroups/netgroups.ts';
 import { jsonSchema } from '../../core/json-schema.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Entry } from '../../../domain/configuration/change.ts';
 import { formatDuration } from '../../../domain/duration.ts';
 import { type Action, JOB_ACTION_WRITES, type JobActionKind } from '../../../domain/rules/actions.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Entry } from '../../../domain/configuration/change.ts';
 import { listSources } from '../../../store/sources/sources.ts';
 import type { SourceRow } from '../../../store/schema/schema.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Entry } from '../../../domain/configuration/change.ts';
 import { readInputs } from '../../../domain/workspaces/inputs.ts';
 import { listWorkspaces } from '../../../store/workspaces/workspaces.ts';

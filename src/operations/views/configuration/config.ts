@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { time } from '../shared.ts';
 
 const object = { kind: z.string(), name: z.string() };
