@@ -4,16 +4,18 @@
  * further process or thread (`...-child.ts`, `...-thread.ts`), and the command in chunks.
  */
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build, type Metafile, type Plugin, transform } from 'esbuild';
+import { build, type BuildOptions, type Metafile, type OutputFile, type Plugin, transform } from 'esbuild';
 import { joinedScript } from '../src/faces/web/console/joined-script.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** Where `npm pack` takes it from. */
 export const BUNDLE = join(ROOT, 'dist');
+/** Becomes one file, as its compiled form is kept. */
+const SERVERS = 'src/server.ts';
 /** Each becomes one file. */
-const WHOLE = ['src/server.ts', 'src/server-script.ts', 'src/**/*-child.ts', 'src/**/*-thread.ts'];
+const WHOLE = ['src/server-script.ts', 'src/**/*-child.ts', 'src/**/*-thread.ts'];
 /** Becomes a small file, and chunks that are loaded when they are needed. */
 const COMMAND = 'src/main.ts';
 /** Read or run as they are, by this program or others. */
@@ -34,12 +36,14 @@ const NOT_OURS = ['pg-native'];
  * share it. Rejects where a source does not compile.
  */
 export async function bundle(folder: string): Promise<void> {
-  const command = await code(folder, [COMMAND], true);
-  const whole = await code(folder, globSync(WHOLE, { cwd: ROOT }).toSorted(), false);
-  assertDefaultImports(whole.metafile);
+  const command = await code([COMMAND], true);
+  const chunks = await code([SERVERS], true);
+  const servers = await joined(chunks.outputFiles);
+  const whole = await code(globSync(WHOLE, { cwd: ROOT }).toSorted(), false);
+  for (const { metafile } of [chunks, whole]) assertDefaultImports(metafile);
   const files = new Map<string, Uint8Array>();
-  for (const { path, text } of [...command.outputFiles, ...whole.outputFiles]) {
-    const name = asModules(relative(folder, path));
+  for (const { path, text } of [...command.outputFiles, ...servers.outputFiles, ...whole.outputFiles]) {
+    const name = asModules(relative(BUNDLE, path));
     const short = await shorter(quickly(asModules(text)));
     files.set(name, Buffer.from(OWN_FORM[name]?.(short) ?? short));
   }
@@ -48,15 +52,18 @@ export async function bundle(folder: string): Promise<void> {
   for (const script of SCRIPTS)
     files.set(relative('src', script).replace(/ts$/, 'js'), Buffer.from(joinedScript(join(ROOT, script))));
   for (const file of VENDORED) files.set(join('vendor', file), readFileSync(join(ROOT, 'node_modules', file)));
-  files.set('THIRD-PARTY-LICENSES', Buffer.from(licences(whole.metafile)));
+  files.set('THIRD-PARTY-LICENSES', Buffer.from(licences(chunks.metafile, whole.metafile)));
   for (const [name, content] of files) replaceFile(join(folder, name), content);
 }
 
-function code(folder: string, entryPoints: string[], splitting: boolean) {
+type Entries = NonNullable<BuildOptions['entryPoints']>;
+
+/** Names are those of `BUNDLE`: a bundle is the same wherever it is put. */
+function code(entryPoints: Entries, splitting: boolean, files?: readonly OutputFile[]) {
   return build({
     absWorkingDir: ROOT,
     entryPoints,
-    outdir: folder,
+    outdir: BUNDLE,
     outbase: 'src',
     bundle: true,
     splitting,
@@ -65,12 +72,35 @@ function code(folder: string, entryPoints: string[], splitting: boolean) {
     target: TARGET,
     chunkNames: 'chunk-[hash]',
     external: NOT_OURS,
-    plugins: [englishOnly, serverApart],
+    plugins: files === undefined ? [englishOnly, serverApart] : [among(files)],
     legalComments: 'none',
     metafile: true,
     write: false,
     logLevel: 'error',
   });
+}
+
+/**
+ * The chunks of the servers as one file. esbuild wraps in a function whatever an import at run time may reach: of the
+ * modules that were each of them, with all that they may ever need of a library. A chunk has only what is used.
+ */
+function joined(chunks: readonly OutputFile[]) {
+  return code([{ in: join(BUNDLE, 'server.js'), out: 'server' }], false, chunks);
+}
+
+/** Imports of files that are on no disk yet. */
+function among(files: readonly OutputFile[]): Plugin {
+  const texts = new Map(files.map(({ path, text }) => [path, text]));
+  return {
+    name: 'among',
+    setup(build) {
+      build.onResolve({ filter: /^[./]/ }, ({ path, resolveDir }) => ({ path: resolve(resolveDir, path) }));
+      build.onLoad({ filter: /^/ }, ({ path }) => {
+        const contents = texts.get(path);
+        return contents === undefined ? { errors: [{ text: `${path} is no chunk` }] } : { contents };
+      });
+    },
+  };
 }
 
 /** What the first file of the command imports for a verb that stays is beside it. */
@@ -171,8 +201,11 @@ function replaceFile(file: string, content: Uint8Array): void {
 }
 
 /** The licence of each package that is in the bundle: most of them ask to be passed on with the code. */
-function licences({ inputs }: Metafile): string {
-  const files = [...Object.keys(inputs), ...VENDORED.map((file) => join('node_modules', file))];
+function licences(...bundled: readonly Metafile[]): string {
+  const files = [
+    ...bundled.flatMap(({ inputs }) => Object.keys(inputs)),
+    ...VENDORED.map((file) => join('node_modules', file)),
+  ];
   const folders = files.flatMap((file) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []);
   return [...new Set(folders)].toSorted().map(licence).join('\n');
 }
