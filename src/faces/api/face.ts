@@ -53,7 +53,14 @@ export interface HttpFace extends Pick<Listener, 'listen' | 'close' | 'release'>
   };
 }
 
+type Router = Instance<HTTPVersion.V1>;
 type Serve = (exchange: Exchange, params: Readonly<Record<string, string | undefined>>) => Promise<void>;
+
+interface Route {
+  readonly methods: HTTPMethod[];
+  readonly path: string;
+  readonly serve: Serve;
+}
 
 /** The token-gated listener: the JSON API from the table, the streams, and the pages. */
 export function createHttpFace(options: HttpFaceOptions): HttpFace {
@@ -61,6 +68,7 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
   const { clock } = runtime.services;
   const listener = new Listener(options, clock, ({ request, response }) => {
     request.url = strippedTarget(request.url ?? '', basePath);
+    router ??= createRouter(routes, missing);
     router.lookup(request, response);
   });
   const { limits, peers, sender } = listener;
@@ -68,11 +76,12 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
   const waits = new Waits({ clock, limits, authenticator });
   const kept = new KeptAnswers(limits.keptBytes);
   const pages = new Pages({ ...options, peers, sender, clock });
-  const router = createRouter((exchange) =>
-    isApi(exchange.request.url ?? '') ? missingOperation(authenticator, sender, exchange) : web.missing(exchange),
-  );
-  const on = (methods: HTTPMethod[], path: string, serve: Serve): void =>
-    router.on(methods, path, (request, response, params) => void serve({ request, response }, params));
+  // Made for the first request: the library compiles each part of a path, which takes 10 ms of a start.
+  let router: Router | null = null;
+  const routes: Route[] = [];
+  const on = (methods: HTTPMethod[], path: string, serve: Serve): void => void routes.push({ methods, path, serve });
+  const missing = (exchange: Exchange): Promise<void> =>
+    isApi(exchange.request.url ?? '') ? missingOperation(authenticator, sender, exchange) : web.missing(exchange);
   for (const operation of OPERATIONS) {
     const { http } = operation;
     if (isNone(http)) continue;
@@ -125,8 +134,8 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
 }
 
 /** Each route has one spelling: a path that differs in case or has an extra slash is another path. */
-function createRouter(missing: (exchange: Exchange) => Promise<void>): Instance<HTTPVersion.V1> {
-  return findMyWay({
+function createRouter(routes: readonly Route[], missing: (exchange: Exchange) => Promise<void>): Router {
+  const router = findMyWay({
     caseSensitive: true,
     ignoreDuplicateSlashes: false,
     ignoreTrailingSlash: false,
@@ -134,6 +143,9 @@ function createRouter(missing: (exchange: Exchange) => Promise<void>): Instance<
     querystringParser: () => ({}),
     defaultRoute: (request, response) => void missing({ request, response }),
   });
+  for (const { methods, path, serve } of routes)
+    router.on(methods, path, (request, response, params) => void serve({ request, response }, params));
+  return router;
 }
 
 async function missingOperation(authenticator: Authenticator, sender: Sender, exchange: Exchange): Promise<void> {
