@@ -7,6 +7,8 @@ import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, renameSync,
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type BuildOptions, type Metafile, type OutputFile, type Plugin, transform } from 'esbuild';
+import { readMigrations } from '../src/store/engine/migration.ts';
+import { WHOLE_SCHEMA, wholeSchema } from '../src/store/engine/sqlite/whole-schema.ts';
 import { joinedScript } from '../src/faces/web/console/joined-script.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -52,6 +54,7 @@ export async function bundle(folder: string): Promise<void> {
   for (const script of SCRIPTS)
     files.set(relative('src', script).replace(/ts$/, 'js'), Buffer.from(joinedScript(join(ROOT, script))));
   for (const file of VENDORED) files.set(join('vendor', file), readFileSync(join(ROOT, 'node_modules', file)));
+  files.set(WHOLE_SCHEMA, Buffer.from(wholeSchema(readMigrations(join(ROOT, 'migrations', 'sqlite')))));
   files.set('THIRD-PARTY-LICENSES', Buffer.from(licences(chunks.metafile, whole.metafile)));
   for (const [name, content] of files) replaceFile(join(folder, name), content);
 }

@@ -7,7 +7,8 @@ import type { Dialect, Engine } from './engine/dialect.ts';
 import { WriteGate } from './engine/gate.ts';
 import type { Snapshot } from './engine/snapshot.ts';
 import type { Work, WriteOptions } from './engine/tx.ts';
-import { migrate, type Migration, readMigrations, type SchemaAccess } from './engine/migrate.ts';
+import { migrate, type SchemaAccess } from './engine/migrate.ts';
+import { type Migration, readMigrations } from './engine/migration.ts';
 import type { Db } from './schema/schema.ts';
 
 /**

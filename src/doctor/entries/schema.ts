@@ -1,4 +1,5 @@
-import { appliedMigrations, type Migration, SchemaMismatch } from '../../store/engine/migrate.ts';
+import { appliedMigrations, SchemaMismatch } from '../../store/engine/migrate.ts';
+import type { Migration } from '../../store/engine/migration.ts';
 import { knownMigrations, type Store } from '../../store/store.ts';
 import { fail, type Facts, type Finding, ok, unknown } from '../entry.ts';
 

@@ -1,5 +1,6 @@
 import type { RawBuilder, SelectQueryBuilder } from 'kysely';
 import type { Db, Schema } from '../schema/schema.ts';
+import type { Migration } from './migration.ts';
 import type { Snapshot, SnapshotFormat } from './snapshot.ts';
 
 /**
@@ -89,6 +90,8 @@ export interface Engine {
   snapshot(): Promise<Snapshot>;
   /** Runs the statements of a migration file, outside any of the query builder's state. */
   script(db: Db, text: string): Promise<void>;
+  /** One script that makes of an empty database what these migrations make; null without such a script. */
+  wholeSchema(migrations: readonly Migration[]): string | null;
   /**
    * Inside the transaction that changed the schema: ends the connections of other processes, because their prepared
    * statements would fail from then on. They open new ones. Does nothing where the database prepares them again.

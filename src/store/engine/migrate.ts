@@ -1,32 +1,10 @@
-import { hash } from 'node:crypto';
-import { readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { dialectOf } from './bound.ts';
 import type { Engine } from './dialect.ts';
+import type { Migration } from './migration.ts';
 import type { Db } from '../schema/schema.ts';
 
 /** The schema of the store is newer than this build, or not what its migrations made. */
 export class SchemaMismatch extends Error {}
-
-export interface Migration {
-  readonly number: number;
-  readonly name: string;
-  readonly text: string;
-  readonly sha256: string;
-}
-
-const FILE = /^(\d{4})_([a-z0-9_]+)\.sql$/;
-
-export function readMigrations(folder: string): readonly Migration[] {
-  return readdirSync(folder)
-    .filter((file) => FILE.test(file))
-    .toSorted()
-    .map((file) => {
-      const [, number, name] = FILE.exec(file) ?? [];
-      const text = readFileSync(join(folder, file), 'utf8');
-      return { number: Number(number), name: name ?? '', text, sha256: hash('sha256', text) };
-    });
-}
 
 /**
  * What a program may do to a schema. `create`: make the whole schema of a store that has none, and refuse an older
@@ -35,8 +13,8 @@ export function readMigrations(folder: string): readonly Migration[] {
 export type SchemaAccess = 'create' | 'migrate';
 
 /**
- * Brings the schema up to date: each missing migration in one transaction with its own row, so that a kill
- * leaves the old schema or the new one. Returns the migrations that this call applied. Throws SchemaMismatch when the
+ * Brings the schema up to date: all missing migrations in one transaction with their rows, so that a kill leaves the
+ * old schema or the new one. Returns the migrations that this call applied. Throws SchemaMismatch when the
  * store was written by a newer build, or by an older one where `access` does not allow the change.
  */
 export async function migrate(
@@ -58,14 +36,15 @@ export async function migrate(
       .addColumn('applied_at', 'bigint', (column) => column.notNull())
       .execute();
     const missing = await pending(tx, migrations, access);
+    if (missing.length === 0) return missing;
     const isNew = missing.length === migrations.length;
-    for (const migration of missing) {
-      await engine.script(tx, migration.text);
-      const { number, name, sha256 } = migration;
-      await tx.insertInto('schema_migrations').values({ number, name, sha256, applied_at: now }).execute();
-    }
+    const whole = isNew ? engine.wholeSchema(migrations) : null;
+    for (const text of whole === null ? missing.map((migration) => migration.text) : [whole])
+      await engine.script(tx, text);
+    const rows = missing.map(({ number, name, sha256 }) => ({ number, name, sha256, applied_at: now }));
+    await tx.insertInto('schema_migrations').values(rows).execute();
     // Daemons of the previous build go on. Those of a new store have opened it for the first time.
-    if (missing.length > 0 && !isNew) await engine.endOtherSessions(tx);
+    if (!isNew) await engine.endOtherSessions(tx);
     return missing;
   });
 }

@@ -10,13 +10,8 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { claimJobs } from '../../../src/store/jobs/claims.ts';
 import type { Engine } from '../../../src/store/engine/dialect.ts';
 import { findJob } from '../../../src/store/jobs/jobs.ts';
-import {
-  appliedMigrations,
-  migrate,
-  readMigrations,
-  SchemaMismatch,
-  type Migration,
-} from '../../../src/store/engine/migrate.ts';
+import { appliedMigrations, migrate, SchemaMismatch } from '../../../src/store/engine/migrate.ts';
+import { readMigrations, type Migration } from '../../../src/store/engine/migration.ts';
 import { openPostgres } from '../../../src/store/engine/postgres/postgres.ts';
 import { openSqlite } from '../../../src/store/engine/sqlite/sqlite.ts';
 import { statementsOf } from '../child.ts';

@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { BUNDLE, bundle } from '../../../scripts/bundle.ts';
+import { WHOLE_SCHEMA, wholeSchema } from '../../../src/store/engine/sqlite/whole-schema.ts';
+import { knownMigrations } from '../../../src/store/store.ts';
 import { VERSION } from '../../../src/version.ts';
 import { openFixture } from '../../support/fixtures/installation.ts';
 import { patient } from '../../support/measure/patience.ts';
@@ -29,6 +31,7 @@ test(
     const top = ['CHANGELOG.md', 'LICENSE', 'README.md', 'bin', 'dist', 'docs', 'migrations', 'package.json'];
     assert.deepEqual(readdirSync(home).toSorted(), top);
     assert.ok(existsSync(join(home, 'dist', 'runners', 'ansible', 'gatehouse_report.py')));
+    assert.equal(readFileSync(join(home, 'dist', WHOLE_SCHEMA), 'utf8'), wholeSchema(knownMigrations('sqlite')));
     assert.match(readFileSync(join(home, 'dist', 'THIRD-PARTY-LICENSES'), 'utf8'), /^kysely \d/m);
 
     const env = { PATH: NODE_FIRST, HOME: dir };

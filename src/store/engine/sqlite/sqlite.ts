@@ -12,6 +12,7 @@ import { copyDatabase } from './copy.ts';
 import { ForeignCommits } from './foreign.ts';
 import { SQLITE_ROOM } from './room.ts';
 import { SqliteConnection, sqliteDb } from './driver.ts';
+import { readWholeSchema } from './whole-schema.ts';
 
 /** How long a write waits for the writers of other processes before it is refused as unavailable. */
 const BUSY_LIMIT_MS = 5_000;
@@ -106,6 +107,7 @@ export async function openSqlite(file: string, clock: Clock): Promise<Engine> {
         copyTo: (to, signal) => withoutCheckpoints(writer, () => copyDatabase(file, to, signal)),
       }),
     script: (_db, text) => Promise.resolve(writer.raw.exec(text)),
+    wholeSchema: readWholeSchema,
     endOtherSessions: () => Promise.resolve(),
     async close() {
       foreign.close();
