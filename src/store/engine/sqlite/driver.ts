@@ -15,6 +15,13 @@ import type { Db } from '../../schema/schema.ts';
 const STATEMENTS_KEPT = 500;
 
 type Parameter = string | number | bigint | Uint8Array | null;
+type Value = Parameter;
+
+interface Kept {
+  readonly statement: StatementSync;
+  /** Of its columns; none for a statement that answers no rows. */
+  names: readonly string[];
+}
 
 /**
  * SQLite reads the value of a bound limit to plan with it, and so it plans again each time a value is bound: that took
@@ -29,7 +36,7 @@ const BOUND_LIMIT = /\blimit \?/g;
  */
 export class SqliteConnection implements DatabaseConnection {
   readonly raw: DatabaseSync;
-  readonly #statements = new Map<string, { statement: StatementSync; reads: boolean }>();
+  readonly #statements = new Map<string, Kept>();
 
   constructor(file: string, options: { readOnly: boolean }) {
     this.raw = new DatabaseSync(file, { readOnly: options.readOnly, timeout: 0 });
@@ -44,9 +51,9 @@ export class SqliteConnection implements DatabaseConnection {
   }
 
   run<R>(sql: string, parameters: readonly Parameter[]): QueryResult<R> {
-    const { statement, reads } = this.#prepare(sql);
-    if (reads) return { rows: statement.all(...parameters) as R[] };
-    const result = statement.run(...parameters);
+    const kept = this.#prepare(sql);
+    if (kept.names.length > 0) return { rows: rowsOf(kept, parameters) as R[] };
+    const result = kept.statement.run(...parameters);
     return { rows: [], numAffectedRows: BigInt(result.changes) };
   }
 
@@ -61,16 +68,44 @@ export class SqliteConnection implements DatabaseConnection {
     this.raw.close();
   }
 
-  #prepare(sql: string): { statement: StatementSync; reads: boolean } {
+  #prepare(sql: string): Kept {
     let entry = this.#statements.get(sql);
     if (entry === undefined) {
       if (this.#statements.size >= STATEMENTS_KEPT) this.#statements.clear();
       const statement = this.raw.prepare(sql.replaceAll(BOUND_LIMIT, 'limit ? + 0'));
-      entry = { statement, reads: statement.columns().length > 0 };
+      statement.setReturnArrays(true);
+      entry = { statement, names: namesOf(statement) };
       this.#statements.set(sql, entry);
     }
     return entry;
   }
+}
+
+function namesOf(statement: StatementSync): string[] {
+  return statement.columns().map(({ name }) => name);
+}
+
+/**
+ * As plain objects of one form. V8 takes each row that Node makes for another form, so that no code is compiled for
+ * them: a list of 50 jobs after a write took 1.34 ms in place of 0.93.
+ */
+function rowsOf(kept: Kept, parameters: readonly Parameter[]): Record<string, Value>[] {
+  const rows = kept.statement.all(...parameters) as unknown as readonly Value[][];
+  // SQLite prepares `select *` again after another process has added a column.
+  if (rows[0] !== undefined && rows[0].length !== kept.names.length) kept.names = namesOf(kept.statement);
+  const { names } = kept;
+  return rows.map((values) => {
+    const row: Record<string, Value> = {};
+    for (let i = 0; i < names.length; i += 1) row[names[i] ?? ''] = values[i] ?? null;
+    return row;
+  });
+}
+
+/** A statement that answers one number, as a function. The array that it answers costs a third of an object. */
+export function numberOf(raw: DatabaseSync, sql: string): () => number {
+  const statement = raw.prepare(sql);
+  statement.setReturnArrays(true);
+  return () => (statement.get() as unknown as [number])[0];
 }
 
 export function sqliteDb(dialect: Dialect, connection: SqliteConnection): Db {

@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Clock } from '../../../lib/clock.ts';
-import type { SqliteConnection } from './driver.ts';
+import { numberOf, type SqliteConnection } from './driver.ts';
 
 /**
  * A commit of another process writes the log, syncs it, and only then becomes visible. The event comes with the first
@@ -19,10 +19,10 @@ export class ForeignCommits {
   readonly #file: string;
   readonly #clock: Clock;
   readonly #busy: () => boolean;
-  readonly #version: () => unknown;
+  readonly #version: () => number;
   readonly #listeners = new Set<() => void>();
   #watcher: FSWatcher | null = null;
-  #seen: unknown;
+  #seen: number | null = null;
   #cancel: (() => void) | null = null;
   /** The number of the next check; null without one. */
   #due: number | null = null;
@@ -34,8 +34,7 @@ export class ForeignCommits {
     this.#clock = clock;
     this.#busy = () => writer.raw.isTransaction;
     // The writing connection's own commits do not move its data_version: what moves it came from elsewhere.
-    const statement = writer.raw.prepare('pragma data_version');
-    this.#version = () => statement.get()?.['data_version'];
+    this.#version = numberOf(writer.raw, 'pragma data_version');
   }
 
   listen(listener: () => void): () => void {

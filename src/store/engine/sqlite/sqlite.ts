@@ -11,7 +11,7 @@ import { checkDurability, checkFile } from './check.ts';
 import { copyDatabase } from './copy.ts';
 import { ForeignCommits } from './foreign.ts';
 import { SQLITE_ROOM } from './room.ts';
-import { SqliteConnection, sqliteDb } from './driver.ts';
+import { numberOf, SqliteConnection, sqliteDb } from './driver.ts';
 import { readWholeSchema } from './whole-schema.ts';
 
 /** How long a write waits for the writers of other processes before it is refused as unavailable. */
@@ -118,7 +118,7 @@ export async function openSqlite(file: string, clock: Clock): Promise<Engine> {
 }
 
 function isEmpty({ raw }: SqliteConnection): boolean {
-  return raw.prepare('pragma page_count').get()?.['page_count'] === 0;
+  return numberOf(raw, 'pragma page_count')() === 0;
 }
 
 /**
@@ -126,12 +126,12 @@ function isEmpty({ raw }: SqliteConnection): boolean {
  * together: all of them had arrived before. A client that asks this process after another one has answered comes later.
  */
 function dataVersion({ raw }: SqliteConnection): () => string {
-  const statement = raw.prepare('pragma data_version');
+  const ask = numberOf(raw, 'pragma data_version');
   let version = '';
   let askedIn: number | null = null;
   return () => {
     const batch = eventBatch();
-    if (batch !== askedIn) version = String(statement.get()?.['data_version']);
+    if (batch !== askedIn) version = String(ask());
     askedIn = batch;
     return version;
   };
