@@ -43,6 +43,7 @@ export async function bundle(folder: string): Promise<void> {
   const servers = await joined(chunks.outputFiles);
   const whole = await code(globSync(WHOLE, { cwd: ROOT }).toSorted(), false);
   for (const { metafile } of [chunks, whole]) assertDefaultImports(metafile);
+  assertPartsOfZod(chunks.metafile);
   const files = new Map<string, Uint8Array>();
   for (const { path, text } of [...command.outputFiles, ...servers.outputFiles, ...whole.outputFiles]) {
     const name = asModules(relative(BUNDLE, path));
@@ -192,6 +193,13 @@ function assertDefaultImports({ inputs }: Metafile): void {
       if (!readFileSync(join(ROOT, file), 'utf8').includes(`{ default: ${original} } = await import('${original}')`))
         throw new Error(`${file}: import only the default of ${original}`);
     }
+}
+
+/** 150 KB of zod, which nothing uses, are left out only where each file imports it as `* as z`. */
+function assertPartsOfZod({ outputs }: Metafile): void {
+  const unused = 'node_modules/zod/v4/classic/from-json-schema.js';
+  if (Object.values(outputs).some(({ inputs }) => (inputs[unused]?.bytesInOutput ?? 0) > 0))
+    throw new Error("a file imports { z } from 'zod': write import * as z");
 }
 
 /** In one rename, and only where it differs. */

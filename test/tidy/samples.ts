@@ -59,7 +59,7 @@ export const SAMPLES: Readonly<Record<keyof typeof SOURCE_RULES, Samples>> = {
     ],
     good: [
       ...at('src/store/a.ts', "import { x } from '../domain/b.ts'; import { y } from './c.ts'; import pg from 'pg';"),
-      ...at('src/faces/cli/a.ts', "import { x } from '../../operations/b.ts'; import { z } from 'zod';"),
+      ...at('src/faces/cli/a.ts', "import { x } from '../../operations/b.ts'; import * as z from 'zod';"),
       ...at('src/app.ts', "import { x } from './store/b.ts'; import { y } from './faces/http/c.ts';"),
       ...at('src/domain/a.test.ts', "import { x } from '../../test/support/b.ts';"),
       ...at('test/stories/a.test.ts', "import { x } from '../../src/store/b.ts';"),
