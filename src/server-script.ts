@@ -4,7 +4,7 @@ import { type CompiledScript, openScript } from './lib/files/compiled-script.ts'
 import type { ScriptFiles } from './lib/files/script-files.ts';
 
 /**
- * Milliseconds. A start takes half a second, on a slow machine some seconds; what is called later is not kept. V8's
+ * Milliseconds. A start takes 0.4 seconds, on a slow machine some seconds; what is called later is not kept. V8's
  * flags change after this, and then the form would not be taken (app/run/start-memory.ts).
  */
 const KEEP_AFTER_MS = 4_000;

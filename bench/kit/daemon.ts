@@ -9,9 +9,11 @@ import { SVC } from './program.ts';
 import { cleanEnvironment, end, runsDirFor, start, tempDir } from './scratch.ts';
 import { monotonicMs } from './time.ts';
 
+const script = readFileSync(SVC, 'utf8');
 /** The flags of Node in a server, for a daemon inside a program of the bench. */
 export const NODE_FLAGS: readonly string[] = [
-  ...(readFileSync(SVC, 'utf8').match(/--max-semi-space-size=\d+/g) ?? []),
+  ...(script.match(/--max-semi-space-size=\d+/g) ?? []),
+  `--min-semi-space-size=${/^ +y=(\d+)$/m.exec(script)?.[1] ?? ''}`,
   HEAP_GROWING,
 ];
 const READY_WITHIN_MS = 60_000;

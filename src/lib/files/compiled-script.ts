@@ -9,7 +9,7 @@ import type { ScriptFiles } from './script-files.ts';
 /** At the end of the compiled form: V8 checks its version, its flags and the length of the text, and no content. */
 const CRC_BYTES = 4;
 
-/** Compiled forms that are kept for scripts of one name; 3.5 MB each. */
+/** Compiled forms that are kept for scripts of one name; 2.8 MB each. */
 const KEPT_MAX = 4;
 
 /** A script whose compiled form is kept, with all functions that were called before. */

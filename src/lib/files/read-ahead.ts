@@ -35,8 +35,8 @@ function readWhole(fd: number, size: number): Promise<Buffer | null> {
 }
 
 /**
- * Linux gives a block large pages from its first byte on only if it has the size of whole ones; the rest of the last is
- * never touched. In small pages the kernel, and a hypervisor once more, map each 4 KiB when they are first used.
+ * Linux (6.13) lets a block begin with a large page only if it has the size of whole ones. In small pages the kernel,
+ * and a hypervisor once more, map each 4 KiB when they are first used.
  */
 function inLargePages(size: number): Buffer {
   const whole = Math.ceil((size + BLOCK_HEAD) / LARGE_PAGE) * LARGE_PAGE;

@@ -82,8 +82,11 @@ export class Confinement {
   /** Its address. Made for the first job that needs it: the four would be 6 ms of each start. */
   #filter(sockets: Sockets): bigint {
     const key = filterKey(sockets);
-    const made = this.#filters.get(key) ?? this.#makeFilter(sockets);
-    this.#filters.set(key, made);
+    let made = this.#filters.get(key);
+    if (made === undefined) {
+      made = this.#makeFilter(sockets);
+      this.#filters.set(key, made);
+    }
     return made;
   }
 

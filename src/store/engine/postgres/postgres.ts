@@ -190,8 +190,8 @@ export async function openPostgres(url: string, clock: Clock, isRestore = false)
       return () => void listeners.delete(listener);
     },
     snapshot: () => dumpSnapshot(url, CONNECT_TIMEOUT_MS),
-    // An index on a ledger of many years takes longer than any other statement may.
     wholeSchema: () => null,
+    // An index on a ledger of many years takes longer than any other statement may.
     script: async (db, text) => void (await sql.raw(`set local statement_timeout = 0;\n${text}`).execute(db)),
     endOtherSessions: (db) => endOtherSessions(db, own),
     async close() {

@@ -12,11 +12,15 @@ import type { Migration } from '../migration.ts';
  */
 export const WHOLE_SCHEMA = 'store/engine/sqlite/whole-schema.sql';
 
-/** The script of this build; null without one for exactly these migrations. */
-export function readWholeSchema(migrations: readonly Migration[]): string | null {
+/** The script of this build; null without a whole one for exactly these migrations. */
+export function readWholeSchema(
+  migrations: readonly Migration[],
+  file: string = programFile(WHOLE_SCHEMA),
+): string | null {
   try {
-    const text = readFileSync(programFile(WHOLE_SCHEMA), 'utf8');
-    return text.startsWith(headOf(migrations)) ? text : null;
+    const text = readFileSync(file, 'utf8');
+    const body = text.slice(text.indexOf('\n') + 1);
+    return text === withHead(migrations, body) ? text : null;
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return null;
     throw error;
@@ -29,14 +33,15 @@ export function wholeSchema(migrations: readonly Migration[]): string {
   try {
     for (const { text } of migrations) db.exec(text);
     const made = db.prepare('select sql from sqlite_master where sql is not null order by rowid').all();
-    return [headOf(migrations), ...made.map(({ sql }) => `${String(sql)};\n`), ...rows(db)].join('');
+    return withHead(migrations, [...made.map(({ sql }) => `${String(sql)};\n`), ...rows(db)].join(''));
   } finally {
     db.close();
   }
 }
 
-function headOf(migrations: readonly Migration[]): string {
-  return `-- Of the migrations ${hash('sha256', migrations.map(({ sha256 }) => sha256).join())}.\n`;
+/** The first line tells a script of other migrations, and one that a full disk has cut. */
+function withHead(migrations: readonly Migration[], body: string): string {
+  return `-- ${hash('sha256', [...migrations.map(({ sha256 }) => sha256), body].join('\n'))}\n${body}`;
 }
 
 /** The rows that migrations have written. */
