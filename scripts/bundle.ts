@@ -63,7 +63,7 @@ export async function bundle(folder: string): Promise<void> {
 type Entries = NonNullable<BuildOptions['entryPoints']>;
 
 /** Names are those of `BUNDLE`: a bundle is the same wherever it is put. */
-function code(entryPoints: Entries, splitting: boolean, files?: readonly OutputFile[]) {
+function code(entryPoints: Entries, splitting: boolean, plugins: Plugin[] = [englishOnly, serverApart]) {
   return build({
     absWorkingDir: ROOT,
     entryPoints,
@@ -76,7 +76,7 @@ function code(entryPoints: Entries, splitting: boolean, files?: readonly OutputF
     target: TARGET,
     chunkNames: 'chunk-[hash]',
     external: NOT_OURS,
-    plugins: files === undefined ? [englishOnly, serverApart] : [among(files)],
+    plugins,
     legalComments: 'none',
     metafile: true,
     write: false,
@@ -89,7 +89,7 @@ function code(entryPoints: Entries, splitting: boolean, files?: readonly OutputF
  * and cuts nothing from what it wraps. From a chunk, which was made before, unused code is cut already.
  */
 function joined(chunks: readonly OutputFile[]) {
-  return code([{ in: join(BUNDLE, 'server.js'), out: 'server' }], false, chunks);
+  return code([{ in: join(BUNDLE, 'server.js'), out: 'server' }], false, [among(chunks)]);
 }
 
 /** Imports of files that are on no disk yet. */
@@ -199,7 +199,7 @@ function assertDefaultImports({ inputs }: Metafile): void {
 function assertPartsOfZod({ inputs, outputs }: Metafile): void {
   const unused = 'node_modules/zod/v4/classic/from-json-schema.js';
   if (inputs[unused] === undefined) throw new Error(`zod has no ${unused}: name another file that nothing uses`);
-  if (Object.values(outputs).some(({ inputs }) => (inputs[unused]?.bytesInOutput ?? 0) > 0))
+  if (Object.values(outputs).some((output) => (output.inputs[unused]?.bytesInOutput ?? 0) > 0))
     throw new Error("a file imports { z } from 'zod': write import * as z");
 }
 
