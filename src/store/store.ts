@@ -9,7 +9,7 @@ import type { Snapshot } from './engine/snapshot.ts';
 import type { Work, WriteOptions } from './engine/tx.ts';
 import { migrate, type SchemaAccess } from './engine/migrate.ts';
 import { type Migration, readMigrations } from './engine/migration.ts';
-import type { Db } from './schema/schema.ts';
+import type { Db, Table } from './schema/schema.ts';
 
 /**
  * How long this process may use the old key after a rotation, in milliseconds: to read the key file costs as much as a
@@ -38,8 +38,11 @@ export interface Store {
   readonly migrated: readonly Pick<Migration, 'number' | 'name'>[];
   /** Runs `work` in a transaction that it may share with others; resolves once that is durable. */
   write<T>(work: Work<T>, options?: WriteOptions): Promise<T>;
-  /** Changes with every commit; null where the database has no cheap counter. */
-  version(): string | null;
+  /**
+   * Changes with every commit; with `tables`, not with those of this process that wrote to none of them. Null where the
+   * database has no cheap counter.
+   */
+  version(tables?: readonly Table[]): string | null;
   /** Changes with every commit of another process; null where the database has no cheap counter. */
   foreignVersion(): string | null;
   /** Calls back after another process committed; the result stops that. */
@@ -99,7 +102,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     chain,
     migrated,
     write: (work, options) => gate.write(work, options),
-    version: () => engine.version(),
+    version: (tables) => engine.version(tables),
     foreignVersion: () => engine.foreignVersion(),
     onForeignCommit: (listener) => engine.onForeignCommit(listener),
     snapshot: () => engine.snapshot(),

@@ -26,7 +26,7 @@ export class Presence {
   constructor(options: PresenceOptions) {
     const { store } = options;
     this.#options = options;
-    this.#others = whileUnchanged(store, (self) => listOthers(store.db, self));
+    this.#others = whileUnchanged(store, 'daemons', (self) => listOthers(store.db, self));
   }
 
   /** Notes that this daemon lives, and records which others have died. True where one has. */

@@ -39,7 +39,7 @@ export type Accepted = ViewData<'event.accepted'>;
 
 /** The webhook of a token: one hash and one look-up, whatever the token is. */
 export function webhookFinder({ store }: Runtime): (token: string) => Promise<Webhook | undefined> {
-  const find = whileUnchanged(store, (hash) => findWebhook(store.db, hash));
+  const find = whileUnchanged(store, 'webhooks', (hash) => findWebhook(store.db, hash));
   return (token) => find(webhookHash(token));
 }
 

@@ -73,6 +73,7 @@ export class CompiledRules {
     this.#store = store;
     this.#clock = clock;
     this.#compiled = new FollowedData(store, clock, {
+      tables: ['rules', 'silences'],
       mark: async (db) => `${await rulesMark(db)} ${await silencesMark(db)}`,
       read: () => this.#read(),
     });

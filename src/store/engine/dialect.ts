@@ -1,5 +1,5 @@
 import type { RawBuilder, SelectQueryBuilder } from 'kysely';
-import type { Db, Schema } from '../schema/schema.ts';
+import type { Db, Schema, Table } from '../schema/schema.ts';
 import type { Migration } from './migration.ts';
 import type { Snapshot, SnapshotFormat } from './snapshot.ts';
 
@@ -31,7 +31,7 @@ export interface Dialect {
   /** Follows the name of a table in a query, and selects this index where the planner would choose another one. */
   indexedBy(index: string): RawBuilder<unknown>;
   /** Locks the rows that a query of a write reads until its transaction ends. */
-  holdRows<T extends keyof Schema, O>(query: SelectQueryBuilder<Schema, T, O>): SelectQueryBuilder<Schema, T, O>;
+  holdRows<T extends Table, O>(query: SelectQueryBuilder<Schema, T, O>): SelectQueryBuilder<Schema, T, O>;
   /** Locks `key` until the transaction ends, so that a reader of the queue of a key sees all earlier writes. */
   lockKey(db: Db, key: string): Promise<void>;
   /**
@@ -55,7 +55,7 @@ export interface Dialect {
   /** Gives some free pages of the file back to the file system, inside a write. True while more of them remain. */
   shrink(db: Db): Promise<boolean>;
   /** About how large a table is. `bytes` is null where only its whole file is known. */
-  sizeOf(db: Db, table: keyof Schema): Promise<{ readonly rows: number; readonly bytes: number | null }>;
+  sizeOf(db: Db, table: Table): Promise<{ readonly rows: number; readonly bytes: number | null }>;
   /** How large the whole database is. `cannotShrink`: its file keeps its size, because an old build made it. */
   fileSize(db: Db): Promise<{ readonly bytes: number; readonly freeBytes: number; readonly cannotShrink: boolean }>;
   faultOf(error: unknown): StoreFault;
@@ -80,8 +80,11 @@ export interface Engine {
    * Tells other processes, at this transaction's commit, that something was written; nothing where they watch a file.
    */
   announce(db: Db): Promise<void>;
-  /** Changes with every commit; null where asking would cost as much as reading. */
-  version(): string | null;
+  /**
+   * Changes with every commit; with `tables`, not with those of this process that wrote to none of them. Null where
+   * asking would cost as much as reading.
+   */
+  version(tables?: readonly Table[]): string | null;
   /** The same for the commits of other processes alone. */
   foreignVersion(): string | null;
   /** Calls back after another process committed. */

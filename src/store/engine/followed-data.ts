@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import type { Db } from '../schema/schema.ts';
+import type { Db, Table } from '../schema/schema.ts';
 
 /** How long data counts as current if other processes' commits are reported late or never, in milliseconds. */
 const CURRENT_MS = 1_000;
@@ -7,11 +7,13 @@ const CURRENT_MS = 1_000;
 /** What it needs of a store. */
 export interface FollowedStore {
   readonly db: Db;
-  version(): string | null;
+  version(tables: readonly Table[]): string | null;
   onForeignCommit(listener: () => void): () => void;
 }
 
 interface Source<T> {
+  /** What `mark` and `read` read. */
+  readonly tables: readonly Table[];
   /** A short text that is another one after each change of what is read. */
   mark(db: Db): Promise<string>;
   read(db: Db): Promise<T>;
@@ -63,14 +65,18 @@ export class FollowedData<T> {
   }
 
   #isCurrent(): boolean {
-    const version = this.#store.version();
+    const version = this.#version();
     return version === null ? this.#clock.monotonic() < this.#currentUntil : version === this.#seen;
+  }
+
+  #version(): string | null {
+    return this.#store.version(this.#source.tables);
   }
 
   async #refresh(): Promise<T> {
     this.#listen();
     // Read before the rows: a commit in between is found by the next call.
-    const seen = this.#store.version();
+    const seen = this.#version();
     this.#currentUntil = this.#clock.monotonic() + CURRENT_MS;
     const { db } = this.#store;
     const mark = await this.#source.mark(db);
@@ -81,7 +87,7 @@ export class FollowedData<T> {
 
   /** Where the store has no cheap counter, it reports the commits of others; who writes here calls `forget`. */
   #listen(): void {
-    if (this.#listening || this.#store.version() !== null) return;
+    if (this.#listening || this.#version() !== null) return;
     this.#listening = true;
     this.#store.onForeignCommit(() => this.forget());
   }

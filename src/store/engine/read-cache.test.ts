@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { whileUnchanged } from './read-cache.ts';
 
-describe('An answer that is kept until the next commit', () => {
+describe('An answer that is kept while the table is unchanged', () => {
   test('is read once for each key, also where there is nothing', async () => {
     let version = '1';
     const reads: string[] = [];
-    const find = whileUnchanged({ version: () => version }, async (key) => {
+    const find = whileUnchanged({ version: () => version }, 'webhooks', async (key) => {
       reads.push(key);
       return key === 'none' ? undefined : key.length;
     });
@@ -25,7 +25,7 @@ describe('An answer that is kept until the next commit', () => {
     let row = 'old';
     const held = Promise.withResolvers<void>();
     let waits = true;
-    const find = whileUnchanged({ version: () => version }, async () => {
+    const find = whileUnchanged({ version: () => version }, 'webhooks', async () => {
       const read = row;
       if (waits) await held.promise;
       return read;
@@ -40,7 +40,7 @@ describe('An answer that is kept until the next commit', () => {
 
   test('does not exist where the store has no version', async () => {
     let reads = 0;
-    const find = whileUnchanged({ version: () => null }, async () => (reads += 1));
+    const find = whileUnchanged({ version: () => null }, 'webhooks', async () => (reads += 1));
     assert.deepEqual([await find('a'), await find('a')], [1, 2]);
   });
 });

@@ -1,18 +1,22 @@
+import type { Table } from '../schema/schema.ts';
+
 /** Answers that are kept at most; past that all are forgotten. */
 const KEPT_MAX = 1_000;
 
 /**
- * As `read`, whose answer for a key is kept until anybody commits. Where the store has no version that is cheap to ask
- * for, each call reads.
+ * As `read`, which reads `table`: its answer for a key is kept until this process writes to that table, or another one
+ * to any. Where the store has no version that is cheap to ask for, each call reads.
  */
 export function whileUnchanged<V>(
-  store: { version(): string | null },
+  store: { version(tables: readonly Table[]): string | null },
+  table: Table,
   read: (key: string) => Promise<V>,
 ): (key: string) => Promise<V> {
   const kept = new Map<string, V>();
+  const tables = [table];
   let seen: string | null = null;
   return async (key) => {
-    const version = store.version();
+    const version = store.version(tables);
     if (version === null) return read(key);
     if (version !== seen || kept.size >= KEPT_MAX) kept.clear();
     seen = version;

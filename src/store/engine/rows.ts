@@ -1,11 +1,9 @@
 import { type Insertable, type SelectQueryBuilder, sql, type UpdateResult } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
-import type { Db, Schema } from '../schema/schema.ts';
+import type { Db, Schema, Table } from '../schema/schema.ts';
 import { prepared, preparedBy } from './prepared.ts';
 
 /** The queries that most tables have. Those of the hot paths are compiled once for each database. */
-
-type Table = keyof Schema;
 
 /** Makes the query for the row whose `column` has a value. */
 export function rowBy<T extends Table, C extends string & keyof Schema[T]>(table: T, column: C) {

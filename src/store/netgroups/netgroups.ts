@@ -94,6 +94,7 @@ export type CurrentNetgroups = Pick<FollowedData<NetgroupIndex>, 'current' | 'fo
 
 export function currentNetgroups(store: FollowedStore, clock: Pick<Clock, 'monotonic'>): CurrentNetgroups {
   return new FollowedData(store, clock, {
+    tables: ['netgroups'],
     mark: async (db) => (await marks(db, {})).rows[0]?.mark ?? '',
     read: async (db) => compileNetgroups((await listNetgroups(db)).map(netgroupOf)),
   });

@@ -94,6 +94,9 @@ export type * from './workflows.ts';
 
 export type Db = Kysely<Schema>;
 
+/** The name of a table. */
+export type Table = keyof Schema;
+
 interface MigrationRow {
   number: number;
   name: string;

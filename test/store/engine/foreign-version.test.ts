@@ -5,6 +5,9 @@ import { createServer, connect, type Socket } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { systemClock } from '../../../src/lib/clock.ts';
+import { nextTurn } from '../../../src/lib/flow/cooperative.ts';
+import { insertRow } from '../../../src/store/engine/rows.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { ENGINES } from '../engine-fixture.ts';
 
 const [SQLITE] = ENGINES;
@@ -46,4 +49,27 @@ test('A request sent after another process committed is answered with that commi
     assert.equal(again, before, 'it is asked once for events that came together');
     assert.notEqual(answered, before, `begun in ${begin === setImmediate ? 'setImmediate' : 'a timer'}`);
   }
+});
+
+test('A process asks again for what it or another one wrote to, and for nothing else', async (t) => {
+  const database = await SQLITE!.create();
+  t.after(() => database.remove());
+  const store = await database.open();
+  const other = await database.open();
+  const versions = (): readonly (string | null)[] => [store.version(), store.version(['netgroups'])];
+  const write = (to: Store, name: string): Promise<unknown> =>
+    to.write((tx) =>
+      insertRow(tx.db, 'config_objects', { kind: 'rule', name, config_set: 'set', digest: 'd', applied_at: tx.now }),
+    );
+  const before = versions();
+  await write(store, 'a');
+  const [all, netgroups] = versions();
+  assert.notEqual(all, before[0]);
+  assert.equal(netgroups, before[1]);
+  await store.write((tx) => tx.db.deleteFrom('netgroups').execute());
+  const after = versions();
+  assert.notEqual(after[1], netgroups);
+  await write(other, 'b');
+  await nextTurn();
+  assert.notEqual(versions()[1], after[1]);
 });

@@ -10,6 +10,7 @@ import {
 import { bindDb } from '../bound.ts';
 import type { Dialect } from '../dialect.ts';
 import type { Db } from '../../schema/schema.ts';
+import { tableWritten } from './own-commits.ts';
 
 /** Statements are compiled once and kept; a program asks some dozens of different ones. */
 const STATEMENTS_KEPT = 500;
@@ -18,6 +19,8 @@ type Value = string | number | bigint | Uint8Array | null;
 
 interface Kept {
   readonly statement: StatementSync;
+  /** See `tableWritten`. */
+  readonly writesTo: string | null;
   /** Of its columns; none for a statement that answers no rows. */
   names: readonly string[];
 }
@@ -35,6 +38,8 @@ const BOUND_LIMIT = /\blimit \?/g;
  */
 export class SqliteConnection implements DatabaseConnection {
   readonly raw: DatabaseSync;
+  /** The tables written to; the owner empties it after each transaction. */
+  readonly written = new Set<string>();
   readonly #statements = new Map<string, Kept>();
 
   constructor(file: string, options: { readOnly: boolean }) {
@@ -51,6 +56,7 @@ export class SqliteConnection implements DatabaseConnection {
 
   run<R>(sql: string, parameters: readonly Value[]): QueryResult<R> {
     const kept = this.#prepare(sql);
+    if (kept.writesTo !== null) this.written.add(kept.writesTo);
     if (kept.names.length > 0) return { rows: rowsOf(kept, parameters) as R[] };
     const result = kept.statement.run(...parameters);
     return { rows: [], numAffectedRows: BigInt(result.changes) };
@@ -73,7 +79,7 @@ export class SqliteConnection implements DatabaseConnection {
       if (this.#statements.size >= STATEMENTS_KEPT) this.#statements.clear();
       const statement = this.raw.prepare(sql.replaceAll(BOUND_LIMIT, 'limit ? + 0'));
       statement.setReturnArrays(true);
-      entry = { statement, names: namesOf(statement) };
+      entry = { statement, writesTo: tableWritten(sql), names: namesOf(statement) };
       this.#statements.set(sql, entry);
     }
     return entry;

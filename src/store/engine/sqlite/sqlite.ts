@@ -12,6 +12,7 @@ import { copyDatabase } from './copy.ts';
 import { ForeignCommits } from './foreign.ts';
 import { SQLITE_ROOM } from './room.ts';
 import { numberOf, SqliteConnection, sqliteDb } from './driver.ts';
+import { OwnCommits } from './own-commits.ts';
 import { readWholeSchema } from './whole-schema.ts';
 
 /** How long a write waits for the writers of other processes before it is refused as unavailable. */
@@ -87,18 +88,19 @@ export async function openSqlite(file: string, clock: Clock): Promise<Engine> {
   const readerDb = sqliteDb(facts, reader);
   const foreign = new ForeignCommits(file, writer, clock);
   const versionElsewhere = dataVersion(writer);
-  let ownCommits = 0;
+  const ownCommits = new OwnCommits();
 
   return {
     dialect: facts,
     reader: readerDb,
     transaction: (body) =>
       immediate(writer, writerDb, clock, body).finally(() => {
-        ownCommits += 1;
+        ownCommits.ended(writer.written);
+        writer.written.clear();
         foreign.committed();
       }),
     announce: () => Promise.resolve(),
-    version: () => `${versionElsewhere()} ${ownCommits}`,
+    version: (tables) => `${versionElsewhere()} ${ownCommits.count(tables)}`,
     foreignVersion: versionElsewhere,
     onForeignCommit: (listener) => foreign.listen(listener),
     snapshot: () =>

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { OwnCommits, tableWritten } from './own-commits.ts';
+
+describe('The table that a statement writes to', () => {
+  for (const [sql, table] of [
+    ['insert into "jobs" ("id") values (?)', 'jobs'],
+    ['INSERT OR IGNORE INTO jobs(id) values (?)', 'jobs'],
+    ['update "rules" set "fired_at" = ?', 'rules'],
+    ['\n  delete from events where id in (?)', 'events'],
+    ['select * from "jobs"', null],
+    ['begin immediate', null],
+    ['release member', null],
+    ['with old as (select 1) delete from jobs where id in old', '*'],
+    ['replace into jobs values (?)', '*'],
+    ['create table more (id text)', '*'],
+  ] as const)
+    test(`${JSON.stringify(sql)} writes to ${table ?? 'no table'}`, () => assert.equal(tableWritten(sql), table));
+});
+
+describe('The commits of this process', () => {
+  test('are counted by the tables that they wrote to', () => {
+    const commits = new OwnCommits();
+    commits.ended(['jobs', 'ledger']);
+    commits.ended(['jobs']);
+    commits.ended([]);
+    assert.deepEqual(
+      [commits.count(), commits.count(['jobs']), commits.count(['ledger', 'rules']), commits.count(['rules'])],
+      [3, 2, 1, 0],
+    );
+  });
+
+  test('count for every table where what they wrote to is not known', () => {
+    const commits = new OwnCommits();
+    commits.ended(['*']);
+    assert.equal(commits.count(['rules']), 1);
+  });
+});
