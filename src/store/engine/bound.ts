@@ -9,10 +9,18 @@ import {
 import type { Dialect } from './dialect.ts';
 import type { Db, Schema } from '../schema/schema.ts';
 
+/** What a connection needs of a compiled query. */
+export type Statement = Pick<CompiledQuery, 'sql' | 'parameters'>;
+
+/** A connection that sends statements however they were made. */
+export interface StatementConnection extends DatabaseConnection {
+  executeQuery<R>(statement: Statement): Promise<QueryResult<R>>;
+}
+
 /** The base of our query builders. */
 interface Bound {
   readonly dialect: Dialect;
-  readonly run: <R>(query: CompiledQuery<R>) => Promise<QueryResult<R>>;
+  readonly run: <R>(statement: Statement) => Promise<QueryResult<R>>;
 }
 
 const BOUND = new WeakMap<Db, Bound>();
@@ -20,17 +28,17 @@ const BOUND = new WeakMap<Db, Bound>();
 /** Makes a query builder whose statements all go to `connection`. */
 export function bindDb(
   dialect: Dialect,
-  connection: DatabaseConnection,
+  connection: StatementConnection,
   parts: Omit<KyselyDialect, 'createDriver'>,
 ): Db {
   const db = new Kysely<Schema>({ dialect: { ...parts, createDriver: () => new SingleConnectionDriver(connection) } });
-  BOUND.set(db, { dialect, run: (query) => connection.executeQuery(query) });
+  BOUND.set(db, { dialect, run: (statement) => connection.executeQuery(statement) });
   return db;
 }
 
-/** Runs a compiled query past the builder's own executor, whose dozen promises cost 6 us for each statement. */
-export function runCompiled<R>(db: Db, query: CompiledQuery<R>): Promise<QueryResult<R>> {
-  return boundOf(db).run(query);
+/** Runs a statement past the builder's own executor, whose dozen promises cost 6 us for each. */
+export function runStatement<R>(db: Db, statement: Statement): Promise<QueryResult<R>> {
+  return boundOf(db).run<R>(statement);
 }
 
 /** The facts of the database that `db` talks to. */

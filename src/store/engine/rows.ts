@@ -1,7 +1,7 @@
 import { type Insertable, type SelectQueryBuilder, sql, type UpdateResult } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
 import type { Db, Schema, Table } from '../schema/schema.ts';
-import { prepared, preparedBy } from './prepared.ts';
+import { prepared, preparedInOrder } from './prepared.ts';
 
 /** The queries that most tables have. Those of the hot paths are compiled once for each database. */
 
@@ -20,29 +20,38 @@ export function found<R>(row: R | undefined, what: string, name: string): R {
   return row;
 }
 
-const INSERTS = new Map<string, ReturnType<typeof insertOf>>();
+interface Insert {
+  readonly columns: readonly string[];
+  readonly run: ReturnType<typeof insertOf>;
+}
+
+/** By table and conflict: rows of one table may be written with fewer columns. */
+const INSERTS = new Map<string, Insert[]>();
 
 /** Inserts a row; false where `or` is `skip` and a unique column has the value already. No value may be undefined. */
-export async function insertRow<T extends Table>(
+export function insertRow<T extends Table>(
   db: Db,
   table: T,
   row: Insertable<Schema[T]>,
   or: 'fail' | 'skip' = 'fail',
 ): Promise<boolean> {
   const columns = Object.keys(row);
-  const key = `${or} ${table} ${columns.join()}`;
-  const insert = INSERTS.getOrInsertComputed(key, () => insertOf(table, columns, or));
-  return (await insert(db, Object.values<unknown>(row))).changed > 0;
+  const ofTable = INSERTS.getOrInsertComputed(or === 'skip' ? `${table} ${or}` : table, () => []);
+  let insert = ofTable.find((each) => isSame(each.columns, columns));
+  if (insert === undefined) ofTable.push((insert = { columns, run: insertOf(table, columns, or) }));
+  return insert.run(db, Object.values<unknown>(row)).then(({ changed }) => changed > 0);
 }
 
 function insertOf(table: Table, columns: readonly string[], or: 'fail' | 'skip') {
-  return preparedBy<readonly unknown[], unknown>((db, hole) => {
-    const names = sql.join(columns.map((column) => sql.ref(column)));
-    const values = sql.join(columns.map((_column, at) => hole((row) => row[at])));
-    const end = or === 'skip' ? sql`on conflict do nothing` : sql``;
-    const insert = sql`insert into ${sql.table(table)} (${names}) values (${values}) ${end}`;
-    return { compile: () => insert.compile(db) };
-  });
+  const names = sql.join(columns.map((column) => sql.ref(column)));
+  const end = or === 'skip' ? sql`on conflict do nothing` : sql``;
+  // Each name stands for its value.
+  const insert = sql`insert into ${sql.table(table)} (${names}) values (${sql.join(columns)}) ${end}`;
+  return preparedInOrder((db) => ({ compile: () => insert.compile(db) }));
+}
+
+function isSame(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((each, at) => each === others[at]);
 }
 
 /** How many rows a query finds. */

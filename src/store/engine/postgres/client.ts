@@ -6,15 +6,8 @@ import {
   TypeOverrides,
   types as builtin,
 } from 'pg';
-import {
-  type CompiledQuery,
-  type DatabaseConnection,
-  type QueryResult,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-} from 'kysely';
-import { bindDb } from '../bound.ts';
+import { type QueryResult, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
+import { bindDb, type Statement, type StatementConnection } from '../bound.ts';
 import type { Dialect } from '../dialect.ts';
 import type { Db } from '../../schema/schema.ts';
 
@@ -59,12 +52,12 @@ function toResult<R>({ command, rowCount, rows }: Answer): QueryResult<R> {
   return CHANGING.has(command) ? { rows: rows as R[], numAffectedRows: BigInt(rowCount ?? 0) } : { rows: rows as R[] };
 }
 
-class Connection implements DatabaseConnection {
+class Connection implements StatementConnection {
   readonly #run: (text: string, values: readonly unknown[]) => Promise<Answer>;
   constructor(run: (text: string, values: readonly unknown[]) => Promise<Answer>) {
     this.#run = run;
   }
-  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+  async executeQuery<R>(query: Statement): Promise<QueryResult<R>> {
     return toResult<R>(await this.#run(query.sql, query.parameters));
   }
   streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {

@@ -1,13 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import {
-  type CompiledQuery,
-  type DatabaseConnection,
-  type QueryResult,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-} from 'kysely';
-import { bindDb } from '../bound.ts';
+import { type QueryResult, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
+import { bindDb, type Statement, type StatementConnection } from '../bound.ts';
 import type { Dialect } from '../dialect.ts';
 import type { Db } from '../../schema/schema.ts';
 import { tableWritten } from './own-commits.ts';
@@ -36,7 +29,7 @@ const BOUND_LIMIT = /\blimit \?/g;
  * transactions; here the write gate already serialises, and transactions are opened by the engine, immediate
  * (measured with four processes: immediate 135,000 transactions and 0 busy, deferred 27,000 and 554,000 busy).
  */
-export class SqliteConnection implements DatabaseConnection {
+export class SqliteConnection implements StatementConnection {
   readonly raw: DatabaseSync;
   /** The tables written to; the owner empties it after each transaction. */
   readonly written = new Set<string>();
@@ -46,9 +39,9 @@ export class SqliteConnection implements DatabaseConnection {
     this.raw = new DatabaseSync(file, { readOnly: options.readOnly, timeout: 0 });
   }
 
-  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+  executeQuery<R>({ sql, parameters }: Statement): Promise<QueryResult<R>> {
     try {
-      return Promise.resolve(this.run<R>(query.sql, query.parameters as Value[]));
+      return Promise.resolve(this.run<R>(sql, parameters as readonly Value[]));
     } catch (error) {
       return Promise.reject(error);
     }
