@@ -1,16 +1,14 @@
 import type { Expr } from '../cel/env.ts';
 import type { EventFacts } from '../events/event.ts';
-import { anchoredPrefix } from './literals.ts';
 import { isEvent, isPairs, selection, textOf, textRead } from './reads.ts';
-import { requirementOf } from './requirements.ts';
+import { type Requirement, requirementOf, startOf } from './requirements.ts';
 
 /** The value of an expression for an event; undefined if only the CEL library can compute it. */
 type Quick = (facts: EventFacts) => boolean | undefined;
 
-/** Of a text and a constant. A prefix or a part of one is the same in code units and in code points. */
+/** Of a text and a constant. A part of a text is the same in code units and in code points. */
 const COMPARISONS: Readonly<Record<string, (text: string, constant: string) => boolean>> = {
   '_!=_': (text, constant) => text !== constant,
-  startsWith: (text, constant) => text.startsWith(constant),
   endsWith: (text, constant) => text.endsWith(constant),
   contains: (text, constant) => text.includes(constant),
 };
@@ -32,8 +30,10 @@ export function quickOf(expr: Expr): Quick | null {
   if (name === '!_') return negated(quickOf(first));
   if (second === undefined || operands.length > 2) return null;
   const required = requirementOf(expr);
-  if (required !== null) return (facts) => required.texts.includes(required.textIn(facts));
-  if (name === 'matches') return unmatched(first, second);
+  if (required !== null) return (facts) => isMet(required, facts);
+  const start = startOf(expr);
+  // What begins like every match of a pattern need not match it: the library answers.
+  if (start !== null) return (facts) => (isMet(start, facts) ? (name === 'matches' ? undefined : true) : false);
   const compare = COMPARISONS[name];
   if (compare === undefined) return null;
   return compared(first, second, compare) ?? (target === undefined ? compared(second, first, compare) : null);
@@ -69,12 +69,8 @@ function compared(field: Expr, other: Expr, compare: (text: string, constant: st
   return (facts) => compare(read.textIn(facts), constant);
 }
 
-/** False for a text that does not begin as every match of the pattern does; the library answers for the others. */
-function unmatched(field: Expr, pattern: Expr): Quick | null {
-  const read = textRead(field);
-  const prefix = anchoredPrefix(textOf(pattern) ?? '');
-  if (read === null || prefix === null) return null;
-  return (facts) => (read.textIn(facts).startsWith(prefix) ? undefined : false);
+function isMet({ texts, textIn }: Requirement, facts: EventFacts): boolean {
+  return texts.includes(textIn(facts));
 }
 
 /** `has(event.labels.x)`. */

@@ -1,5 +1,5 @@
 import type { Expr } from '../cel/env.ts';
-import { anchoredLiterals } from './literals.ts';
+import { anchoredLiterals, anchoredPrefix } from './literals.ts';
 import { textOf, textRead, type TextRead } from './reads.ts';
 
 /** A text of the event that has to be one of these: for any other event the whole expression is false. */
@@ -15,21 +15,42 @@ export function requirementsOf(expr: Expr): readonly Requirement[] {
   const { exprKind } = expr;
   if (exprKind.case === 'callExpr' && exprKind.value.function === '_&&_')
     return exprKind.value.args.flatMap(requirementsOf);
-  const requirement = requirementOf(expr);
+  const requirement = requirementOf(expr) ?? startOf(expr);
   return requirement === null ? [] : [requirement];
 }
 
 /** Of a term that is true for exactly the listed texts; null for any other term. */
-export function requirementOf({ exprKind }: Expr): Requirement | null {
-  if (exprKind.case !== 'callExpr') return null;
-  const { function: name, target, args } = exprKind.value;
-  const [first, second, ...more] = target === undefined ? args : [target, ...args];
-  if (first === undefined || second === undefined || more.length > 0) return null;
+export function requirementOf(expr: Expr): Requirement | null {
+  const { name, first, second } = termOf(expr) ?? {};
+  if (first === undefined || second === undefined) return null;
   if (name === '_==_') return required(first, [textOf(second)]) ?? required(second, [textOf(first)]);
   if (name === '@in' && second.exprKind.case === 'listExpr')
     return required(first, second.exprKind.value.elements.map(textOf));
   if (name === 'matches') return required(first, literalsOf(second));
   return null;
+}
+
+/**
+ * Of a term that is false unless a text begins so, such as `x.startsWith("web-")` and `x.matches("^web-[0-9]+")`: what
+ * it requires of the first characters of that text. Null for any other term.
+ */
+export function startOf(expr: Expr): Requirement | null {
+  const { name, first, second } = termOf(expr) ?? {};
+  const read = first === undefined ? null : textRead(first);
+  const constant = second === undefined ? null : textOf(second);
+  if (read === null || constant === null) return null;
+  const start = name === 'startsWith' ? constant : name === 'matches' ? anchoredPrefix(constant) : null;
+  if (start === null) return null;
+  const { length } = start;
+  return { path: `${read.path}[:${length}]`, textIn: (facts) => read.textIn(facts).slice(0, length), texts: [start] };
+}
+
+/** Of a function with two operands, or a method with one. */
+function termOf({ exprKind }: Expr): { readonly name: string; readonly first: Expr; readonly second: Expr } | null {
+  if (exprKind.case !== 'callExpr') return null;
+  const { function: name, target, args } = exprKind.value;
+  const [first, second, ...more] = target === undefined ? args : [target, ...args];
+  return first === undefined || second === undefined || more.length > 0 ? null : { name, first, second };
 }
 
 function literalsOf(pattern: Expr): readonly (string | null)[] {

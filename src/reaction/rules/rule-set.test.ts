@@ -11,6 +11,9 @@ const TERMS = [
   'event.labels.alertname in ["a", "b"]',
   'event.labels.host.matches("^(a|b)$")',
   'event.labels.host.matches("^a")',
+  'event.labels.alertname.matches("^b( |$)")',
+  'event.labels.host.startsWith("")',
+  'event.annotations["x.y"].startsWith("ab")',
   'event.labels.missing == ""',
   'event.name != "a"',
   'int(event.labels.host) == 1',
@@ -26,7 +29,7 @@ function facts(alertname: string, host: string, status: EventFacts['status']): E
 
 test('A rule that is no candidate for an event does not match it, whatever its other terms are', async () => {
   const conditions = new Map<string, Awaited<ReturnType<typeof compileCondition>>>();
-  const text = fc.constantFrom('a', 'b', 'c', '');
+  const text = fc.constantFrom('a', 'b', 'c', '', 'ab', 'abc', 'b a');
   const whens = fc.array(
     fc.array(fc.constantFrom(...TERMS), { minLength: 1, maxLength: 3 }).map((terms) => terms.join(' && ')),
     { maxLength: 8 },
@@ -70,4 +73,15 @@ test('A rule is filed under the requirement that it shares with the fewest', asy
   );
   assert.deepEqual(indexed(rules).candidates(facts('b', '', 'firing')), [1]);
   assert.deepEqual(indexed(rules).candidates(facts('z', '', 'firing')), []);
+});
+
+test('A rule is filed under the beginning of a text where it has no equality that fewer share', async () => {
+  const rules = await Promise.all(
+    ['matches("^Disk")', 'matches("^Disc( |$)")', 'startsWith("Memory")', 'matches("Disk")'].map((term) =>
+      compileCondition(`event.status == "firing" && event.labels.alertname.${term}`),
+    ),
+  );
+  assert.deepEqual(indexed(rules).candidates(facts('DiskFull', '', 'firing')), [0, 3]);
+  assert.deepEqual(indexed(rules).candidates(facts('Memory', '', 'firing')), [2, 3]);
+  assert.deepEqual(indexed(rules).candidates(facts('Mem', '', 'firing')), [3]);
 });
