@@ -22,7 +22,7 @@ import { hasBody, readBody } from '../http/body.ts';
 import { JSON_HEADERS } from '../http/headers.ts';
 import type { Peers } from '../http/peers.ts';
 import type { Exchange, Sender } from '../http/sender.ts';
-import { overloaded, type Resize, SharedRoom } from './room.ts';
+import { type Held, overloaded, SharedRoom } from './room.ts';
 
 const PATH = /^\/hook\/([^/?]+)(?:\?(.*))?$/s;
 /** GET too: three of the senders use it, always or by default. */
@@ -136,10 +136,13 @@ export class HookRoutes {
     const { messageBytes } = this.#limits;
     const bytes = length === undefined ? UNKNOWN_LENGTH_BYTES : Math.min(Number(length), messageBytes);
     // Held until the message is processed: its events take as much memory as its body.
-    return this.#bodies.hold(row.hash, bytes, async (resize) => {
-      const body = await this.#read(row, peer, request, resize);
-      return this.#takeMessage(row, request, { peer, query, bytes: body });
-    });
+    const held = this.#bodies.take(row.hash, bytes);
+    try {
+      const body = await this.#read(row, peer, request, held);
+      return await this.#takeMessage(row, request, { peer, query, bytes: body });
+    } finally {
+      held.release();
+    }
   }
 
   async #takeMessage(
@@ -159,26 +162,25 @@ export class HookRoutes {
     };
     // Held before the body is parsed: a sender is refused at once, and not after waiting for its turn to be
     // read.
-    return this.#events.hold(
-      row.hash,
-      Math.min(Math.ceil(length / ALERT_BYTES) || 1, GUESS_MAX),
-      async (_resize, correct) => {
-        const normalised = await readMessage(this.#runtime, this.#reader, hook, message);
-        correct(normalised.events.length + normalised.problems.length);
-        if (normalised.problems.some(saysLeftOut)) this.#refused.note(row.name, 'truncated');
-        return this.#take(hook, normalised, peer);
-      },
-    );
+    const held = this.#events.take(row.hash, Math.min(Math.ceil(length / ALERT_BYTES) || 1, GUESS_MAX));
+    try {
+      const normalised = await readMessage(this.#runtime, this.#reader, hook, message);
+      held.correct(normalised.events.length + normalised.problems.length);
+      if (normalised.problems.some(saysLeftOut)) this.#refused.note(row.name, 'truncated');
+      return await this.#take(hook, normalised, peer);
+    } finally {
+      held.release();
+    }
   }
 
-  async #read(row: Webhook, peer: string, request: IncomingMessage, resize: Resize): Promise<Buffer> {
+  async #read(row: Webhook, peer: string, request: IncomingMessage, room: Held): Promise<Buffer> {
     const { messageBytes } = this.#limits;
     const unknown = request.headers['content-length'] === undefined;
     let held = UNKNOWN_LENGTH_BYTES;
     const grown = (bytes: number): void => {
       if (!unknown || bytes <= held) return;
       held = Math.min(Math.max(2 * held, bytes), messageBytes);
-      resize(held);
+      room.resize(held);
     };
     try {
       return await readBody(request, messageBytes, grown);

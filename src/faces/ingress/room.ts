@@ -1,8 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
 
-/** Changes the held amount. Throws unavailable if it grows and the room is full. */
-export type Resize = (amount: number) => void;
-
 /** A counter with an upper bound. */
 class Room {
   readonly #max: number;
@@ -20,30 +17,12 @@ class Room {
     return this.#taken === 0;
   }
 
-  /**
-   * Runs `work` with `amount` held. Throws unavailable if the room is full; the last one in may exceed the bound.
-   */
-  async hold<T>(amount: number, work: (resize: Resize, correct: Resize) => Promise<T>): Promise<T> {
-    if (this.isFull) throw overloaded();
-    let held = amount;
-    this.#taken += held;
-    const correct = (to: number): void => {
-      this.#taken += to - held;
-      held = to;
-    };
-    const resize = (to: number): void => {
-      if (to > held && this.isFull) throw overloaded();
-      correct(to);
-    };
-    try {
-      return await work(resize, correct);
-    } finally {
-      this.#taken -= held;
-    }
+  change(by: number): void {
+    this.#taken += by;
   }
 }
 
-/** A shared room of which each holder may use at most `each`. */
+/** A room that all holders share, of which each may use at most `each`. The last one in may exceed a bound. */
 export class SharedRoom {
   readonly #all: Room;
   readonly #each: number;
@@ -68,29 +47,53 @@ export class SharedRoom {
     return this.isFull || this.#own.get(holder)?.isFull === true;
   }
 
-  /** As Room; throws unavailable also if the share of the holder is full. */
-  async hold<T>(holder: string, amount: number, work: (resize: Resize, correct: Resize) => Promise<T>): Promise<T> {
-    const own = this.#own.get(holder) ?? new Room(this.#each);
-    this.#own.set(holder, own);
-    const counted = (to: number): number => Math.min(to, this.#countedMax);
-    try {
-      return await own.hold(amount, (resizeOwn, correctOwn) =>
-        this.#all.hold(counted(amount), (resizeAll, correctAll) =>
-          work(
-            (to) => {
-              resizeOwn(to);
-              resizeAll(counted(to));
-            },
-            (to) => {
-              correctOwn(to);
-              correctAll(counted(to));
-            },
-          ),
-        ),
-      );
-    } finally {
+  /** Throws unavailable if the room or the share of the holder is full. The caller releases what it gets. */
+  take(holder: string, amount: number): Held {
+    if (this.isFullFor(holder)) throw overloaded();
+    const own = this.#own.getOrInsertComputed(holder, () => new Room(this.#each));
+    return new Held(own, this.#all, this.#countedMax, amount, () => {
       if (own.isEmpty) this.#own.delete(holder);
-    }
+    });
+  }
+}
+
+/** An amount of a room that is in use. */
+export class Held {
+  readonly #own: Room;
+  readonly #all: Room;
+  readonly #countedMax: number;
+  readonly #released: () => void;
+  #amount = 0;
+
+  constructor(own: Room, all: Room, countedMax: number, amount: number, released: () => void) {
+    this.#own = own;
+    this.#all = all;
+    this.#countedMax = countedMax;
+    this.#released = released;
+    this.correct(amount);
+  }
+
+  /** Changes the amount. Throws unavailable if it grows and the room is full. */
+  resize(to: number): void {
+    if (to > this.#amount && this.#own.isFull) throw overloaded();
+    if (this.#counted(to) > this.#counted(this.#amount) && this.#all.isFull) throw overloaded();
+    this.correct(to);
+  }
+
+  /** Changes the amount to what it turned out to be, beyond the bounds too. */
+  correct(to: number): void {
+    this.#own.change(to - this.#amount);
+    this.#all.change(this.#counted(to) - this.#counted(this.#amount));
+    this.#amount = to;
+  }
+
+  release(): void {
+    this.correct(0);
+    this.#released();
+  }
+
+  #counted(amount: number): number {
+    return Math.min(amount, this.#countedMax);
   }
 }
 

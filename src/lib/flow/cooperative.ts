@@ -46,6 +46,8 @@ export class TaskSlicer {
 
   /** As `items.map(piece)`. Begins at once if this turn has time left. Rejects with what `piece` throws. */
   each<T, R>(items: readonly T[], piece: (item: T) => R): Promise<R[]> {
+    // Most tasks are one piece, and no other one waits.
+    if (items.length === 1 && this.#steps.length === 0 && this.#hasTime()) return Promise.try(() => items.map(piece));
     return new Promise((resolve, reject) => {
       const done: R[] = [];
       const rest = items[Symbol.iterator]();
@@ -67,16 +69,22 @@ export class TaskSlicer {
   }
 
   #go(): void {
+    while (this.#steps.length > 0 && this.#hasTime()) {
+      const step = this.#steps.shift();
+      if (step?.() === true) this.#steps.push(step);
+    }
+  }
+
+  /** Whether something may still be done in this turn. The next turn continues with what is left. */
+  #hasTime(): boolean {
+    const now = this.#clock.monotonic();
     if (this.#until === null) {
-      this.#until = this.#clock.monotonic() + TURN_MS;
+      this.#until = now + TURN_MS;
       setImmediate(() => {
         this.#until = null;
         if (this.#steps.length > 0) this.#go();
       });
     }
-    while (this.#steps.length > 0 && this.#clock.monotonic() < this.#until) {
-      const step = this.#steps.shift();
-      if (step?.() === true) this.#steps.push(step);
-    }
+    return now < this.#until;
   }
 }
