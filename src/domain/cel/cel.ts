@@ -1,6 +1,6 @@
 import type * as Cel from '@bufbuild/cel';
 import { checkExpression } from './check.ts';
-import { type CelEnvironment, celEnvironment, type Expr } from './env.ts';
+import { type CelEnvironment, celEnvironment, type Expr, type PatternTest } from './env.ts';
 import { faultOf } from './fault.ts';
 import { isTooDeep } from './depth.ts';
 import { CelRefused, placeAt } from './refused.ts';
@@ -40,6 +40,7 @@ type CelOutcome = { readonly value: boolean | string | number | bigint } | { rea
 interface CheckedCel {
   readonly shape: CelShape;
   readonly expr: Expr;
+  readonly hasMatch: PatternTest;
   /** Never throws. */
   run(context: CelContext): CelOutcome;
 }
@@ -82,7 +83,8 @@ export async function checkCel(
     ...(stepsMax === undefined ? {} : { stepsMax }),
   });
   const run = environment.cel.plan(environment.env, parsed.expr);
-  return { shape, expr: parsed.expr, run: (context) => outcomeOf(environment, run, context, text, parsed) };
+  const { hasMatch } = environment;
+  return { shape, expr: parsed.expr, hasMatch, run: (context) => outcomeOf(environment, run, context, text, parsed) };
 }
 
 /** The tree of an expression that may be refused otherwise. Throws CelRefused where it cannot be read at all. */

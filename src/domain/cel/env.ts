@@ -16,7 +16,11 @@ export interface CelEnvironment {
   readonly env: Cel.CelEnv;
   /** Compiles a pattern and keeps it; answers how many instructions it has. Throws CelRefused. */
   pattern(text: string): number;
+  /** Whether a text has a match of a pattern that was accepted, as the function `matches` answers. */
+  readonly hasMatch: PatternTest;
 }
+
+export type PatternTest = (pattern: string, text: string) => boolean;
 
 /**
  * Loads the library (91 ms, so only when there is an expression) and makes an environment for one expression. Its
@@ -33,6 +37,7 @@ export async function celEnvironment(): Promise<CelEnvironment> {
   return {
     cel,
     env: cel.celEnv({ funcs: [append(cel), ...strictNumbers(cel)], re2: { compile } }),
+    hasMatch: (pattern, text) => compile(pattern).test(text),
     pattern(text) {
       if (text.length > PATTERN_LENGTH_MAX)
         throw new CelRefused(`this pattern is longer than ${PATTERN_LENGTH_MAX} characters`);

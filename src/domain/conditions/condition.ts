@@ -67,7 +67,7 @@ export async function compileCondition(expression: string): Promise<Condition> {
       `no event has the status ${JSON.stringify(never)}; expected ${STATUSES.slice(1).join(', ')} or, if the ` +
         'sender gave none, an empty text',
     );
-  const quick = quickOf(checked.expr);
+  const quick = quickOf(checked);
   return {
     sources,
     requires: requirementsOf(checked.expr),

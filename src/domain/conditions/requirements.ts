@@ -34,7 +34,7 @@ export function requirementOf(expr: Expr): Requirement | null {
  * Of a term that is false unless a text begins so, such as `x.startsWith("web-")` and `x.matches("^web-[0-9]+")`: what
  * it requires of the first characters of that text. Null for any other term.
  */
-export function startOf(expr: Expr): Requirement | null {
+function startOf(expr: Expr): Requirement | null {
   const { name, first, second } = termOf(expr) ?? {};
   const read = first === undefined ? null : textRead(first);
   const constant = second === undefined ? null : textOf(second);
