@@ -39,28 +39,13 @@ const OPTION = /(?<![A-Za-z0-9-])([A-Za-z0-9]*-[A-Za-z0-9-]+)(\s{1,3})([^\s"',;<
 const USER = /((?:^|\s)(?:-u|--user)(?:\s{1,3}|=)["']?[^\s:"']{1,100}:)[^\s"']+/g;
 const SCHEME_ALONE = /^(?:bearer|basic)$/i;
 
-/** Texts in which there was nothing to remove: names and values of labels come again with each alert. */
-const harmless = new Set<string>();
-const HARMLESS_KEPT = 2_000;
-const HARMLESS_CHARACTERS = 200;
-
 /**
  * The text without the user and password of URLs, without the values of parameters, assignments, headers and options
  * named like a credential, and without the word after `Bearer` or `Basic`. `isCut` marks the beginning of a longer
  * text: a possible half of a user and password at its end is removed too.
  */
 export function withoutCredentials(text: string, isCut = false): string {
-  if (!isCut && harmless.has(text)) return text;
-  const clean = cleaned(isCut ? text.replace(USERINFO_CUT, `://${REMOVED}`) : text);
-  if (!isCut && clean === text && text.length <= HARMLESS_CHARACTERS) {
-    if (harmless.size >= HARMLESS_KEPT) harmless.clear();
-    harmless.add(text);
-  }
-  return clean;
-}
-
-function cleaned(text: string): string {
-  let clean = text;
+  let clean = isCut ? text.replace(USERINFO_CUT, `://${REMOVED}`) : text;
   if (clean.includes('://')) clean = clean.replaceAll(USERINFO, '://');
   if (clean.includes('"')) clean = clean.replaceAll(QUOTED, cleanQuoted);
   if (clean.includes('=')) clean = clean.replaceAll(PARAMETER, cleanParameter).replaceAll(ASSIGNED, cleanAssignment);

@@ -27,6 +27,30 @@ const FINGERPRINT_DIGITS = 16;
  */
 const LOOKAHEAD_CHARACTERS = 512;
 
+/** A fingerprint of digits has nothing to clean, and is not worth keeping: each alert has another. */
+const DIGITS = /^[0-9a-f]{1,64}$/;
+
+/** Short texts of which the same was found out before: names and values of labels come again with each alert. */
+class KnownTexts {
+  static readonly #MAX = 2_000;
+  static readonly #CHARACTERS_MAX = 200;
+  readonly #texts = new Set<string>();
+
+  has(text: string): boolean {
+    return this.#texts.has(text);
+  }
+
+  add(text: string): void {
+    if (text.length > KnownTexts.#CHARACTERS_MAX) return;
+    if (this.#texts.size >= KnownTexts.#MAX) this.#texts.clear();
+    this.#texts.add(text);
+  }
+}
+
+/** Those that stay as they are when they are cleaned. */
+const cleanTexts = new KnownTexts();
+const harmlessNames = new KnownTexts();
+
 /** What a sender sent about one subject, neither limited nor cleaned. */
 interface RawEvent {
   readonly source: WebhookSource;
@@ -88,7 +112,8 @@ function fingerprintOf(
   const own = textOf(fingerprint);
   if (own !== null && own !== '') {
     // Two different ones could become equal when cut.
-    return own.length <= EVENT_LIMITS.nameCharacters && cleanText(own, EVENT_LIMITS.nameCharacters) === own
+    return DIGITS.test(own) ||
+      (own.length <= EVENT_LIMITS.nameCharacters && cleanText(own, EVENT_LIMITS.nameCharacters) === own)
       ? own
       : digest([own]);
   }
@@ -121,11 +146,18 @@ function cleanRecord(fields: Fields, max: number, what: string, cuts: string[]):
     if (text === null) continue;
     // The end of such a long name is not checked for a credential.
     if (key.length > EVENT_LIMITS.keyCharacters + LOOKAHEAD_CHARACTERS) left += 1;
-    else if (!isCredentialName(key)) kept.push(cleanEntry(key, text, what, cuts));
+    else if (isHarmlessName(key)) kept.push(cleanEntry(key, text, what, cuts));
   }
   if (left > 0) cuts.push(`${left} more ${what}s left out`);
   // Not by assignment: a label may be called __proto__.
   return Object.fromEntries(kept);
+}
+
+function isHarmlessName(name: string): boolean {
+  if (harmlessNames.has(name)) return true;
+  if (isCredentialName(name)) return false;
+  harmlessNames.add(name);
+  return true;
 }
 
 function cleanEntry(key: string, text: string, what: string, cuts: string[]): [string, string] {
@@ -140,9 +172,12 @@ function cleanEntry(key: string, text: string, what: string, cuts: string[]): [s
  * characters, or an ellipsis at its end if the credentials removed from it made it shorter: a command accepts neither.
  */
 function cleanText(text: string, max: number): string {
+  if (text.length <= max && cleanTexts.has(text)) return text;
   const read = text.length > max + LOOKAHEAD_CHARACTERS ? text.slice(0, max + LOOKAHEAD_CHARACTERS) : text;
   const clean = withoutCredentials(read.replaceAll('\0', '\ufffd'), read.length < text.length);
-  return cutTo(read.length < text.length && clean.length < max ? `${clean}…` : clean, max);
+  const cut = cutTo(read.length < text.length && clean.length < max ? `${clean}…` : clean, max);
+  if (cut === text) cleanTexts.add(text);
+  return cut;
 }
 
 function isCut(text: string, clean: string, max: number): boolean {

@@ -51,25 +51,27 @@ test('A request sent after another process committed is answered with that commi
   }
 });
 
+function writeElsewhere(store: Store, name: string): Promise<unknown> {
+  return store.write((tx) =>
+    insertRow(tx.db, 'config_objects', { kind: 'rule', name, config_set: 'set', digest: 'd', applied_at: tx.now }),
+  );
+}
+
 test('A process asks again for what it or another one wrote to, and for nothing else', async (t) => {
   const database = await SQLITE!.create();
   t.after(() => database.remove());
   const store = await database.open();
   const other = await database.open();
   const versions = (): readonly (string | null)[] => [store.version(), store.version(['netgroups'])];
-  const write = (to: Store, name: string): Promise<unknown> =>
-    to.write((tx) =>
-      insertRow(tx.db, 'config_objects', { kind: 'rule', name, config_set: 'set', digest: 'd', applied_at: tx.now }),
-    );
   const before = versions();
-  await write(store, 'a');
+  await writeElsewhere(store, 'a');
   const [all, netgroups] = versions();
   assert.notEqual(all, before[0]);
   assert.equal(netgroups, before[1]);
   await store.write((tx) => tx.db.deleteFrom('netgroups').execute());
   const after = versions();
   assert.notEqual(after[1], netgroups);
-  await write(other, 'b');
+  await writeElsewhere(other, 'b');
   await nextTurn();
   assert.notEqual(versions()[1], after[1]);
 });
