@@ -3,6 +3,7 @@
  * has the answer to the last. One order on standard input, one result on standard output.
  */
 import { orders, say } from './kit/child.ts';
+import { freshRequests } from './kit/fresh.ts';
 import type { LoadOrder, LoadResult } from './kit/load.ts';
 import { HttpConnection, requestBytes } from './kit/http-client.ts';
 import { percentile } from './kit/statistics.ts';
@@ -14,14 +15,20 @@ interface Tally {
   left: number;
 }
 
-async function client(order: LoadOrder, bytes: Buffer, countFrom: number, stopAt: number, tally: Tally): Promise<void> {
+async function client(
+  order: LoadOrder,
+  next: () => Buffer,
+  countFrom: number,
+  stopAt: number,
+  tally: Tally,
+): Promise<void> {
   const connection = await HttpConnection.open(order.request.url);
   try {
     while (tally.left > 0) {
       const before = monotonicMs();
       if (before >= stopAt) return;
       tally.left -= 1;
-      const { status } = await connection.send(bytes);
+      const { status } = await connection.send(next());
       if (before < countFrom) continue;
       tally.latencies.push(monotonicMs() - before);
       tally.statuses[status] = (tally.statuses[status] ?? 0) + 1;
@@ -32,11 +39,11 @@ async function client(order: LoadOrder, bytes: Buffer, countFrom: number, stopAt
 }
 
 async function run(order: LoadOrder): Promise<LoadResult> {
-  const bytes = requestBytes(order.request);
+  const next = freshRequests(requestBytes(order.request));
   const countFrom = monotonicMs() + (order.warmUpMs ?? 0);
   const tally: Tally = { latencies: [], statuses: {}, left: order.count ?? Number.POSITIVE_INFINITY };
   const stopAt = countFrom + order.durationMs;
-  await Promise.all(Array.from({ length: order.clients }, () => client(order, bytes, countFrom, stopAt, tally)));
+  await Promise.all(Array.from({ length: order.clients }, () => client(order, next, countFrom, stopAt, tally)));
   const seconds = (monotonicMs() - countFrom) / 1000;
   const { latencies, statuses } = tally;
   return {

@@ -39,7 +39,7 @@ import { output } from './parts/output.ts';
 import { pages } from './parts/notifications.ts';
 import { playbook } from './parts/playbooks/runs.ts';
 import { postgres } from './parts/postgres.ts';
-import { reaction } from './parts/reaction.ts';
+import { reaction } from './parts/reaction/reaction.ts';
 import { crash } from './parts/maintenance/crash.ts';
 import { restart } from './parts/maintenance/restart.ts';
 import { retention } from './parts/maintenance/retention.ts';

@@ -4,6 +4,7 @@
  */
 import { get } from 'node:http';
 import { orders, say } from '../kit/child.ts';
+import { FRESH, freshRequests } from '../kit/fresh.ts';
 import { HttpConnection, requestBytes } from '../kit/http-client.ts';
 import { percentile } from '../kit/statistics.ts';
 import { monotonicMs, sleep } from '../kit/time.ts';
@@ -19,16 +20,20 @@ interface Tally {
   readonly refusedMs: number[];
 }
 
-async function sender(order: SendOrder, name: string, countFrom: number, stopAt: number, tally: Tally): Promise<void> {
+async function sender(
+  order: SendOrder,
+  message: () => Buffer,
+  countFrom: number,
+  stopAt: number,
+  tally: Tally,
+): Promise<void> {
   let connection = await HttpConnection.open(order.url);
   const reopen = async (): Promise<void> => {
     connection.close();
     connection = await HttpConnection.open(order.url);
   };
-  const message = (i: number): Buffer =>
-    requestBytes({ method: 'POST', url: order.url, body: alertMessage(`${name} ${i}`, order.alerts) });
-  let bytes = message(0);
-  for (let i = 1; monotonicMs() < stopAt; i += 1) {
+  let bytes = message();
+  while (monotonicMs() < stopAt) {
     const before = monotonicMs();
     const answer = await connection.send(bytes).catch(() => null);
     const ms = monotonicMs() - before;
@@ -46,7 +51,7 @@ async function sender(order: SendOrder, name: string, countFrom: number, stopAt:
     // What was refused is sent again, as senders do; making another each time would keep this process from reading
     // answers.
     if (answer.status === 503) await sleep(order.retryMs);
-    else bytes = message(i);
+    else bytes = message();
   }
   connection.close();
 }
@@ -54,9 +59,11 @@ async function sender(order: SendOrder, name: string, countFrom: number, stopAt:
 async function send(order: SendOrder): Promise<Sent> {
   const countFrom = monotonicMs() + order.warmUpMs;
   const tally: Tally = { accepted: 0, broken: 0, statuses: {}, takenMs: [], refusedMs: [] };
-  // The names differ from those of an earlier order too.
-  const names = Array.from({ length: order.senders }, (_, i) => `${countFrom} ${i}`);
-  await Promise.all(names.map((name) => sender(order, name, countFrom, countFrom + order.durationMs, tally)));
+  const message = freshRequests(
+    requestBytes({ method: 'POST', url: order.url, body: alertMessage(FRESH, order.alerts) }),
+  );
+  const stopAt = countFrom + order.durationMs;
+  await Promise.all(Array.from({ length: order.senders }, () => sender(order, message, countFrom, stopAt, tally)));
   const seconds = (monotonicMs() - countFrom) / 1000;
   const { accepted, broken, statuses, takenMs, refusedMs } = tally;
   return {

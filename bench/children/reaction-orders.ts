@@ -1,5 +1,6 @@
 /** What the child programs of the part `reaction` read and answer, and the rules and alerts that they all use. */
 import { createHash } from 'node:crypto';
+import { FRESH } from '../kit/fresh.ts';
 
 /** The one rule that matches an alert of this name; alerts of any other name match none. */
 export const FIRING_ALERT = 'Fires';
@@ -11,10 +12,18 @@ export interface BenchRule {
 }
 
 /**
- * How rules ask for the name of an alert: by an equality, which is answered without the CEL library, or by an
- * expression that only that can answer.
+ * How rules ask for the name of an alert: by an equality, by a pattern for its beginning or for any part of it, or by
+ * an expression that only the CEL library can answer.
  */
-export type RuleForm = 'equal' | 'whole';
+export type RuleForm = 'equal' | 'begins' | 'contains' | 'library';
+
+const ASKED_BEFORE = 'event.source == "alertmanager" && event.status == "firing"';
+const ASKS: Readonly<Record<RuleForm, (alert: string) => string>> = {
+  equal: (alert) => `== "${alert}"`,
+  begins: (alert) => `.matches("^${alert}( |$)")`,
+  contains: (alert) => `.matches("${alert}( |$)")`,
+  library: (alert) => ` + "." == "${alert}."`,
+};
 
 /**
  * The rules number `from` to `to` for Alertmanager's events. Only number 0 ever matches, and only the alert
@@ -24,16 +33,17 @@ export function benchRules(from: number, to: number, form: RuleForm): BenchRule[
   return Array.from({ length: to - from }, (_, i) => {
     const at = from + i;
     const alert = at === 0 ? FIRING_ALERT : `Other${at}`;
-    const asks =
-      form === 'equal' ? `event.labels.alertname == "${alert}"` : `event.labels.alertname.matches("^${alert}( |$)")`;
     return {
       name: `${form}-${String(at).padStart(2, '0')}`,
-      when: `event.source == "alertmanager" && event.status == "firing" && ${asks}`,
+      when: `${ASKED_BEFORE} && event.labels.alertname${ASKS[form](alert)}`,
     };
   });
 }
 
-/** The body that Alertmanager sends for a group of `alerts` alerts. `seed` tells them from those of other messages. */
+/**
+ * The body that Alertmanager sends for a group of `alerts` alerts. `seed` tells them from those of other messages; with
+ * FRESH the sender does.
+ */
 export function alertMessage(seed: string, alerts: number, alertname: string = QUIET_ALERT): string {
   const shared = { alertname, job: 'node', severity: 'warning' };
   return JSON.stringify({
@@ -53,7 +63,7 @@ export function alertMessage(seed: string, alerts: number, alertname: string = Q
       startsAt: '2026-11-21T10:00:00.000Z',
       endsAt: '0001-01-01T00:00:00Z',
       generatorURL: 'http://prometheus:9090/graph?g0.expr=up',
-      fingerprint: createHash('sha256').update(`${seed} ${i}`).digest('hex').slice(0, 16),
+      fingerprint: seed === FRESH ? FRESH : createHash('sha256').update(`${seed} ${i}`).digest('hex').slice(0, 16),
     })),
   });
 }

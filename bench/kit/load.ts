@@ -2,6 +2,7 @@ import { runChild } from './child.ts';
 import type { HttpRequest } from './http-client.ts';
 
 export interface LoadOrder {
+  /** Each one that is sent has another number in the places of FRESH. */
   readonly request: HttpRequest;
   readonly clients: number;
   readonly durationMs: number;
