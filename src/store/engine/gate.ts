@@ -181,7 +181,7 @@ export class WriteGate {
           entries,
         );
       }
-      for (const [counter, count] of sums(settled.flatMap((each) => each.counted))) later(counter.add(db, count));
+      for (const [counter, count] of sums(settled)) later(counter.add(db, count));
       // A write with listeners in this process has listeners in the others.
       if (settled.some((each) => each.notify.length > 0)) later(this.#engine.announce(db));
       return settled;

@@ -37,15 +37,16 @@ export class MemberFailed extends Error {
   }
 }
 
-export function sums(counted: readonly Counter[]): [Counter, number][] {
+export function sums(settled: readonly Settled[]): [Counter, number][] {
   const found = new Map<Counter, number>();
-  for (const counter of counted) found.set(counter, (found.get(counter) ?? 0) + 1);
+  for (const { counted } of settled) for (const counter of counted) found.set(counter, (found.get(counter) ?? 0) + 1);
   return [...found].toSorted(([a], [b]) => (a.name < b.name ? -1 : 1));
 }
 
 /** The work that was asked for, as writes that no caller waits for. */
 export function followersOf(settled: readonly Settled[]): Member[] {
-  const followers = new Map(settled.flatMap((each) => each.followers).map((each) => [each.work, each]));
+  const followers = new Map<Follower['work'], Follower>();
+  for (const each of settled) for (const follower of each.followers) followers.set(follower.work, follower);
   return [...followers.values()].map(({ work, orElse }) => ({ work, resolve: () => undefined, reject: orElse }));
 }
 
