@@ -5,7 +5,6 @@ import { parseToken } from '../../domain/access/token.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Limiter, LimiterFull } from '../../lib/flow/limiter.ts';
 import type { TokenRow } from '../../store/schema/schema.ts';
-import { tokenVersion } from '../../store/access/token-changes.ts';
 import type { Store } from '../../store/store.ts';
 import { TokenCache, type Verified } from './token-cache.ts';
 import type { TokenHasher } from './token-hash.ts';
@@ -17,6 +16,9 @@ import { createTokenReader, type ReadToken } from './token-reader.ts';
  */
 const KDF_RUNNING_MAX = 2;
 const KDF_WAITING_MAX = 8;
+
+/** What a row of a token is read from. */
+const TABLES = ['tokens'] as const;
 
 /** Replaces the salt and the hash of a token that does not exist, so that its refusal costs the same. */
 const NO_TOKEN = { salt: Buffer.alloc(16), hash: Buffer.alloc(40) };
@@ -109,7 +111,7 @@ export class TokenVerifier {
 
   async #isFresh(entry: Verified): Promise<boolean> {
     // The version is asked before the row: a commit between the two makes the next request look again.
-    const version = tokenVersion(this.#store);
+    const version = this.#store.version(TABLES);
     if (version === null || version !== entry.checkedAt) {
       const row = await this.#read(entry.row.id);
       if (row === undefined || row.version !== entry.row.version || row.revoked_at !== null) return false;

@@ -3,7 +3,6 @@ import type { Scope } from '../../domain/access/scope.ts';
 import type { Tx } from '../engine/tx.ts';
 import { countOf, found, insertRow, rowBy } from '../engine/rows.ts';
 import type { Db, SessionRow, TokenRow } from '../schema/schema.ts';
-import { countTokenChange } from './token-changes.ts';
 
 export const findToken = rowBy('tokens', 'id');
 
@@ -54,7 +53,6 @@ export async function revokeToken(tx: Tx, idOrName: string): Promise<TokenRow> {
   // One after the other: a token may be named like the id of another one.
   const revoked = (await revokeWhere(tx, 'id', idOrName)) ?? (await revokeWhere(tx, 'name', idOrName));
   const row = found(revoked, 'active token', idOrName);
-  countTokenChange(tx);
   await tx.db.deleteFrom('sessions').where('token_id', '=', row.id).execute();
   return row;
 }
