@@ -30,8 +30,8 @@ export async function celEnvironment(): Promise<CelEnvironment> {
   const [cel, { RE2JS }] = await Promise.all([import('@bufbuild/cel'), import('@bufbuild/re2')]);
   const patterns = new Map<string, InstanceType<typeof RE2JS>>();
   const compile = (text: string): InstanceType<typeof RE2JS> => {
-    const kept = patterns.get(text) ?? RE2JS.compile(text);
-    patterns.set(text, kept);
+    let kept = patterns.get(text);
+    if (kept === undefined) patterns.set(text, (kept = RE2JS.compile(text)));
     return kept;
   };
   return {

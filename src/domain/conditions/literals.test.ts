@@ -57,6 +57,10 @@ test('What every match of a pattern begins with is read from its beginning', () 
     ['^a😀{2}', 'a'],
     ['^a[]|]b', 'a'],
     ['^a?', null],
+    ['^Disk(?i)?full', 'Dis'],
+    ['^ab(?s)(?m)*', 'a'],
+    ['^a(?i)b', null],
+    ['^ab(?:c|d)', 'ab'],
     ['^a|b', null],
     ['^a.|b', null],
     ['^a(b|c)|d', null],
@@ -70,10 +74,10 @@ test('What every match of a pattern begins with is read from its beginning', () 
 
 test('No text without the prefix matches', () => {
   let matches = 0;
-  const escaped = fc.constantFrom('\\.', '\\\\', '\\d', '\\Q', '\\E');
+  const escaped = fc.constantFrom('\\.', '\\\\', '\\d', '\\Q', '\\E', '(?i)', '(?s)', '(?:', 'A');
   const signs = fc.oneof(fc.constantFrom(...'ab-|()[]^$*+?{}1,.'.split(''), '😀'), escaped);
   const inside = fc.array(signs, { maxLength: 8 }).map((all) => all.join(''));
-  const texts = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', '-', '😀', '.', '\\', '1'), maxLength: 4 }), {
+  const texts = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', '-', '😀', '.', '\\', '1', 'A'), maxLength: 4 }), {
     minLength: 8,
     maxLength: 8,
   });

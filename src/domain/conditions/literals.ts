@@ -18,8 +18,8 @@ export function anchoredLiterals(pattern: string): readonly string[] | null {
 export function anchoredPrefix(pattern: string): string | null {
   const { signs = '', rest = '' } = LEADING.exec(pattern)?.groups ?? {};
   if (mayHaveAlternatives(rest)) return null;
-  // A repetition is one of the last sign, which may be missing then.
-  const kept = [...signs.matchAll(SIGNS)].slice(0, /^[*+?{]/.test(rest) ? -1 : undefined);
+  // A repetition is one of the last sign, which may be missing then; RE2 takes `a(?i)*` for one of `a` too.
+  const kept = [...signs.matchAll(SIGNS)].slice(0, /^(?:[*+?{]|\(\?[A-Za-z-]*\))/.test(rest) ? -1 : undefined);
   return kept.length === 0 ? null : plain(kept.join(''));
 }
 

@@ -44,7 +44,8 @@ export function quickOf({ expr, hasMatch }: Checked): Quick | null {
   // The engine is the library's own: 25 ns for a text without a match, of 5 us through the library.
   const compare = name === 'matches' ? matches(hasMatch) : COMPARISONS[name];
   if (compare === undefined) return null;
-  return compared(first, second, compare) ?? (target === undefined ? compared(second, first, compare) : null);
+  // Of an operator the constant may be the first operand.
+  return compared(first, second, compare) ?? (name === '_!=_' ? compared(second, first, compare) : null);
 }
 
 /** `ending` decides the whole, even if another term yields an error. */

@@ -40,7 +40,7 @@ function startOf(expr: Expr): Requirement | null {
   const constant = second === undefined ? null : textOf(second);
   if (read === null || constant === null) return null;
   const start = name === 'startsWith' ? constant : name === 'matches' ? anchoredPrefix(constant) : null;
-  if (start === null) return null;
+  if (start === null || start === '') return null;
   const { length } = start;
   return { path: `${read.path}[:${length}]`, textIn: (facts) => read.textIn(facts).slice(0, length), texts: [start] };
 }

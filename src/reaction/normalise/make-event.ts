@@ -27,8 +27,8 @@ const FINGERPRINT_DIGITS = 16;
  */
 const LOOKAHEAD_CHARACTERS = 512;
 
-/** A fingerprint of digits has nothing to clean, and is not worth keeping: each alert has another. */
-const DIGITS = /^[0-9a-f]{1,64}$/;
+/** A fingerprint of such digits has nothing to clean, and is not worth keeping: each alert has another. */
+const HEXADECIMAL = /^[0-9a-f]{1,64}$/;
 
 /** Short texts of which the same was found out before: names and values of labels come again with each alert. */
 class KnownTexts {
@@ -112,7 +112,7 @@ function fingerprintOf(
   const own = textOf(fingerprint);
   if (own !== null && own !== '') {
     // Two different ones could become equal when cut.
-    return DIGITS.test(own) ||
+    return HEXADECIMAL.test(own) ||
       (own.length <= EVENT_LIMITS.nameCharacters && cleanText(own, EVENT_LIMITS.nameCharacters) === own)
       ? own
       : digest([own]);

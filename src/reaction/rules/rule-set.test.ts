@@ -13,6 +13,7 @@ const TERMS = [
   'event.labels.host.matches("^a")',
   'event.labels.alertname.matches("^b( |$)")',
   'event.labels.host.startsWith("")',
+  'event.labels.host.matches("^ab(?i)?")',
   'event.annotations["x.y"].startsWith("ab")',
   'event.labels.missing == ""',
   'event.name != "a"',
