@@ -43,8 +43,6 @@ export interface Store {
    * database has no cheap counter.
    */
   version(tables?: readonly Table[]): string | null;
-  /** Changes with every commit of another process; null where the database has no cheap counter. */
-  foreignVersion(): string | null;
   /** Calls back after another process committed; the result stops that. */
   onForeignCommit(listener: () => void): () => void;
   /** How a copy of the whole database is made. Throws Failure where it cannot be made. */
@@ -103,7 +101,6 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     migrated,
     write: (work, options) => gate.write(work, options),
     version: (tables) => engine.version(tables),
-    foreignVersion: () => engine.foreignVersion(),
     onForeignCommit: (listener) => engine.onForeignCommit(listener),
     snapshot: () => engine.snapshot(),
     close: () => (closing ??= closeInOrder(gate, engine)),

@@ -85,8 +85,6 @@ export interface Engine {
    * asking would cost as much as reading.
    */
   version(tables?: readonly Table[]): string | null;
-  /** The same for the commits of other processes alone. */
-  foreignVersion(): string | null;
   /** Calls back after another process committed. */
   onForeignCommit(listener: () => void): () => void;
   /** How a copy of the whole database is made. Throws Failure where it cannot be made. */

@@ -39,13 +39,13 @@ test('A request sent after another process committed is answered with that commi
     let before: string | null = null;
     let again: string | null = null;
     begin(() => {
-      before = store.foreignVersion();
+      before = store.version([]);
       other.exec(`pragma user_version = ${Number(other.prepare('pragma user_version').get()?.['user_version']) + 1}`);
-      again = store.foreignVersion();
+      again = store.version([]);
       client.write('request');
     });
     await once(server, 'data');
-    const answered = store.foreignVersion();
+    const answered = store.version([]);
     assert.equal(again, before, 'it is asked once for events that came together');
     assert.notEqual(answered, before, `begun in ${begin === setImmediate ? 'setImmediate' : 'a timer'}`);
   }

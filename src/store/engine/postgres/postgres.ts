@@ -176,7 +176,6 @@ export async function openPostgres(url: string, clock: Clock, isRestore = false)
     transaction: (body) => transact(writers, body),
     announce: async (db) => void (await notify(db, { self })),
     version: () => null,
-    foreignVersion: () => null,
     onForeignCommit(listener) {
       listeners.add(listener);
       const changed = (): void => listeners.forEach((each) => each());

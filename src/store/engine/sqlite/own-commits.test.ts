@@ -11,8 +11,14 @@ describe('The table that a statement writes to', () => {
     ['select * from "jobs"', null],
     ['begin immediate', null],
     ['release member', null],
-    ['with old as (select 1) delete from jobs where id in old', '*'],
-    ['replace into jobs values (?)', '*'],
+    ['insert into "events" ("id") select "id" from "jobs" where true on conflict do update set "id" = 1', 'events'],
+    ['with "r" as materialized (select * from "rules") update "jobs" set "state" = ? from "r"', 'jobs'],
+    ['with old as (select 1) delete from jobs where id in old', 'jobs'],
+    ["update or ignore rules set name = 'it''s insert into events'", 'rules'],
+    ['replace into jobs values (?)', 'jobs'],
+    ['with old as (select 1) select * from old', null],
+    ['insert into main.rules values (1)', '*'],
+    ['delete from "main"."rules"', '*'],
     ['create table more (id text)', '*'],
   ] as const)
     test(`${JSON.stringify(sql)} writes to ${table ?? 'no table'}`, () => assert.equal(tableWritten(sql), table));

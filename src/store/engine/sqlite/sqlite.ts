@@ -101,7 +101,6 @@ export async function openSqlite(file: string, clock: Clock): Promise<Engine> {
       }),
     announce: () => Promise.resolve(),
     version: (tables) => `${versionElsewhere()} ${ownCommits.count(tables)}`,
-    foreignVersion: versionElsewhere,
     onForeignCommit: (listener) => foreign.listen(listener),
     snapshot: () =>
       Promise.resolve({
