@@ -52,7 +52,8 @@ export class SharedRoom {
     if (this.isFullFor(holder)) throw overloaded();
     const own = this.#own.getOrInsertComputed(holder, () => new Room(this.#each));
     return new Held(own, this.#all, this.#countedMax, amount, () => {
-      if (own.isEmpty) this.#own.delete(holder);
+      // One that holds nothing at the moment may have been forgotten before, and another one made.
+      if (own.isEmpty && this.#own.get(holder) === own) this.#own.delete(holder);
     });
   }
 }
