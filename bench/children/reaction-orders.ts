@@ -42,7 +42,7 @@ export function benchRules(from: number, to: number, form: RuleForm): BenchRule[
 
 /**
  * The body that Alertmanager sends for a group of `alerts` alerts. `seed` tells them from those of other messages; with
- * FRESH the sender does.
+ * FRESH the sender does, who gives each alert another instance too.
  */
 export function alertMessage(seed: string, alerts: number, alertname: string = QUIET_ALERT): string {
   const shared = { alertname, job: 'node', severity: 'warning' };
@@ -58,7 +58,7 @@ export function alertMessage(seed: string, alerts: number, alertname: string = Q
     truncatedAlerts: 0,
     alerts: Array.from({ length: alerts }, (_, i) => ({
       status: 'firing',
-      labels: { ...shared, instance: `web${i}:9100`, device: '/dev/sda1' },
+      labels: { ...shared, instance: seed === FRESH ? `${FRESH}:9100` : `web${i}:9100`, device: '/dev/sda1' },
       annotations: { summary: 'The disk is nearly full.' },
       startsAt: '2026-11-21T10:00:00.000Z',
       endsAt: '0001-01-01T00:00:00Z',

@@ -5,7 +5,7 @@ import { runChild } from '../../kit/child.ts';
 import { passableTempDir, removeDir } from '../../kit/scratch.ts';
 import { percentile } from '../../kit/statistics.ts';
 import { type Reached, withDaemon } from './drive.ts';
-import { bare, FEW_RULES, ingest, MANY_RULES } from './ingest.ts';
+import { FEW_RULES, ingest, MANY_RULES, withBare } from './ingest.ts';
 import { ledger } from './ledger.ts';
 
 const EVALUATED = { equal: 'that compare,', contains: 'with a pattern,', library: 'by the CEL library,' };
@@ -27,7 +27,7 @@ export async function reaction(bench: Bench): Promise<void> {
 }
 
 async function idle({ report, quick }: Bench, dir: string, daemon: Reached): Promise<void> {
-  const one = await bare(dir, 'one', 1, 500);
+  const one = await withBare(dir, 'one', (bare) => bare(1, 500));
   const samples = await daemon.ask<number[]>({ do: 'idle', count: quick ? 40 : 200 });
   const floor = (what: 'p50' | 'p99') => ({
     name: `one request to a bare node:http that commits: ${what}`,
