@@ -60,7 +60,8 @@ describe('A YAML file', () => {
       'a: !has(x.y)',
       /^file, line 1: .*Unresolved tag: !has\(x\.y\)\); tags are not accepted; quote a value that begins with "!"\.$/,
     );
-    await refused('a: 1\na: 2', /line 2: .*keys must be unique/);
+    await refused('a: 1\na: 2', /line 2: the name "a" was given more than once/);
+    await refused('x: [{1: a, "1": b}]', /line 1: the name "1" was given more than once/);
     await refused('\ta: 1', /Tabs/);
     await refused('a: "x', /line 1: .*Missing closing/);
     await refused('', /^file: it is empty\.$/);
