@@ -60,6 +60,7 @@ export async function list({ report, quick }: Bench): Promise<void> {
         floor: p99,
         goal: { atMost: 5 },
       });
+      for (const url of [server.url, daemon.url(PATH)]) await drive(url, MANY);
       const rates = await inTurn(quick ? 1 : 3, {
         floor: async () => (await drive(server.url, MANY)).perSecond,
         ours: async () => (await drive(daemon.url(PATH), MANY)).perSecond,
