@@ -171,7 +171,7 @@ describe('A configuration file', () => {
       ],
       ['checks:\n  - {kind: tcp}', /^checks\[0\]\.name \(line 4, column 5\): this field is required/],
       ['checks:\n  - {name: a}', /^checks\.a \(line 4, column 5\): kind: expected one of/],
-      ['checks:\n  - {name: a, name: b}', /^file, line 4, column \d+: .*unique/],
+      ['checks:\n  - {name: a, name: b}', /^file, line 4, column 15: the name "name" was given more than once/],
       ['checks:\n  - name: a\n  - name: a', /^checks\[1\]\.name \(line 5, column 11\): line 4 has one/],
       ['checks: 5', /^checks \(line 3, column 9\): expected a list/],
       ['chekcs: []', /^"chekcs" \(line 3, column 9\): no such field here; perhaps "checks"/],
