@@ -91,8 +91,9 @@ test(
       slow.read('generic', payload(alerts(9_000, 'x'))),
       (error) => error instanceof Unreadable && error.refusal === 'too_slow',
     );
-    const small = readerFor(t, { memoryMb: 10 });
-    const texts = Array.from({ length: 400_000 }, (_, n) => `"${n} of many"`).join(',');
+    // Starting a thread takes up to 10 MB: with no more than that, the next one failed by chance.
+    const small = readerFor(t, { memoryMb: 32 });
+    const texts = Array.from({ length: 900_000 }, (_, n) => `"${n} of many"`).join(',');
     await assert.rejects(
       small.read('generic', payload(`{"name":"x","more":[${texts}]}`)),
       /^Unreadable: The message could not be read: the reader failed\.$/,
