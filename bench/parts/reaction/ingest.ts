@@ -113,7 +113,7 @@ async function ingestRounds(
   return result;
 }
 
-/** Messages with one alert from many senders, by three sets of rules, and then more than the daemon can take. */
+/** Messages with one alert from many senders, by four sets of rules, and then more than the daemon can take. */
 export async function ingest(bench: Bench, dir: string, daemon: Reached): Promise<void> {
   const { report } = bench;
   const peer = installed('prometheus-alertmanager');
