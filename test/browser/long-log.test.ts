@@ -4,7 +4,6 @@ import { after, before, describe, test } from 'node:test';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { until } from '../support/api-client.ts';
 import { DESK, openPlace, type Place, signedIn, startBrowser } from '../support/browser/browser.ts';
-import { patient } from '../support/measure/patience.ts';
 import { needs } from '../support/tools.ts';
 
 const LINES = 20_000;
@@ -38,7 +37,7 @@ describe('A long log in a browser', { skip: needs('chromium') }, () => {
     await program.finish(id, { state: 'succeeded', exitCode: 0 });
     const { context, page, faults } = await signedIn(browser, place, DESK);
     await page.goto(`${url}/jobs/${id}?since=2`);
-    await page.getByText(`line ${LINES}`, { exact: true }).waitFor({ state: 'attached', timeout: patient(120_000) });
+    await page.getByText(`line ${LINES}`, { exact: true }).waitFor({ state: 'attached' });
     await until('the range is shown', async () =>
       (await page.locator('#log').innerText()).includes(` to ${LINES + 2}.`),
     );

@@ -6,7 +6,6 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { describe, test } from 'node:test';
 import { TREE } from '../../src/faces/cli/syntax/tree.ts';
-import { patient } from '../support/measure/patience.ts';
 import { needs, TERRAFORM } from '../support/tools.ts';
 import { type Block, blocksOf, DOCUMENTS, type Step, stepsOf } from './blocks.ts';
 import { faultOf, type Line } from './example.ts';
@@ -14,9 +13,9 @@ import { takeFiles } from './files.ts';
 import { Given } from './given.ts';
 import { isLeftOut, LEFT_OUT } from './left-out.ts';
 import { ADDRESS, openPlace, type Place, prepare } from './place.ts';
+import { patient } from '../support/measure/slowness.ts';
 import { LINE_LIMIT_MS, type Shell } from './run.ts';
 
-const TIMEOUT_MS = patient(300_000);
 const PAGES = DOCUMENTS.filter((path) => !path.startsWith('docs/tutorial/'));
 const MISSING = needs('ansible-playbook', 'git', 'openssl', 'ssh', 'sshd', TERRAFORM);
 const skip = MISSING === false ? ADDRESS === undefined && 'no address but loopback' : MISSING;
@@ -27,7 +26,7 @@ const HELP: readonly Line[] = TREE.verbs.flatMap(({ path, examples }) =>
 
 const shell: Shell = (text, { env, folder }) =>
   new Promise((resolve) => {
-    const options = { env, cwd: folder, timeout: LINE_LIMIT_MS };
+    const options = { env, cwd: folder, timeout: patient(LINE_LIMIT_MS) };
     const child = execFile('/bin/bash', ['-c', `set -o pipefail; ${text}`], options, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
       resolve({ code, stdout, shown: stdout + stderr });
@@ -79,7 +78,7 @@ async function helpFaults(given: Given): Promise<string[]> {
 }
 
 describe('The documents and the help', () => {
-  test('show commands that do what the text says', { skip, timeout: TIMEOUT_MS }, async (t) => {
+  test('show commands that do what the text says', { skip }, async (t) => {
     const place = await openPlace(t, shell);
     const given = new Given(place);
     const faults = await helpFaults(given);

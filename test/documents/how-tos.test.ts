@@ -6,11 +6,11 @@ import { dirname, join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { until } from '../support/api-client.ts';
 import { type Fixture, openFixture } from '../support/fixtures/installation.ts';
-import { patient } from '../support/measure/patience.ts';
+import { patient } from '../support/measure/slowness.ts';
 import { copyProgram, type ProgramCopy } from '../support/restart/program-copy.ts';
 import { blocksOf, type Step, stepsOf } from './blocks.ts';
 
-const STEP_LIMIT_MS = patient(120_000);
+const STEP_LIMIT_MS = 120_000;
 
 interface Machine {
   readonly fixture: Fixture;
@@ -40,7 +40,7 @@ async function machine(t: TestContext): Promise<Machine> {
   };
   const follow = (step: Step): Promise<string> =>
     new Promise((resolve, reject) => {
-      execFile('/bin/bash', ['-c', step.text], { env, timeout: STEP_LIMIT_MS }, (error, stdout, stderr) => {
+      execFile('/bin/bash', ['-c', step.text], { env, timeout: patient(STEP_LIMIT_MS) }, (error, stdout, stderr) => {
         if (error === null) resolve(stdout + stderr);
         else reject(new Error(`${step.text}: ${stdout}${stderr}`));
       });

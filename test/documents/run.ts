@@ -4,10 +4,10 @@ import { PassThrough, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { main } from '../../src/faces/cli/main.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { patient } from '../support/measure/patience.ts';
+import { patient } from '../support/measure/slowness.ts';
 import type { SvcLine } from './line.ts';
 
-export const LINE_LIMIT_MS = patient(30_000);
+export const LINE_LIMIT_MS = 30_000;
 
 export interface Ran {
   readonly code: number;
@@ -64,7 +64,7 @@ export async function runSvc({ words, input, output }: SvcLine, where: Where): P
         return () => undefined;
       },
     });
-    const code = await Promise.race([running, pause(LINE_LIMIT_MS, -1, { ref: false })]);
+    const code = await Promise.race([running, pause(patient(LINE_LIMIT_MS), -1, { ref: false })]);
     if (output !== null) writeFileSync(output, stdout.text);
     return { code, stdout: stdout.text, shown: stdout.text + stderr.text };
   } finally {

@@ -1,7 +1,7 @@
 /** A target of the fuzz: values of one form, and what holds for each of them. */
 import * as fc from 'fast-check';
 import { Failure } from '../../src/domain/failure.ts';
-import { patient } from '../support/measure/patience.ts';
+import { patient } from '../support/measure/slowness.ts';
 import { threadCpuMs } from '../support/measure/loop-spans.ts';
 
 /**

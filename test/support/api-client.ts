@@ -1,5 +1,5 @@
 /** A client of the API for stories: every answer with its status and bytes, typed by who asks. */
-import { EMULATED, patient, PATIENCE } from './measure/patience.ts';
+import { IS_EMULATED, MachineTime, patient } from './measure/slowness.ts';
 
 export interface ApiAnswer<T> {
   readonly status: number;
@@ -49,7 +49,7 @@ export interface Api {
 }
 
 /** An answer that does not come within this time is a fault by itself. */
-const ANSWER_LIMIT_MS = patient(30_000);
+const ANSWER_LIMIT_MS = 30_000;
 const JOB_LIMIT_MS = 30_000;
 const LOOK_EVERY_MS = 20;
 export const TERMINAL = ['succeeded', 'failed', 'degraded', 'cancelled', 'interrupted'];
@@ -71,10 +71,10 @@ export function createApi(webUrl: string, token: string): Api {
           ...extra,
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
+        signal: AbortSignal.timeout(patient(ANSWER_LIMIT_MS)),
       });
     // An emulated machine is too slow to see in time that the server has closed an idle connection, and has a few.
-    const mayRepeat = PATIENCE >= EMULATED && method === 'GET';
+    const mayRepeat = IS_EMULATED && method === 'GET';
     const response = await (mayRepeat ? request().catch(request).catch(request).catch(request) : request());
     const text = await response.text();
     const envelope = (text === '' ? {} : JSON.parse(text)) as { data: T; error?: ApiAnswer<T>['error'] };
@@ -124,17 +124,20 @@ async function must<T>(answer: Promise<ApiAnswer<T>>, status: number): Promise<T
   return got.data;
 }
 
-/** Looks until there is an answer other than undefined or false; fails, saying what it waited for, after `limitMs`. */
+/**
+ * Looks until there is an answer other than undefined or false; fails, saying what it waited for, after `limitMs` of a
+ * quick machine.
+ */
 export async function until<T>(
   what: string,
   look: () => T | Promise<T>,
   limitMs = JOB_LIMIT_MS,
 ): Promise<NonNullable<Exclude<T, false>>> {
-  const deadline = performance.now() + patient(limitMs);
+  const time = new MachineTime();
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== null && found !== false) return found as NonNullable<Exclude<T, false>>;
-    if (performance.now() > deadline) throw new Error(`waited ${patient(limitMs)} ms in vain until ${what}`);
+    if (time.passed() > limitMs) throw new Error(`waited ${limitMs} ms of a quick machine in vain until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
 }

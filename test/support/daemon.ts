@@ -9,17 +9,17 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { listProcesses, type ProcessEntry, processEntry } from '../../src/runners/process/process-table.ts';
 import { createApi, type Api, until } from './api-client.ts';
-import { patient } from './measure/patience.ts';
+import { patient } from './measure/slowness.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** `npm test` names the bundle here: it starts with half of the processor time that the sources take. */
 const MAIN = process.env['GATEHOUSE_MAIN'] ?? join(ROOT, 'src', 'main.ts');
 /** A machine that is busy with other tests needs a while; one that needs longer than this has a fault. */
-const READY_LIMIT_MS = patient(90_000);
+const READY_LIMIT_MS = 90_000;
 /** The grace of a job's processes is 10 s, SIGKILL 5 s more, open requests 5 s each for two listeners. */
-const STOP_LIMIT_MS = patient(30_000);
+const STOP_LIMIT_MS = 30_000;
 /** A guard gives the trees of a dead daemon 10 s, and 5 s more. */
-const HELPERS_LIMIT_MS = patient(30_000);
+const HELPERS_LIMIT_MS = 30_000;
 
 export interface DaemonFlags {
   readonly dataDir: string;
@@ -213,7 +213,7 @@ export async function startRefused(flags: DaemonFlags): Promise<Refusal> {
 
 async function becomeReady(started: Started, kill: () => Promise<void>): Promise<RunningDaemon> {
   const { child, output, exited } = started;
-  const timeout = setTimeout(() => child.kill('SIGKILL'), READY_LIMIT_MS);
+  const timeout = setTimeout(() => child.kill('SIGKILL'), patient(READY_LIMIT_MS));
   const lines = createInterface({ input: child.stdout ?? process.stdin });
   const line = await Promise.race([once(lines, 'line').then(([text]) => String(text)), exited.then(() => null)]);
   clearTimeout(timeout);
@@ -239,9 +239,9 @@ async function becomeReady(started: Started, kill: () => Promise<void>): Promise
 
 async function stop({ child, output, exited }: Started): Promise<number | null> {
   child.kill('SIGTERM');
-  const timeout = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
+  const timeout = setTimeout(() => child.kill('SIGKILL'), patient(STOP_LIMIT_MS));
   const code = await exited;
   clearTimeout(timeout);
-  if (code === null) throw new Error(`the daemon did not stop in ${STOP_LIMIT_MS / 1000} s: ${output.stderr}`);
+  if (code === null) throw new Error(`the daemon did not stop in time: ${output.stderr}`);
   return code;
 }

@@ -1,41 +1,59 @@
 import assert from 'node:assert/strict';
-import { test, type TestContext } from 'node:test';
-import { searchPathFor } from '../../scripts/test-path.ts';
-import { missingTools, needs } from './tools.ts';
+import { chmodSync, existsSync, mkdtempSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { closedFolder, placeProgram } from '../../scripts/tests/open-folder.ts';
+import { find, needs } from './tools.ts';
 
-const ALERTMANAGER = 'test/stories/events/alertmanager.test.ts';
-const FILES = [ALERTMANAGER, 'test/text/plan.test.ts'];
-
-/** A machine without any program on its PATH, in CI or not. */
-function bareMachine(t: TestContext, ci: string | undefined): void {
-  for (const [name, value] of Object.entries({ PATH: '', CI: ci })) {
-    const before = process.env[name];
-    const set = (to: string | undefined): void => {
-      if (to === undefined) delete process.env[name];
-      else process.env[name] = to;
-    };
-    t.after(() => set(before));
-    set(value);
-  }
+function folderFor(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-tools-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  return folder;
 }
 
-test('a test whose program is missing is left out, and one line names the program and the file', (t) => {
-  bareMachine(t, undefined);
-  assert.equal(needs('git', 'ssh', 'chromium').toString().startsWith('missing: git, ssh'), true);
-  assert.deepEqual(missingTools(FILES), [{ name: 'prometheus-alertmanager', files: [ALERTMANAGER] }]);
-  const write = t.mock.method(process.stderr, 'write', () => true);
-  assert.equal(searchPathFor('/own', FILES), '/own');
-  assert.deepEqual(
-    write.mock.calls.map(({ arguments: [line] }) => line),
-    [`Left out: tests that need prometheus-alertmanager, which is missing, in ${ALERTMANAGER}.\n`],
-  );
+describe('What a test needs', () => {
+  it('names what the machine does not have, so that the test is left out', () => {
+    assert.equal(needs(), false);
+    for (const name of ['git', 'zsh', 'fish'] as const)
+      assert.equal(needs(name), find(name) === null ? `missing: ${name}` : false);
+  });
+
+  it('is found on the search path, by absolute folders and executable files only', (t) => {
+    const folder = folderFor(t);
+    writeFileSync(join(folder, 'tool'), '');
+    assert.equal(find('tool', folder), null);
+    chmodSync(join(folder, 'tool'), 0o755);
+    assert.equal(find('tool', `.:${folder}`), join(folder, 'tool'));
+  });
 });
 
-test('in CI nothing is left out: a missing program is an error', (t) => {
-  bareMachine(t, 'true');
-  assert.equal(needs('git'), false);
-  assert.throws(
-    () => searchPathFor('/own', FILES),
-    /CI leaves nothing out, .* prometheus-alertmanager, which is missing/,
+describe('A program that jobs of tests run', () => {
+  it('lies in a folder that every account reaches, also where it was made for one account', (t) => {
+    const folder = folderFor(t);
+    const closed = join(folder, 'closed');
+    mkdirSync(closed, { mode: 0o700 });
+    writeFileSync(join(closed, 'tool'), '#!/bin/sh\n', { mode: 0o700 });
+    chmodSync(folder, 0o755);
+    const placed = placeProgram(join(closed, 'tool'), join(folder, 'open'));
+    assert.equal(placed, join(folder, 'open', 'tool'));
+    assert.equal(statSync(placed).mode & 0o777, 0o755);
+    assert.equal(statSync(join(closed, 'tool')).mode & 0o777, 0o700);
+    rmSync(join(closed, 'tool'));
+    assert.ok(existsSync(placed));
+  });
+
+  it(
+    'is not looked for below a folder that stops the account of jobs',
+    { skip: process.getuid?.() !== 0 && 'only a daemon of root runs jobs as another account' },
+    (t) => {
+      const folder = folderFor(t);
+      mkdirSync(join(folder, 'inner'));
+      chmodSync(folder, 0o700);
+      assert.equal(closedFolder(join(folder, 'inner')), folder);
+      chmodSync(folder, 0o711);
+      chmodSync(join(folder, 'inner'), 0o755);
+      assert.equal(closedFolder(join(folder, 'inner')), null);
+    },
   );
 });

@@ -1,13 +1,11 @@
 /**
  * The programs that some tests need and that a machine with npm and Node alone does not have. A test names them in its
- * options, `{ skip: needs('git') }`, and is left out where one is missing. In CI it is not: there it fails.
+ * options, `{ skip: needs('git') }`, and is left out where one is missing.
  */
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, globSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, globSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
-
-const ROOT = join(import.meta.dirname, '..', '..');
 
 export const SSHD = '/usr/sbin/sshd';
 /** Where programs are looked for that are not on the PATH of every user. */
@@ -68,38 +66,27 @@ const TEST_TOOLS = {
 
 export type ToolName = keyof typeof TEST_TOOLS;
 
+/** Begins the reason of a test that was left out for this; names follow, with commas between them. */
+export const MISSING_PREFIX = 'missing: ';
+
+const found = new Map<ToolName, boolean>();
+
+function isThere(name: ToolName): boolean {
+  const known = found.get(name) ?? TEST_TOOLS[name].isThere();
+  found.set(name, known);
+  return known;
+}
+
 /** For the option `skip` of a test: the missing ones of these tools, or false where all are there. */
 export function needs(...names: readonly ToolName[]): string | false {
-  if (process.env['CI'] !== undefined) return false;
-  const missing = names.filter((name) => !TEST_TOOLS[name].isThere());
-  return missing.length > 0 && `missing: ${missing.join(', ')}`;
+  const missing = names.filter((name) => !isThere(name));
+  return missing.length > 0 && `${MISSING_PREFIX}${missing.join(', ')}`;
 }
 
 /** The Debian packages of the tools that this machine does not have. */
 export function missingPackages(): string[] {
   const missing = Object.values<TestTool>(TEST_TOOLS).filter(({ isThere }) => !isThere());
   return missing.flatMap(({ debianPackage }) => debianPackage ?? []);
-}
-
-export interface MissingTool {
-  readonly name: string;
-  /** The test files that name the tool. */
-  readonly files: readonly string[];
-}
-
-/** The tools that these test files name and that this machine does not have. Paths begin at the root. */
-export function missingTools(files: readonly string[]): MissingTool[] {
-  const named = files.map((file) => ({ file, tools: toolsNamedIn(readFileSync(join(ROOT, file), 'utf8')) }));
-  return Object.entries<TestTool>(TEST_TOOLS).flatMap(([name, { isThere }]) => {
-    const users = named.filter(({ tools }) => tools.includes(name)).map(({ file }) => file);
-    return users.length === 0 || isThere() ? [] : [{ name, files: users }];
-  });
-}
-
-function toolsNamedIn(text: string): string[] {
-  return [...text.matchAll(/\bskip:[^,}]*?\bneeds\(([^)]*)\)/g)].flatMap(
-    ([, names = '']) => names.match(/(?<=')[^',]+(?=')/g) ?? [],
-  );
 }
 
 function onPath(program: string): TestTool {

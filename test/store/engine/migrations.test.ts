@@ -17,11 +17,8 @@ import { openSqlite } from '../../../src/store/engine/sqlite/sqlite.ts';
 import { statementsOf } from '../child.ts';
 import { runChild, startChild } from '../children.ts';
 import { enqueue, ENGINES, type EngineUnderTest, type Location, type TestDatabase } from '../engine-fixture.ts';
-import { patient } from '../../support/measure/patience.ts';
 
 const FOLDERS = { SQLite: 'sqlite', PostgreSQL: 'postgres' };
-/** Against hanging only: far more than it takes where other tests run beside it. */
-const TIMEOUT_MS = patient(300_000);
 
 /** Children at a time, each with a separate database. */
 const KILLERS = 2;
@@ -76,33 +73,29 @@ async function schemaOf({ location }: TestDatabase): Promise<string[]> {
 
 for (const engine of ENGINES) {
   describe(`Migrations of ${engine.name}`, () => {
-    test(
-      'F31: a kill between statements leaves nothing of the new schema, and the next start makes all of it',
-      { timeout: TIMEOUT_MS },
-      async (t) => {
-        const [whole, ...killed] = await Promise.all(Array.from({ length: 1 + KILLERS }, () => engine.createEmpty()));
-        t.after(() => Promise.all([whole!, ...killed].map((each) => each.remove())));
-        const empty = await schemaOf(whole!);
-        await whole!.open();
-        const complete = await schemaOf(whole!);
-        const points = killPoints(migrationsOf(engine));
-        const oldOnes = Math.ceil((migrationsOf(engine).length - NEWEST) / OLD_STEP);
-        assert.ok(points.length > oldOnes + NEWEST, 'the files were not split into their statements');
-        const left = points.values();
-        const killAll = async (database: TestDatabase): Promise<void> => {
-          for (const count of left) {
-            const { signal, stderr } = await startChild('migrate', { location: database.location, count }).ended;
-            assert.equal(signal, 'SIGKILL', stderr);
-            assert.deepEqual(await schemaOf(database), empty, `after ${count} statements`);
-          }
-          const store = await database.open();
-          assert.deepEqual(await store.dialect.integrity(store.db), []);
-          assert.deepEqual(await schemaOf(database), complete);
-          await enqueue(store);
-        };
-        await Promise.all(killed.map(killAll));
-      },
-    );
+    test('F31: a kill between statements leaves nothing of the new schema, and the next start makes all of it', async (t) => {
+      const [whole, ...killed] = await Promise.all(Array.from({ length: 1 + KILLERS }, () => engine.createEmpty()));
+      t.after(() => Promise.all([whole!, ...killed].map((each) => each.remove())));
+      const empty = await schemaOf(whole!);
+      await whole!.open();
+      const complete = await schemaOf(whole!);
+      const points = killPoints(migrationsOf(engine));
+      const oldOnes = Math.ceil((migrationsOf(engine).length - NEWEST) / OLD_STEP);
+      assert.ok(points.length > oldOnes + NEWEST, 'the files were not split into their statements');
+      const left = points.values();
+      const killAll = async (database: TestDatabase): Promise<void> => {
+        for (const count of left) {
+          const { signal, stderr } = await startChild('migrate', { location: database.location, count }).ended;
+          assert.equal(signal, 'SIGKILL', stderr);
+          assert.deepEqual(await schemaOf(database), empty, `after ${count} statements`);
+        }
+        const store = await database.open();
+        assert.deepEqual(await store.dialect.integrity(store.db), []);
+        assert.deepEqual(await schemaOf(database), complete);
+        await enqueue(store);
+      };
+      await Promise.all(killed.map(killAll));
+    });
 
     test('A migration that fails leaves the schema that was there', async (t) => {
       const database = await engine.createEmpty();
@@ -216,7 +209,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('Processes that open a new store at once all find it whole', { timeout: TIMEOUT_MS }, async (t) => {
+    test('Processes that open a new store at once all find it whole', async (t) => {
       for (let round = 0; round < 3; round += 1) {
         const database = await engine.createEmpty();
         t.after(() => database.remove());

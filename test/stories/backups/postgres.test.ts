@@ -13,7 +13,6 @@ import {
   outputOf,
   queueBackup,
 } from '../../support/backups/backup-fixture.ts';
-import { patient } from '../../support/measure/patience.ts';
 import { type DebianServer, query, startDebianServer } from '../../support/postgres/debian-server.ts';
 import { svc } from '../../support/terminal.ts';
 import { needs } from '../../support/tools.ts';
@@ -36,64 +35,60 @@ describe('A backup of a PostgreSQL store', { skip: needs('pg_dump', 'postgresql 
   });
   after(() => server.stop());
 
-  test(
-    'F32: restores into an empty database, at rest, with the same jobs and a sound ledger',
-    { timeout: patient(240_000) },
-    async (t) => {
-      const databaseUrl = await server.database();
-      const on = await openBackupFixture(t, [], { databaseUrl });
-      const daemon = await on.fixture.start(on.flags);
-      const done = await on.fixture.queue({ command: ['/bin/echo', 'hello'] });
-      await on.fixture.waitFor(done, ['succeeded']);
-      const running = await on.fixture.queue({ command: on.fixture.witness.command('k', 600), key: 'k' });
-      await on.fixture.waitFor(running, ['running']);
-      const backup = await queueBackup(on);
-      const seen = new Set<string>();
-      await until('the backup has ended', async () => {
-        for (const line of commandLines()) if (line.includes('pg_dump')) seen.add(line);
-        return (await on.fixture.row(backup)).state === 'succeeded' ? true : undefined;
-      });
-      for (const line of seen) assert.equal(line.includes('canary'), false, line);
-      const [made] = await listOf(on);
-      assert.notEqual(made?.verified_at, null);
-      assert.equal((await outputOf(on, backup)).includes(PASSWORD), false);
-      await daemon.kill();
+  test('F32: restores into an empty database, at rest, with the same jobs and a sound ledger', async (t) => {
+    const databaseUrl = await server.database();
+    const on = await openBackupFixture(t, [], { databaseUrl });
+    const daemon = await on.fixture.start(on.flags);
+    const done = await on.fixture.queue({ command: ['/bin/echo', 'hello'] });
+    await on.fixture.waitFor(done, ['succeeded']);
+    const running = await on.fixture.queue({ command: on.fixture.witness.command('k', 600), key: 'k' });
+    await on.fixture.waitFor(running, ['running']);
+    const backup = await queueBackup(on);
+    const seen = new Set<string>();
+    await until('the backup has ended', async () => {
+      for (const line of commandLines()) if (line.includes('pg_dump')) seen.add(line);
+      return (await on.fixture.row(backup)).state === 'succeeded' ? true : undefined;
+    });
+    for (const line of seen) assert.equal(line.includes('canary'), false, line);
+    const [made] = await listOf(on);
+    assert.notEqual(made?.verified_at, null);
+    assert.equal((await outputOf(on, backup)).includes(PASSWORD), false);
+    await daemon.kill();
 
-      const empty = await server.database();
-      const into = join(on.fixture.dir, 'restored');
-      const full = await restore(on, databaseUrl, into);
-      assert.equal(full.exitCode, 5);
-      assert.match(full.stdout, /the database holds \d+ tables; name an empty database/);
-      const none = await restore(on, null, into);
-      assert.equal(none.exitCode, 5);
-      assert.match(none.stdout, /the backup is of a PostgreSQL store; name an empty database/);
-      const restored = await restore(on, empty, into);
-      assert.equal(restored.exitCode, 0, restored.stdout + restored.stderr);
-      assert.equal(readFileSync(join(into, 'seal.key'), 'utf8'), readFileSync(on.keyFile, 'utf8'));
-      assert.deepEqual(
-        readdirSync(into).filter((name) => name.startsWith('.') || name.endsWith('.db')),
-        [],
-      );
-      const states = await query(empty, 'select id, state from jobs order by id');
-      assert.deepEqual(Object.fromEntries(states.map(({ id, state }) => [id, state])), {
-        [done]: 'succeeded',
-        [running]: 'interrupted',
-        [backup]: 'interrupted',
-      });
+    const empty = await server.database();
+    const into = join(on.fixture.dir, 'restored');
+    const full = await restore(on, databaseUrl, into);
+    assert.equal(full.exitCode, 5);
+    assert.match(full.stdout, /the database holds \d+ tables; name an empty database/);
+    const none = await restore(on, null, into);
+    assert.equal(none.exitCode, 5);
+    assert.match(none.stdout, /the backup is of a PostgreSQL store; name an empty database/);
+    const restored = await restore(on, empty, into);
+    assert.equal(restored.exitCode, 0, restored.stdout + restored.stderr);
+    assert.equal(readFileSync(join(into, 'seal.key'), 'utf8'), readFileSync(on.keyFile, 'utf8'));
+    assert.deepEqual(
+      readdirSync(into).filter((name) => name.startsWith('.') || name.endsWith('.db')),
+      [],
+    );
+    const states = await query(empty, 'select id, state from jobs order by id');
+    assert.deepEqual(Object.fromEntries(states.map(({ id, state }) => [id, state])), {
+      [done]: 'succeeded',
+      [running]: 'interrupted',
+      [backup]: 'interrupted',
+    });
 
-      const again = await on.fixture.start({ ...on.flags, dataDir: into, databaseUrl: empty });
-      const api = again.api(on.fixture.token);
-      assert.equal((await api.get<{ cordoned: boolean }>('/maintenance/readiness')).data.cordoned, true);
-      const doctor = (await api.get<{ name: string; status: string; detail: string }[]>('/health')).data;
-      assert.deepEqual(
-        doctor.filter(({ status }) => status === 'fail'),
-        [],
-      );
-      assert.equal(doctor.find(({ name }) => name === 'audit_ledger')?.status, 'ok');
-      const events = await api.events(done);
-      assert.ok(events.some(({ text }) => text === 'hello'));
-    },
-  );
+    const again = await on.fixture.start({ ...on.flags, dataDir: into, databaseUrl: empty });
+    const api = again.api(on.fixture.token);
+    assert.equal((await api.get<{ cordoned: boolean }>('/maintenance/readiness')).data.cordoned, true);
+    const doctor = (await api.get<{ name: string; status: string; detail: string }[]>('/health')).data;
+    assert.deepEqual(
+      doctor.filter(({ status }) => status === 'fail'),
+      [],
+    );
+    assert.equal(doctor.find(({ name }) => name === 'audit_ledger')?.status, 'ok');
+    const events = await api.events(done);
+    assert.ok(events.some(({ text }) => text === 'hello'));
+  });
 
   test('that was restored in part starts no daemon', async (t) => {
     const databaseUrl = await server.database();
@@ -114,7 +109,7 @@ function majorOf(text: string): number {
 
 test(
   'A backup of a PostgreSQL store fails with the reason where pg_dump is missing, or older than the server',
-  { skip: needs('pg_dump'), timeout: patient(240_000) },
+  { skip: needs('pg_dump') },
   async (t) => {
     const on = await openBackupFixture(t, [], { postgres: true });
     const without = await on.fixture.start({ ...on.flags, env: { PATH: on.fixture.dir } });

@@ -2,14 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeFigures, runChaos } from '../../chaos/chaos.ts';
 import { chosenSeed } from '../../chaos/seeded.ts';
-import { patient } from '../../support/measure/patience.ts';
 
 const KILLS = 20;
 
 test(
   `F01: after ${KILLS} kills under load of two daemons on PostgreSQL nothing acknowledged is lost, nothing ran ` +
     'twice or beside its key',
-  { timeout: patient(180_000) },
   async (t) => {
     const seed = chosenSeed();
     t.diagnostic(`CHAOS_SEED=${seed}`);

@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import type { SweepFindings } from '../../support/checks/sweep-story.ts';
 import { tellStory } from '../../support/network/tell-story.ts';
-import { patient } from '../../support/measure/patience.ts';
 import { needs } from '../../support/tools.ts';
 
 const STORY = join(import.meta.dirname, '..', '..', 'support', 'checks', 'sweep-story.ts');
 
-describe('In a separate network, the sweep', { skip: needs('network namespaces'), timeout: patient(180_000) }, () => {
+describe('In a separate network, the sweep', { skip: needs('network namespaces') }, () => {
   let found: SweepFindings;
   before(async () => {
     found = (await tellStory(STORY)) as SweepFindings;

@@ -9,7 +9,7 @@ import { type Api, type ApiAnswer, until } from '../../support/api-client.ts';
 import { movedClock } from '../../support/fake-time.ts';
 import { addWorkspace, items, linesOf } from '../../support/infrastructure.ts';
 import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
-import { patient } from '../../support/measure/patience.ts';
+import { patient } from '../../support/measure/slowness.ts';
 import { needs } from '../../support/tools.ts';
 
 const JUMP_SECONDS = 2 * 3_600;

@@ -13,10 +13,7 @@ import type { Api } from '../../support/api-client.ts';
 import { type Fixture, openFixture } from '../../support/fixtures/installation.ts';
 import { addWorkspace, items, linesOf, runToEnd } from '../../support/infrastructure.ts';
 import { needsKernelOf, needsOlderKernel, programOfOlderKernel } from '../../support/kernels/older-kernel.ts';
-import { patient } from '../../support/measure/patience.ts';
 import { needs, TERRAFORM } from '../../support/tools.ts';
-
-const TIMEOUT_MS = patient(120_000);
 
 async function open(
   t: TestContext,
@@ -45,7 +42,7 @@ async function endOf(fixture: Fixture, api: Api, id: string): Promise<[string, n
 }
 
 describe('A daemon on an older kernel', { skip: needsOlderKernel(2) }, () => {
-  test('runs commands without internet sockets, and their output says so', { timeout: TIMEOUT_MS }, async (t) => {
+  test('runs commands without internet sockets, and their output says so', async (t) => {
     const { fixture, api, sandbox } = await open(t, 2);
     const script =
       'echo one > file && cat file; getent hosts localhost > found && echo found; exec 3<>/dev/tcp/127.0.0.1/22';
@@ -58,20 +55,16 @@ describe('A daemon on an older kernel', { skip: needsOlderKernel(2) }, () => {
     assert.match(sandbox.detail, /Landlock ABI 2, .*are refused without --allow-unfiltered-egress/);
   });
 
-  test(
-    'T34: refuses a command with egress_ports in one line, and starts nothing',
-    { timeout: TIMEOUT_MS },
-    async (t) => {
-      const { fixture, api } = await open(t, 2);
-      const proof = join(fixture.dir, 'it-ran');
-      const [state, exitCode, ...lines] = await endOf(fixture, api, await run(api, ['touch', proof], [443]));
-      assert.deepEqual([state, exitCode, lines.length], ['failed', null, 1]);
-      assert.match(lines[0] ?? '', /^The tool never started: .*Linux 6\.7.*--allow-unfiltered-egress/);
-      assert.equal(existsSync(proof), false);
-    },
-  );
+  test('T34: refuses a command with egress_ports in one line, and starts nothing', async (t) => {
+    const { fixture, api } = await open(t, 2);
+    const proof = join(fixture.dir, 'it-ran');
+    const [state, exitCode, ...lines] = await endOf(fixture, api, await run(api, ['touch', proof], [443]));
+    assert.deepEqual([state, exitCode, lines.length], ['failed', null, 1]);
+    assert.match(lines[0] ?? '', /^The tool never started: .*Linux 6\.7.*--allow-unfiltered-egress/);
+    assert.equal(existsSync(proof), false);
+  });
 
-  test('lets such a command reach every port where the operator allows that', { timeout: TIMEOUT_MS }, async (t) => {
+  test('lets such a command reach every port where the operator allows that', async (t) => {
     const server = createServer((socket) => socket.end('hello\n')).listen(0, '127.0.0.1');
     await once(server, 'listening');
     t.after(() => server.close());
@@ -89,7 +82,7 @@ describe('A daemon on an older kernel', { skip: needsOlderKernel(2) }, () => {
   for (const abi of [1, 2])
     test(
       `plans, applies, checks for drift and destroys with Landlock ABI ${abi}`,
-      { timeout: 2 * TIMEOUT_MS, skip: needs(TERRAFORM) || needsKernelOf(abi) },
+      { skip: needs(TERRAFORM) || needsKernelOf(abi) },
       async (t) => {
         const { fixture } = await open(t, abi);
         const dir = await addWorkspace(fixture, 'net', `${items(3)}module "inner" {\n  source = "./inner"\n}\n`);
@@ -102,22 +95,18 @@ describe('A daemon on an older kernel', { skip: needsOlderKernel(2) }, () => {
       },
     );
 
-  test(
-    'T34: runs nothing in the sandbox with its own account, and says what to do',
-    { timeout: TIMEOUT_MS },
-    async (t) => {
-      const { fixture, api, sandbox, log } = await open(t, 2, ['--job-user', 'root', '--allow-unfiltered-egress']);
-      assert.match(log, /every sandboxed job is refused.*sandboxed jobs cannot run here/);
-      const [state, exitCode, ...lines] = await endOf(fixture, api, await run(api, ['true']));
-      assert.deepEqual([state, exitCode, lines.length], ['failed', null, 1]);
-      assert.match(
-        lines[0] ?? '',
-        /^The tool never started: .*another account.*start svc serve as root.*or with --job-user and CAP_SETUID/,
-      );
-      assert.equal(sandbox.status, 'fail');
-      assert.match(sandbox.detail, /every sandboxed job is refused/);
-      const privileged = await fixture.queue({ command: ['true'], privileged: true });
-      assert.equal((await fixture.waitFor(privileged, ['succeeded', 'failed'])).state, 'succeeded');
-    },
-  );
+  test('T34: runs nothing in the sandbox with its own account, and says what to do', async (t) => {
+    const { fixture, api, sandbox, log } = await open(t, 2, ['--job-user', 'root', '--allow-unfiltered-egress']);
+    assert.match(log, /every sandboxed job is refused.*sandboxed jobs cannot run here/);
+    const [state, exitCode, ...lines] = await endOf(fixture, api, await run(api, ['true']));
+    assert.deepEqual([state, exitCode, lines.length], ['failed', null, 1]);
+    assert.match(
+      lines[0] ?? '',
+      /^The tool never started: .*another account.*start svc serve as root.*or with --job-user and CAP_SETUID/,
+    );
+    assert.equal(sandbox.status, 'fail');
+    assert.match(sandbox.detail, /every sandboxed job is refused/);
+    const privileged = await fixture.queue({ command: ['true'], privileged: true });
+    assert.equal((await fixture.waitFor(privileged, ['succeeded', 'failed'])).state, 'succeeded');
+  });
 });

@@ -6,14 +6,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeNotificationFigures, runNotificationKills } from '../../chaos/notification-kills.ts';
 import { chosenSeed } from '../../chaos/seeded.ts';
-import { patient } from '../../support/measure/patience.ts';
 
 const KILLS = 20;
 
 test(
   `F20: over ${KILLS} kills at send points no page is lost, each kill repeats one at most, under the same id, ` +
     'and one end is one notification',
-  { timeout: patient(240_000) },
   async (t) => {
     const seed = chosenSeed();
     t.diagnostic(`CHAOS_SEED=${seed}`);

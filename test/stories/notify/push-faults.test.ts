@@ -14,7 +14,7 @@ import { type Authority, createAuthority } from '../../support/notify/push-autho
 import { closedPort, createNetwork, serveTcp, serveTls } from '../../support/notify/push-network.ts';
 import { openPushFixture } from '../../support/notify/push-fixture.ts';
 import type { Ending } from '../../support/fixtures/installation.ts';
-import { patient } from '../../support/measure/patience.ts';
+import { patient } from '../../support/measure/slowness.ts';
 import { needs } from '../../support/tools.ts';
 
 type Converse = (socket: Socket) => void;

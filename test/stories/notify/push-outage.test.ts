@@ -10,7 +10,7 @@ import { openNameServer } from '../../support/notify/push-names.ts';
 import { serveTls } from '../../support/notify/push-network.ts';
 import type { PreloadedNetwork } from '../../support/notify/push-preload.ts';
 import { openFixture } from '../../support/fixtures/installation.ts';
-import { patient } from '../../support/measure/patience.ts';
+import { patient } from '../../support/measure/slowness.ts';
 import { needs } from '../../support/tools.ts';
 
 const PRELOAD = join(import.meta.dirname, '..', '..', 'support', 'notify', 'push-preload.ts');

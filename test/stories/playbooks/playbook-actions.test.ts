@@ -7,7 +7,6 @@ import { receive } from '../../../src/reaction/receive.ts';
 import { writeTree } from '../../support/ansible/bare-run.ts';
 import { type Fixture, openFixture } from '../../support/fixtures/installation.ts';
 import { alert, WEBHOOK } from '../../support/fixtures/reaction.ts';
-import { patient } from '../../support/measure/patience.ts';
 import { needs } from '../../support/tools.ts';
 
 const DONE = ['succeeded', 'degraded', 'failed', 'cancelled', 'interrupted'];
@@ -52,7 +51,7 @@ async function prepare(fixture: Fixture): Promise<void> {
 
 test(
   'A rule runs a playbook on the host of the event and lets it write a directory; its view has the identifiers alone',
-  { skip: needs('ansible-playbook'), timeout: patient(180_000) },
+  { skip: needs('ansible-playbook') },
   async (t) => {
     const fixture = await openFixture(t);
     await prepare(fixture);

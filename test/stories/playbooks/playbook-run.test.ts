@@ -9,11 +9,10 @@ import { findRunDir } from '../../../src/runners/run-dir.ts';
 import { until } from '../../support/api-client.ts';
 import { runsDirFor } from '../../support/daemon.ts';
 import { type Fixture, openFixture } from '../../support/fixtures/installation.ts';
-import { patient } from '../../support/measure/patience.ts';
 import { needs } from '../../support/tools.ts';
 
 const DONE = ['succeeded', 'degraded', 'failed', 'cancelled', 'interrupted'];
-const NEEDS = { skip: needs('ansible-playbook'), timeout: patient(300_000) };
+const NEEDS = { skip: needs('ansible-playbook') };
 
 async function addSource(fixture: Fixture, files: Readonly<Record<string, string>>): Promise<string> {
   const dir = join(fixture.dir, 'ops');

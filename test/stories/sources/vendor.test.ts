@@ -7,13 +7,12 @@ import { writeTree } from '../../support/ansible/bare-run.ts';
 import { runsDirFor } from '../../support/daemon.ts';
 import { type Fixture, openFixture } from '../../support/fixtures/installation.ts';
 import { linesOf } from '../../support/infrastructure.ts';
-import { patient } from '../../support/measure/patience.ts';
 import { tarball, type TarEntry } from '../../support/sources/archives.ts';
 import { type Registry, startRegistry, terraformFor } from '../../support/sources/registry.ts';
 import { needs, TERRAFORM } from '../../support/tools.ts';
 
 const DONE = ['succeeded', 'failed', 'cancelled', 'interrupted'];
-const OPTIONS = { skip: needs('ansible-playbook', TERRAFORM), timeout: patient(300_000) };
+const OPTIONS = { skip: needs('ansible-playbook', TERRAFORM) };
 
 const COLLECTION: readonly TarEntry[] = [
   { path: 'plugins/modules/hello.py', text: '#!/usr/bin/python3\nprint(\'{"changed": false}\')\n' },

@@ -7,7 +7,6 @@ import * as app from '../../../src/app.ts';
 import { Failure } from '../../../src/domain/failure.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { type Fixture, openFixture } from '../../support/fixtures/installation.ts';
-import { patient } from '../../support/measure/patience.ts';
 import {
   add,
   approvalOf,
@@ -207,7 +206,7 @@ async function followed(t: TestContext, fixture: Fixture): Promise<void> {
   });
 }
 
-test('A workflow on SQLite', { timeout: patient(240_000) }, async (t) => {
+test('A workflow on SQLite', async (t) => {
   const fixture = await openFixture(t);
   await fixture.start();
 
@@ -218,46 +217,42 @@ test('A workflow on SQLite', { timeout: patient(240_000) }, async (t) => {
   await followed(t, fixture);
 });
 
-test(
-  'A daemon that is killed in any state of a run loses no step and starts none twice',
-  { timeout: patient(240_000) },
-  async (t) => {
-    const fixture = await openFixture(t);
-    const daemon = await fixture.start();
-    const steps = [step('a', 'sleep 0.3'), step('b', 'sleep 0.3', '    approval: required\n'), step('c', 'true')];
-    await add(fixture, 'w', steps);
+test('A daemon that is killed in any state of a run loses no step and starts none twice', async (t) => {
+  const fixture = await openFixture(t);
+  const daemon = await fixture.start();
+  const steps = [step('a', 'sleep 0.3'), step('b', 'sleep 0.3', '    approval: required\n'), step('c', 'true')];
+  await add(fixture, 'w', steps);
 
-    // While a job runs: that step is interrupted, and the run with it.
-    const first = await start(fixture, 'w');
-    await add(fixture, 'w', [step('long', 'sleep 100'), step('after', 'true')], true);
-    const second = await start(fixture, 'w');
-    await runIs(fixture, second.run_id, (run) => states(run)['long'] === 'running', 'runs');
-    await runIs(fixture, first.run_id, ({ state }) => state === 'awaiting_approval', 'waits');
-    await daemon.kill();
+  // While a job runs: that step is interrupted, and the run with it.
+  const first = await start(fixture, 'w');
+  await add(fixture, 'w', [step('long', 'sleep 100'), step('after', 'true')], true);
+  const second = await start(fixture, 'w');
+  await runIs(fixture, second.run_id, (run) => states(run)['long'] === 'running', 'runs');
+  await runIs(fixture, first.run_id, ({ state }) => state === 'awaiting_approval', 'waits');
+  await daemon.kill();
 
-    // Queued while no daemon runs.
-    await add(fixture, 'w', [step('x', 'true'), step('y', 'true')], true);
-    const third = await start(fixture, 'w');
-    assert.equal(states(third)['x'], 'queued');
-    const next = await fixture.start();
-    const interrupted = await ended(fixture, second.run_id);
-    assert.deepEqual(
-      [interrupted.state, states(interrupted)],
-      ['interrupted', { long: 'interrupted', after: 'skipped' }],
-    );
-    assert.equal((await ended(fixture, third.run_id)).state, 'succeeded');
-    assert.equal((await status(fixture, first.run_id)).state, 'awaiting_approval');
-    await next.kill();
+  // Queued while no daemon runs.
+  await add(fixture, 'w', [step('x', 'true'), step('y', 'true')], true);
+  const third = await start(fixture, 'w');
+  assert.equal(states(third)['x'], 'queued');
+  const next = await fixture.start();
+  const interrupted = await ended(fixture, second.run_id);
+  assert.deepEqual(
+    [interrupted.state, states(interrupted)],
+    ['interrupted', { long: 'interrupted', after: 'skipped' }],
+  );
+  assert.equal((await ended(fixture, third.run_id)).state, 'succeeded');
+  assert.equal((await status(fixture, first.run_id)).state, 'awaiting_approval');
+  await next.kill();
 
-    // Approved and cancelled while no daemon runs.
-    await decide(fixture, (await approvalOf(fixture, jobOf(await status(fixture, first.run_id), 'b'))).id, 'approve');
-    const fourth = await start(fixture, 'w');
-    assert.equal((await fixture.call<Run>('workflow.cancel', { run: fourth.run_id })).state, 'cancelled');
-    await fixture.start();
-    assert.deepEqual(states(await ended(fixture, first.run_id)), { a: 'succeeded', b: 'succeeded', c: 'succeeded' });
-    await requireOneJobEach(fixture);
-  },
-);
+  // Approved and cancelled while no daemon runs.
+  await decide(fixture, (await approvalOf(fixture, jobOf(await status(fixture, first.run_id), 'b'))).id, 'approve');
+  const fourth = await start(fixture, 'w');
+  assert.equal((await fixture.call<Run>('workflow.cancel', { run: fourth.run_id })).state, 'cancelled');
+  await fixture.start();
+  assert.deepEqual(states(await ended(fixture, first.run_id)), { a: 'succeeded', b: 'succeeded', c: 'succeeded' });
+  await requireOneJobEach(fixture);
+});
 
 function isCode(code: string) {
   return (error: unknown): boolean => error instanceof Failure && error.code === code;

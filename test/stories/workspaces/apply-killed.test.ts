@@ -5,7 +5,6 @@ import { describe, test } from 'node:test';
 import { until } from '../../support/api-client.ts';
 import { addWorkspace, linesOf, planViewOf, runToEnd } from '../../support/infrastructure.ts';
 import { openFixture, processesOf, type Fixture } from '../../support/fixtures/installation.ts';
-import { patient } from '../../support/measure/patience.ts';
 import { needs } from '../../support/tools.ts';
 
 const KILLS = 20;
@@ -69,7 +68,6 @@ describe('An apply whose daemon dies', { skip: needs('terraform or tofu') }, () 
   test(
     `T20: after kill -9 at ${KILLS} points every resource that was made is in the next plan, and no secret or ` +
       'plan is left',
-    { timeout: patient(480_000) },
     async (t) => {
       const fixture = await openFixture(t);
       const counter = await startCounter();

@@ -8,11 +8,10 @@ import { writeTree } from '../../support/ansible/bare-run.ts';
 import { runsDirFor } from '../../support/daemon.ts';
 import { openFixture } from '../../support/fixtures/installation.ts';
 import { linesOf, runToEnd } from '../../support/infrastructure.ts';
-import { patient } from '../../support/measure/patience.ts';
 import { startRegistry, terraformFor } from '../../support/sources/registry.ts';
 import { find, needs, TERRAFORM } from '../../support/tools.ts';
 
-const OPTIONS = { skip: needs(TERRAFORM), timeout: patient(120_000) };
+const OPTIONS = { skip: needs(TERRAFORM) };
 const INSTALLED = /Installed localhost:\d+\/acme\/demo v1\.0\.0/;
 
 test('providers are installed again only when the lock file or what was fetched changes', OPTIONS, async (t) => {

@@ -8,7 +8,6 @@ import { test, type TestContext } from 'node:test';
 import type { Projected, ViewName } from '../../../src/operations/views/views.ts';
 import { items, writeRoot } from '../../support/infrastructure.ts';
 import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
-import { patient } from '../../support/measure/patience.ts';
 import { needs } from '../../support/tools.ts';
 
 const SVC = join(import.meta.dirname, '..', '..', '..', 'bin', 'svc');
@@ -111,7 +110,7 @@ async function refuseWhatIsPast({ root, svc }: Pick<Home, 'root' | 'svc'>): Prom
 
 test(
   'a plan is made, read, applied, gated and approved by another person, all with svc',
-  { skip: needs('terraform or tofu'), timeout: patient(180_000) },
+  { skip: needs('terraform or tofu') },
   async (t) => {
     const { fixture, root, svc, json, ben } = await openHome(t);
 

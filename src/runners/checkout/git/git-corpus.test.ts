@@ -9,7 +9,6 @@ import type { Ground, Hostile } from '../../../../test/support/attacks/hostile/c
 import { HostileServer } from '../../../../test/support/attacks/hostile/server.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { createLauncher, type Launcher } from '../../launch/launch.ts';
-import { patient } from '../../../../test/support/measure/patience.ts';
 import { needs } from '../../../../test/support/tools.ts';
 import { fetchGit } from './git.ts';
 import { GIT_PROTOCOLS } from './url.ts';
@@ -157,33 +156,29 @@ function textOf(path: string): string {
 }
 
 describe('repositories of somebody who wants more than to be read', () => {
-  it(
-    'T69, T70: are refused or harmless, each within 5 s and 200 MB',
-    { skip: needs('git'), timeout: patient(300_000) },
-    async () => {
-      assert.ok(HOSTILE.length >= 80, String(HOSTILE.length));
-      assert.equal(new Set(HOSTILE.map(({ name }) => name)).size, HOSTILE.length);
-      const wrong: string[] = [];
-      const looking = setInterval(() => {
-        lookAtMemory('self');
-        ownPeakBytes = Math.max(ownPeakBytes, process.memoryUsage.rss());
-      }, LOOK_EVERY_MS);
-      // Not at the end: a failed test would never end.
-      looking.unref();
-      for (const row of ROWS) {
-        const problem = await walk(row);
-        if (problem !== null) wrong.push(problem);
-      }
-      assert.deepEqual(wrong, []);
-      assert.deepEqual(ground.server.strays, [], 'a redirect was followed');
-      assert.equal(existsSync(ground.marker), false, 'something of a repository ran');
-      clearInterval(looking);
-      if (EXTENT === 'all')
-        console.log(
-          `${ROWS.length} repositories; at most ${peakBytes} bytes of a process of git, ${grownBytes} more of this one`,
-        );
-      assert.ok(peakBytes > 1_000_000 && peakBytes <= MEMORY_BYTES, `git had ${peakBytes} bytes`);
-      assert.ok(grownBytes <= MEMORY_BYTES, `this process grew by ${grownBytes} bytes`);
-    },
-  );
+  it('T69, T70: are refused or harmless, each within 5 s and 200 MB', { skip: needs('git') }, async () => {
+    assert.ok(HOSTILE.length >= 80, String(HOSTILE.length));
+    assert.equal(new Set(HOSTILE.map(({ name }) => name)).size, HOSTILE.length);
+    const wrong: string[] = [];
+    const looking = setInterval(() => {
+      lookAtMemory('self');
+      ownPeakBytes = Math.max(ownPeakBytes, process.memoryUsage.rss());
+    }, LOOK_EVERY_MS);
+    // Not at the end: a failed test would never end.
+    looking.unref();
+    for (const row of ROWS) {
+      const problem = await walk(row);
+      if (problem !== null) wrong.push(problem);
+    }
+    assert.deepEqual(wrong, []);
+    assert.deepEqual(ground.server.strays, [], 'a redirect was followed');
+    assert.equal(existsSync(ground.marker), false, 'something of a repository ran');
+    clearInterval(looking);
+    if (EXTENT === 'all')
+      console.log(
+        `${ROWS.length} repositories; at most ${peakBytes} bytes of a process of git, ${grownBytes} more of this one`,
+      );
+    assert.ok(peakBytes > 1_000_000 && peakBytes <= MEMORY_BYTES, `git had ${peakBytes} bytes`);
+    assert.ok(grownBytes <= MEMORY_BYTES, `this process grew by ${grownBytes} bytes`);
+  });
 });

@@ -1,0 +1,174 @@
+/** Runs a lane: its files one after another in one process, which a test that hangs does not take with it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { MachineTime } from '../../test/support/measure/slowness.ts';
+import type { Happened } from './reporter.ts';
+import type { Lane } from './suites.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const REPORTER = join(import.meta.dirname, 'reporter.ts');
+
+/** How often it is looked for a test that hangs, and for the end of the run. */
+const LOOK_MS = 1_000;
+/** As much of the last output of a process as explains why it broke off. */
+const OUTPUT_TAIL_CHARS = 16_000;
+
+export interface Test {
+  /** From the root. */
+  readonly file: string;
+  readonly line: number;
+  /** With the titles of the suites around it. */
+  readonly title: string;
+}
+
+export interface Ended extends Test {
+  readonly happened: Happened;
+}
+
+export interface LaneOptions {
+  readonly node: string;
+  readonly nodeArgs: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  /** Milliseconds of a quick machine. */
+  readonly testLimitMs: number;
+  readonly signal: AbortSignal;
+  readonly onEnd: (ended: Ended) => void;
+  /** Something that failed without the end of a test: it hangs, or its process ended. */
+  readonly onBroken: (broken: Test, why: string) => void;
+}
+
+/** What runs of a lane now: the innermost test, or a file of which none has begun. */
+export interface Running {
+  readonly lane: Lane;
+  current(): Test;
+}
+
+/** Runs it. A file in which a test hangs or the process ends counts as failed, and a new process takes the next ones. */
+export async function runLane(lane: Lane, options: LaneOptions, onStart: (running: Running) => void): Promise<void> {
+  let left = lane.files;
+  while (left.length > 0 && !options.signal.aborted) {
+    const attempt = new Attempt(left, options);
+    onStart({ lane, current: () => attempt.current() });
+    const broken = await attempt.run();
+    // Also a file whose process ended before its first test may not be tried again.
+    left = broken === null ? [] : left.slice(Math.max(0, left.indexOf(broken)) + 1);
+  }
+}
+
+interface Begun extends Test {
+  readonly id: number;
+  readonly parent: number;
+  readonly time: MachineTime;
+}
+
+/** One process over the files that are left. */
+class Attempt {
+  readonly #files: readonly string[];
+  readonly #options: LaneOptions;
+  readonly #begun = new Map<number, Begun>();
+  #last: Test;
+  #output = '';
+  #failures = 0;
+
+  constructor(files: readonly string[], options: LaneOptions) {
+    this.#files = files;
+    this.#options = options;
+    this.#last = { file: files[0] ?? '', line: 1, title: 'the load of the files' };
+  }
+
+  current(): Test {
+    return [...this.#begun.values()].at(-1) ?? this.#last;
+  }
+
+  /** Null when all files were run, else the one that broke off. */
+  async run(): Promise<string | null> {
+    const { signal } = this.#options;
+    const child = this.#start();
+    const hung = Promise.withResolvers<Test>();
+    const look = setInterval(() => {
+      const late = this.#late();
+      if (late !== null) hung.resolve(late);
+    }, LOOK_MS);
+    const stopped = once(signal, 'abort').then(() => null);
+    const exited = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
+    try {
+      if (signal.aborted) return null;
+      const first = await Promise.race([exited, hung.promise, stopped]);
+      if (Array.isArray(first)) return this.#judge(...first);
+      if (first === null) return null;
+      this.#options.onBroken(first, `did not end within ${this.#options.testLimitMs / 1000} s of a quick machine`);
+      return first.file;
+    } finally {
+      clearInterval(look);
+      killGroup(child);
+      await exited;
+    }
+  }
+
+  #start(): ChildProcess {
+    const { node, nodeArgs, env } = this.#options;
+    const args = [
+      '--disable-warning=ExperimentalWarning',
+      '--expose-gc',
+      '--test',
+      '--test-isolation=none',
+      `--test-reporter=${REPORTER}`,
+      ...nodeArgs,
+      ...this.#files,
+    ];
+    // The leader of a new process group, so that an end reaches what its tests have left.
+    const child = spawn(node, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], detached: true });
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', (chunk: Buffer) => {
+        this.#output = (this.#output + chunk.toString()).slice(-OUTPUT_TAIL_CHARS);
+      });
+    child.on('message', (message) => this.#hear(message as Happened));
+    child.once('error', (error) => (this.#output += error.message));
+    return child;
+  }
+
+  #hear(happened: Happened): void {
+    const test = this.#testOf(happened);
+    this.#last = test;
+    if (happened.type === 'dequeue') {
+      this.#begun.set(happened.id, { ...test, id: happened.id, parent: happened.parent, time: new MachineTime() });
+      return;
+    }
+    if (happened.type === 'fail') this.#failures += 1;
+    this.#begun.delete(happened.id);
+    this.#options.onEnd({ ...test, happened });
+  }
+
+  #testOf({ name, file, line, parent }: Happened): Test {
+    const outer = this.#begun.get(parent);
+    const title = outer === undefined ? name : `${outer.title} > ${name}`;
+    const path = file.startsWith('file:') ? fileURLToPath(file) : file;
+    return { file: relative(ROOT, path), line, title };
+  }
+
+  /** The innermost test that takes too long. A suite takes as long as all its tests. */
+  #late(): Test | null {
+    const outer = new Set(Array.from(this.#begun.values(), ({ parent }) => parent));
+    const inner = [...this.#begun.values()].filter(({ id }) => !outer.has(id));
+    return inner.find(({ time }) => time.passed() > this.#options.testLimitMs) ?? null;
+  }
+
+  /** Node exits with 1 after a failed test. Anything else that is no success was no end of its tests. */
+  #judge(code: number | null, signal: NodeJS.Signals | null): string | null {
+    const isDone = this.#begun.size === 0 && (code === 0 || (code === 1 && this.#failures > 0));
+    if (isDone) return null;
+    const current = this.current();
+    this.#options.onBroken(current, `its process ended with ${signal ?? code}.\n${this.#output}`);
+    return current.file;
+  }
+}
+
+function killGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // No process of the group is left.
+  }
+}

@@ -1,0 +1,61 @@
+/** Runs the lanes of a suite side by side, until all have ended or the run takes too long. */
+import { type Lane, type SuiteName, SUITES } from './suites.ts';
+import { type LaneOptions, type Running, runLane } from './lane.ts';
+import { Report } from './report.ts';
+
+/**
+ * Lanes at a time, on two cores: with two of them half of the processor was left, because tests of daemons wait for
+ * starts, leases and disks.
+ */
+const LANES_AT_A_TIME = 3;
+/** How many times its budget a run may take. What ends it then is named, and nothing else counts as failed. */
+const DEADLINE_BUDGETS = 4;
+/** How often a run says how far it is. */
+const PROGRESS_MS = 30_000;
+
+export interface RunOptions extends Pick<LaneOptions, 'node' | 'nodeArgs' | 'env'> {
+  readonly suite: SuiteName;
+  readonly signal: AbortSignal;
+}
+
+export async function runLanes(lanes: readonly Lane[], options: RunOptions): Promise<Report> {
+  const { budgetMs, testLimitMs } = SUITES[options.suite];
+  const report = new Report();
+  const deadline = AbortSignal.timeout(budgetMs * DEADLINE_BUDGETS);
+  const signal = AbortSignal.any([deadline, options.signal]);
+  const running = new Set<Running>();
+  deadline.addEventListener('abort', () => {
+    const late = Array.from(running, (each) => each.current());
+    report.stopped(`The run took more than ${(budgetMs * DEADLINE_BUDGETS) / 60_000} minutes`, late);
+  });
+  options.signal.addEventListener('abort', () => report.stopped('Interrupted', []));
+  const progress = setInterval(() => report.progress(Array.from(running, (each) => each.current())), PROGRESS_MS);
+  const waiting = [...lanes];
+  const work = async (): Promise<void> => {
+    for (let lane = waiting.shift(); lane !== undefined && !signal.aborted; lane = waiting.shift()) {
+      await runOne(lane, { ...options, testLimitMs, signal }, report, running);
+    }
+  };
+  await Promise.all(Array.from({ length: LANES_AT_A_TIME }, work));
+  clearInterval(progress);
+  return report;
+}
+
+async function runOne(
+  lane: Lane,
+  options: Omit<LaneOptions, 'onEnd' | 'onBroken'>,
+  report: Report,
+  running: Set<Running>,
+): Promise<void> {
+  const beganMs = performance.now();
+  let now: Running | null = null;
+  const started = (next: Running): void => {
+    if (now !== null) running.delete(now);
+    now = next;
+    running.add(next);
+  };
+  const hooks = { onEnd: report.ended.bind(report, lane), onBroken: report.broken.bind(report) };
+  await runLane(lane, { ...options, ...hooks }, started);
+  if (now !== null) running.delete(now);
+  if (!options.signal.aborted) report.laneEnded(lane, performance.now() - beganMs);
+}

@@ -1,0 +1,86 @@
+/** What each of the commands runs: the folder of a test says which. */
+import { globSync } from 'node:fs';
+
+export type SuiteName = 'test' | 'proof';
+
+interface Suite {
+  /** Globs from the root. */
+  readonly files: readonly string[];
+  readonly leftOut: readonly string[];
+  /** On two quick cores with nothing else running. The run is ended after four times as long. */
+  readonly budgetMs: number;
+  /** A test that takes longer hangs. It is time of a quick machine: see test/support/measure/slowness.ts. */
+  readonly testLimitMs: number;
+  /** Whether the files of a lane share a process; else each file has a separate one. */
+  readonly hasLanes: boolean;
+}
+
+const MINUTE_MS = 60_000;
+/** Packages that folders of tests install carry tests too. */
+const PACKAGES = '**/node_modules/**';
+
+export const SUITES: Readonly<Record<SuiteName, Suite>> = {
+  test: {
+    files: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    leftOut: ['test/proof/**', 'test/night/**', PACKAGES],
+    budgetMs: 5 * MINUTE_MS,
+    testLimitMs: MINUTE_MS,
+    hasLanes: true,
+  },
+  proof: {
+    files: ['test/proof/**/*.test.ts'],
+    leftOut: [PACKAGES],
+    budgetMs: 18 * MINUTE_MS,
+    testLimitMs: 8 * MINUTE_MS,
+    hasLanes: false,
+  },
+};
+
+/** Files that one process runs, one after another. */
+export interface Lane {
+  readonly name: string;
+  /** Paths from the root. */
+  readonly files: readonly string[];
+}
+
+/**
+ * The lanes of `npm test`, by folders; the first that has the folder of a file gets it. The longest come first, so that
+ * no processor waits for the last one.
+ */
+const LANES: readonly { readonly name: string; readonly folders: readonly string[] }[] = [
+  { name: 'stories', folders: ['test/stories'] },
+  { name: 'http', folders: ['test/api/http', 'test/api/access', 'test/api/approvals'] },
+  { name: 'api', folders: ['test/api'] },
+  { name: 'store', folders: ['test/store', 'src/store'] },
+  { name: 'faces', folders: ['src/faces', 'test/console', 'test/mcp', 'test/text'] },
+  { name: 'runners', folders: ['src/runners'] },
+  { name: 'rules', folders: ['src/domain', 'src/reaction', 'src/lib'] },
+  { name: 'others', folders: ['src', 'test'] },
+];
+
+/** Those that take longest, first. The others follow in the order of their paths. */
+const LONG_FILES = ['test/proof/fuzz/', 'test/proof/chaos/'];
+
+/** All files of a suite, in the processes that run them. */
+export function lanesOf(name: SuiteName, root: string): Lane[] {
+  const { files: patterns, leftOut, hasLanes } = SUITES[name];
+  const files = globSync(patterns, { cwd: root, exclude: leftOut }).toSorted();
+  if (!hasLanes) return separately(files.toSorted((a, b) => Number(isLong(b)) - Number(isLong(a))));
+  const taken = new Map<string, string[]>(LANES.map((lane) => [lane.name, []]));
+  for (const file of files) {
+    const lane = LANES.find(({ folders }) => folders.some((folder) => file.startsWith(`${folder}/`)));
+    taken.get(lane?.name ?? '')?.push(file);
+  }
+  return Array.from(taken, ([lane, members]) => ({ name: lane, files: members })).filter(
+    (lane) => lane.files.length > 0,
+  );
+}
+
+function isLong(file: string): boolean {
+  return LONG_FILES.some((start) => file.startsWith(start));
+}
+
+/** Each file in a process of its own. */
+export function separately(files: readonly string[]): Lane[] {
+  return files.map((file) => ({ name: file, files: [file] }));
+}
