@@ -45,7 +45,7 @@ export interface Running {
   current(): Test;
 }
 
-/** Runs it. A file in which a test hangs or the process ends counts as failed, and a new process takes the next ones. */
+/** Runs it. A file in which a test hangs or the process ends counts as failed; a new process runs the next files. */
 export async function runLane(lane: Lane, options: LaneOptions, onStart: (running: Running) => void): Promise<void> {
   let left = lane.files;
   while (left.length > 0 && !options.signal.aborted) {

@@ -19,9 +19,10 @@ import { POSTGRES_URL_VARIABLE, type PostgresServer, startPostgres } from '../..
 import { makeTemplates } from '../../test/support/store/template.ts';
 import { BUNDLE, bundle } from '../bundle.ts';
 import { openTemporaryFolder, placeProgram } from './open-folder.ts';
+import { Report } from './report.ts';
 import { runLanes } from './run.ts';
 import { searchPathFor, searchPathOnTofu } from './search-path.ts';
-import { type Lane, lanesOf, separately, type SuiteName } from './suites.ts';
+import { type Lane, lanesOf, separately, type SuiteName, SUITES } from './suites.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const BIN = join(ROOT, 'node_modules', '.bin');
@@ -120,7 +121,8 @@ async function main(): Promise<number> {
     const ours = join(BIN, 'node');
     // Tests run programs as jobs, often this Node.
     const node = placeProgram(existsSync(ours) ? ours : process.execPath, open);
-    const report = await runLanes(lanes, { suite: args.suite, node, nodeArgs: args.forNode, env, signal });
+    const report = new Report((line) => void process.stdout.write(`${line}\n`));
+    await runLanes(lanes, { limits: SUITES[args.suite], node, nodeArgs: args.forNode, env, signal }, report);
     report.summary();
     if (process.env[ALL_VARIABLE] === undefined || report.missing.length === 0) return report.isGreen ? 0 : 1;
     console.error(`${ALL_VARIABLE} is set, and tests were left out for: ${report.missing.join(', ')}.`);

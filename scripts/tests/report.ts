@@ -4,16 +4,23 @@ import type { Ended, Test } from './lane.ts';
 import type { Lane } from './suites.ts';
 
 const SLOWEST_SHOWN = 10;
+/** Of the files whose tests need what is missing. */
+const FILES_SHOWN = 3;
 
 /** The whole of a run. */
 export class Report {
   readonly #beganMs = performance.now();
+  readonly #print: (line: string) => void;
   readonly #failed: Test[] = [];
   readonly #files = new Map<string, number>();
-  readonly #missing = new Map<string, number>();
+  readonly #missing = new Map<string, Test[]>();
   #passed = 0;
   #skipped = 0;
   #isStopped = false;
+
+  constructor(print: (line: string) => void) {
+    this.#print = print;
+  }
 
   get isGreen(): boolean {
     return this.#failed.length === 0 && !this.#isStopped;
@@ -27,22 +34,22 @@ export class Report {
   ended(lane: Lane, { happened, ...test }: Ended): void {
     if (happened.nesting === 0) this.#files.set(test.file, (this.#files.get(test.file) ?? 0) + happened.ms);
     if (happened.type === 'fail' && happened.isByChild !== true) this.#fail(test, happened.error ?? '', lane);
-    if (happened.type === 'fail' || happened.isSuite) return;
-    if (happened.skipped === undefined) this.#passed += 1;
-    else this.#leaveOut(happened.skipped);
+    if (happened.skipped !== undefined) this.#leaveOut(test, happened.skipped);
+    else if (happened.type === 'pass' && !happened.isSuite) this.#passed += 1;
   }
 
-  #leaveOut(reason: string): void {
+  /** A suite that is left out counts once. */
+  #leaveOut(test: Test, reason: string): void {
     this.#skipped += 1;
     if (!reason.startsWith(MISSING_PREFIX)) return;
     for (const name of reason.slice(MISSING_PREFIX.length).split(', '))
-      this.#missing.set(name, (this.#missing.get(name) ?? 0) + 1);
+      this.#missing.set(name, [...(this.#missing.get(name) ?? []), test]);
   }
 
   #fail(test: Test, error: string, lane: Lane | null): void {
     this.#failed.push(test);
     const where = lane === null || lane.files.length === 1 ? '' : ` (lane ${lane.name})`;
-    print(`\nFailed: ${place(test)}${where}\n${indented(error)}\n`);
+    this.#print(`\nFailed: ${place(test)}${where}\n${indented(error)}\n`);
   }
 
   /** A test that hangs, or whose process ended. */
@@ -54,37 +61,46 @@ export class Report {
   stopped(why: string, running: readonly Test[]): void {
     if (this.#isStopped) return;
     this.#isStopped = true;
-    print(`${why}. ${running.length === 0 ? '' : 'It was stopped while these tests were running:'}`);
-    for (const test of running) print(`  ${place(test)}`);
+    this.#print(`${why}. ${running.length === 0 ? '' : 'It was stopped while these tests were running:'}`);
+    for (const test of running) this.#print(`  ${place(test)}`);
   }
 
   laneEnded({ name, files }: Lane, ms: number): void {
-    print(`${this.#clock()} ${name}: ${files.length === 1 ? '' : `${files.length} files, `}${seconds(ms)}`);
+    this.#print(`${this.#clock()} ${name}: ${files.length === 1 ? '' : `${files.length} files, `}${seconds(ms)}`);
   }
 
   progress(running: readonly Test[]): void {
-    print(`${this.#clock()} ${count(this.#passed)} passed; running: ${running.map(({ file }) => file).join(', ')}`);
+    this.#print(
+      `${this.#clock()} ${count(this.#passed)} passed; running: ${running.map(({ file }) => file).join(', ')}`,
+    );
   }
 
   /** The last lines. */
   summary(): void {
     const all = [...this.#files.values()].reduce((sum, each) => sum + each, 0);
     const slowest = [...this.#files].toSorted(([, a], [, b]) => b - a).slice(0, SLOWEST_SHOWN);
-    print(`\nThe slowest files, with their share of ${seconds(all)}:`);
+    this.#print(`\nThe slowest files, with their share of ${seconds(all)}:`);
     for (const [file, ms] of slowest)
-      print(`${seconds(ms).padStart(10)} ${((ms / all) * 100).toFixed(1).padStart(5)} %  ${file}`);
-    if (this.#failed.length > 0) print('\nFailed:');
-    for (const test of this.#failed) print(`  ${place(test)}`);
-    print('');
-    for (const [name, tests] of [...this.#missing].toSorted())
-      print(`Left out, because this machine does not have ${name}: ${tests === 1 ? 'a test' : `${tests} tests`}.`);
-    print(`${this.#passed} passed, ${this.#failed.length} failed, ${this.#skipped} skipped`);
+      this.#print(`${seconds(ms).padStart(10)} ${((ms / all) * 100).toFixed(1).padStart(5)} %  ${file}`);
+    if (this.#failed.length > 0) this.#print('\nFailed:');
+    for (const test of this.#failed) this.#print(`  ${place(test)}`);
+    this.#print('');
+    for (const name of this.missing) this.#print(leftOut(name, this.#missing.get(name) ?? []));
+    this.#print(`${this.#passed} passed, ${this.#failed.length} failed, ${this.#skipped} skipped`);
   }
 
   #clock(): string {
     const all = Math.round((performance.now() - this.#beganMs) / 1000);
     return `[${Math.floor(all / 60)}:${String(all % 60).padStart(2, '0')}]`;
   }
+}
+
+function leftOut(name: string, tests: readonly Test[]): string {
+  const files = [...new Set(tests.map(({ file }) => file))];
+  const shown = files.slice(0, FILES_SHOWN).join(', ');
+  const more = files.length > FILES_SHOWN ? ` and ${files.length - FILES_SHOWN} more files` : '';
+  const count = tests.length === 1 ? '1 test' : `${tests.length} tests`;
+  return `Left out, because this machine does not have ${name}: ${count} in ${shown}${more}.`;
 }
 
 function place({ file, line, title }: Test): string {
@@ -101,8 +117,4 @@ function seconds(ms: number): string {
 
 function count(number: number): string {
   return number.toLocaleString('en-US');
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

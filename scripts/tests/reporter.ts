@@ -18,7 +18,7 @@ export interface Happened {
   /** The reason why it was left out. */
   readonly skipped?: string;
   readonly error?: string;
-  /** Failed only because a test inside of it did. */
+  /** Failed only because a test within it did. */
   readonly isByChild?: true;
 }
 

@@ -1,7 +1,7 @@
 /** Runs the lanes of a suite side by side, until all have ended or the run takes too long. */
-import { type Lane, type SuiteName, SUITES } from './suites.ts';
+import type { Lane, Suite } from './suites.ts';
 import { type LaneOptions, type Running, runLane } from './lane.ts';
-import { Report } from './report.ts';
+import type { Report } from './report.ts';
 
 /**
  * Lanes at a time, on two cores: with two of them half of the processor was left, because tests of daemons wait for
@@ -14,19 +14,19 @@ const DEADLINE_BUDGETS = 4;
 const PROGRESS_MS = 30_000;
 
 export interface RunOptions extends Pick<LaneOptions, 'node' | 'nodeArgs' | 'env'> {
-  readonly suite: SuiteName;
+  readonly limits: Pick<Suite, 'budgetMs' | 'testLimitMs'>;
   readonly signal: AbortSignal;
 }
 
-export async function runLanes(lanes: readonly Lane[], options: RunOptions): Promise<Report> {
-  const { budgetMs, testLimitMs } = SUITES[options.suite];
-  const report = new Report();
+/** Runs them, and tells `report` what happens. */
+export async function runLanes(lanes: readonly Lane[], options: RunOptions, report: Report): Promise<void> {
+  const { budgetMs, testLimitMs } = options.limits;
   const deadline = AbortSignal.timeout(budgetMs * DEADLINE_BUDGETS);
   const signal = AbortSignal.any([deadline, options.signal]);
   const running = new Set<Running>();
   deadline.addEventListener('abort', () => {
     const late = Array.from(running, (each) => each.current());
-    report.stopped(`The run took more than ${(budgetMs * DEADLINE_BUDGETS) / 60_000} minutes`, late);
+    report.stopped(`The run took more than ${(budgetMs * DEADLINE_BUDGETS) / 1_000} s`, late);
   });
   options.signal.addEventListener('abort', () => report.stopped('Interrupted', []));
   const progress = setInterval(() => report.progress(Array.from(running, (each) => each.current())), PROGRESS_MS);
@@ -38,7 +38,6 @@ export async function runLanes(lanes: readonly Lane[], options: RunOptions): Pro
   };
   await Promise.all(Array.from({ length: LANES_AT_A_TIME }, work));
   clearInterval(progress);
-  return report;
 }
 
 async function runOne(

@@ -3,7 +3,7 @@ import { globSync } from 'node:fs';
 
 export type SuiteName = 'test' | 'proof';
 
-interface Suite {
+export interface Suite {
   /** Globs from the root. */
   readonly files: readonly string[];
   readonly leftOut: readonly string[];
@@ -80,7 +80,7 @@ function isLong(file: string): boolean {
   return LONG_FILES.some((start) => file.startsWith(start));
 }
 
-/** Each file in a process of its own. */
+/** Each file in its own process. */
 export function separately(files: readonly string[]): Lane[] {
   return files.map((file) => ({ name: file, files: [file] }));
 }

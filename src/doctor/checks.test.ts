@@ -1,6 +1,6 @@
 /** The entry of the sweep of checks. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { reportSweep } from '../store/checks/shards.ts';
 import { putCheck } from '../../test/support/checks/sweep-fixture.ts';
 import { install, type Installation } from '../../test/support/doctor-facts.ts';
@@ -10,47 +10,49 @@ import type { Finding } from './entry.ts';
 
 let installation: Installation;
 
-before(async () => {
-  installation = await install();
-});
-after(() => installation.remove());
-
-function examined(): Promise<Finding> {
-  return examineChecks({ ...installation.parts(), began: { wallMs: 0, monotonicMs: 0 } });
-}
-
-test('A code of the system or of PostgreSQL is said in words, and an unknown one as it is', () => {
-  assert.deepEqual(['ECONNREFUSED', 'ENOTFOUND', '3D000', 'XX000'].map(wordsOfCode), [
-    'connection refused (ECONNREFUSED)',
-    'the name of the server cannot be resolved (ENOTFOUND)',
-    'the database does not exist (3D000)',
-    'error XX000',
-  ]);
-});
-
-test('checks tells whether a daemon probes the targets, and whether it is in time', async () => {
-  const { store, clock } = installation;
-  assert.deepEqual(await examined(), { status: 'ok', detail: 'No check is enabled.' });
-  await putCheck(store, 'web', ['a', 'b']);
-  await putCheck(store, 'off', ['c'], { enabled: 0 });
-  const silent = await examined();
-  assert.equal(silent.status, 'warn');
-  assert.match(silent.detail, /^Checks: 1, targets: 2; no daemon has probed them for three minutes\./);
-  const begun = { targets: 2, probes: 0, late: 0, longestLateMs: 0, slow: 0, missed: 0 };
-  await store.write((tx) => reportSweep(tx, 'one', JSON.stringify(begun), 0));
-  assert.deepEqual(await examined(), { status: 'ok', detail: 'Checks: 1, targets: 2; no probe in the last minute.' });
-  const good = { targets: 2, probes: 12, late: 0, longestLateMs: 40, slow: 0, missed: 0 };
-  await store.write((tx) => reportSweep(tx, 'one', JSON.stringify(good), 0));
-  assert.deepEqual(await examined(), {
-    status: 'ok',
-    detail: 'Checks: 1, targets: 2; 12 probes in the last minute, all in time.',
+describe('The entry checks of the doctor', () => {
+  before(async () => {
+    installation = await install();
   });
-  const bad = { targets: 3, probes: 8, late: 5, longestLateMs: 61_200, slow: 4, missed: 2 };
-  await store.write((tx) => reportSweep(tx, 'two', JSON.stringify(bad), 0));
-  const { status, detail } = await examined();
-  assert.equal(status, 'warn');
-  assert.match(detail, /^Checks: 1, targets: 5; 20 probes in the last minute, of which 5 began late, up to 1m1s/);
-  assert.match(detail, /; 4 took longer than the interval .*; 2 count for nothing, because the canary/);
-  clock.advance(180_001);
-  assert.equal((await examined()).status, 'warn');
+  after(() => installation.remove());
+
+  function examined(): Promise<Finding> {
+    return examineChecks({ ...installation.parts(), began: { wallMs: 0, monotonicMs: 0 } });
+  }
+
+  test('A code of the system or of PostgreSQL is said in words, and an unknown one as it is', () => {
+    assert.deepEqual(['ECONNREFUSED', 'ENOTFOUND', '3D000', 'XX000'].map(wordsOfCode), [
+      'connection refused (ECONNREFUSED)',
+      'the name of the server cannot be resolved (ENOTFOUND)',
+      'the database does not exist (3D000)',
+      'error XX000',
+    ]);
+  });
+
+  test('checks tells whether a daemon probes the targets, and whether it is in time', async () => {
+    const { store, clock } = installation;
+    assert.deepEqual(await examined(), { status: 'ok', detail: 'No check is enabled.' });
+    await putCheck(store, 'web', ['a', 'b']);
+    await putCheck(store, 'off', ['c'], { enabled: 0 });
+    const silent = await examined();
+    assert.equal(silent.status, 'warn');
+    assert.match(silent.detail, /^Checks: 1, targets: 2; no daemon has probed them for three minutes\./);
+    const begun = { targets: 2, probes: 0, late: 0, longestLateMs: 0, slow: 0, missed: 0 };
+    await store.write((tx) => reportSweep(tx, 'one', JSON.stringify(begun), 0));
+    assert.deepEqual(await examined(), { status: 'ok', detail: 'Checks: 1, targets: 2; no probe in the last minute.' });
+    const good = { targets: 2, probes: 12, late: 0, longestLateMs: 40, slow: 0, missed: 0 };
+    await store.write((tx) => reportSweep(tx, 'one', JSON.stringify(good), 0));
+    assert.deepEqual(await examined(), {
+      status: 'ok',
+      detail: 'Checks: 1, targets: 2; 12 probes in the last minute, all in time.',
+    });
+    const bad = { targets: 3, probes: 8, late: 5, longestLateMs: 61_200, slow: 4, missed: 2 };
+    await store.write((tx) => reportSweep(tx, 'two', JSON.stringify(bad), 0));
+    const { status, detail } = await examined();
+    assert.equal(status, 'warn');
+    assert.match(detail, /^Checks: 1, targets: 5; 20 probes in the last minute, of which 5 began late, up to 1m1s/);
+    assert.match(detail, /; 4 took longer than the interval .*; 2 count for nothing, because the canary/);
+    clock.advance(180_001);
+    assert.equal((await examined()).status, 'warn');
+  });
 });

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { addHistory } from '../../src/store/checks/history.ts';
 import { gather, type Gathered } from '../../src/domain/checks/sweep/day.ts';
 import { HandClock } from '../support/clock.ts';
-import { seeded } from '../chaos/seeded.ts';
+import { seeded } from '../support/seeded.ts';
 import { onMachine, tellStory } from '../support/console/story.ts';
 import { visit } from '../support/console/visitor.ts';
 import { startProgram } from '../support/program.ts';

@@ -60,16 +60,59 @@ export const uniqueTitlesRule: SourceRule = {
   },
 };
 
+/** The titles of the tests of a file, each in one line, without those of the suites around it. */
+function titles(source: Source): string[] {
+  const found: string[] = [];
+  collect(source, source.tree, '', (call) => {
+    if (isOneOf(call, TESTS)) found.push(titleOf(call, source));
+  });
+  return found;
+}
+
 /** Visits each test with its title after those of the suites around it. */
-function collect(source: Source, node: Node, prefix: string, visit: (node: Node, title: string) => void): void {
+function collect(
+  source: Source,
+  node: Node,
+  prefix: string,
+  visit: (call: CallExpression, title: string) => void,
+): void {
   let inner = prefix;
   if (isCallExpression(node) && isOneOf(node, [...SUITES, ...TESTS])) {
-    const title = node.arguments[0]?.getText(source.tree) ?? '';
-    inner = `${prefix}${literal(node.arguments[0]) ?? title}`;
+    inner = `${prefix}${titleOf(node, source)}`;
     visit(node, inner);
     inner += ' > ';
   }
   node.forEachChild((child) => collect(source, child, inner, visit));
+}
+
+/** As text of the source where it has a variable or several parts, without the quotes around and between them. */
+function titleOf({ arguments: [title] }: CallExpression, source: Source): string {
+  const text = title?.getText(source.tree) ?? '';
+  return literal(title) ?? text.replace(/['"`]\s*\+\s*['"`]|^['"`]|['"`]$/g, '').replace(/\s+/g, ' ');
+}
+
+/**
+ * Each title once, in the order of their characters. The golden list of them may only grow: a test that is moved, made
+ * quicker or written again keeps its title, and one that is lost is seen.
+ */
+export function titlesOf(sources: readonly Source[]): string[] {
+  const found = sources.filter(({ path }) => isTest(path)).flatMap(titles);
+  return [...new Set(found)].toSorted();
+}
+
+/** Those of `golden`, the text of the list, that no test has. */
+export function lostTitles(golden: string, sources: readonly Source[]): string[] {
+  const there = new Set(titlesOf(sources));
+  return linesOf(golden).filter((title) => !there.has(title));
+}
+
+/** The text of the list with the titles that are new. */
+export function withNewTitles(golden: string, sources: readonly Source[]): string {
+  return `${[...new Set([...linesOf(golden), ...titlesOf(sources)])].toSorted().join('\n')}\n`;
+}
+
+function linesOf(golden: string): string[] {
+  return golden.split('\n').filter((line) => line !== '');
 }
 
 function isOneOf(call: CallExpression, names: readonly string[]): boolean {

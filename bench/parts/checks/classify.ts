@@ -1,7 +1,7 @@
 import { BlockList, isIPv4 } from 'node:net';
 import { compileNetgroups, type Netgroup, type NetgroupIndex } from '../../../src/domain/netgroups/netgroup.ts';
 import { NETGROUP_LIMITS, readPrefixList } from '../../../src/domain/netgroups/prefix-list.ts';
-import { seeded } from '../../../test/chaos/seeded.ts';
+import { seeded } from '../../../test/support/seeded.ts';
 import type { Bench } from '../../kit/bench.ts';
 import { inTurn, median } from '../../kit/statistics.ts';
 import { monotonicMs } from '../../kit/time.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { seeded } from '../../../test/chaos/seeded.ts';
+import { seeded } from '../../../test/support/seeded.ts';
 import { compileNetgroups } from './netgroup.ts';
 import { readPrefixList } from './prefix-list.ts';
 

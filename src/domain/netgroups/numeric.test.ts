@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isIPv4, isIPv6 } from 'node:net';
 import { test } from 'node:test';
-import { seeded } from '../../../test/chaos/seeded.ts';
+import { seeded } from '../../../test/support/seeded.ts';
 import { canonicalAddress } from './address.ts';
 import { readAddress } from './numeric.ts';
 

@@ -13,7 +13,7 @@ action:
 test('a rule makes a backup, whose name an event fills in', async (t) => {
   const on = await openBackupFixture(t);
   await on.fixture.call('rule.add', { name: 'keep', text: RULE });
-  await on.fixture.start(on.flags);
+  await on.fixture.serve(on.flags);
   await on.fixture.queue({ command: ['/bin/true'] });
   const [file] = await until('the backup is there', () => {
     const files = readdirSync(on.folder).filter((name) => !name.startsWith('.'));

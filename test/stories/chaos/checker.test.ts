@@ -1,10 +1,10 @@
 /** The chaos test is worth what its checker is worth: each violation, made by hand, is found. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { check } from '../../chaos/checker.ts';
-import type { FinalJob, History } from '../../chaos/history.ts';
+import { check } from '../../night/chaos/checker.ts';
+import type { FinalJob, History } from '../../night/chaos/history.ts';
 import type { EventJson } from '../../support/api-client.ts';
-import type { WitnessLine } from '../../support/witness.ts';
+import type { WitnessLine } from '../../support/witness/witness.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
 

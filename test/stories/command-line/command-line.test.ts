@@ -50,7 +50,7 @@ interface BothWays {
 /** A daemon with a base path, and the command line for it in both ways. */
 async function openBothWays(t: TestContext): Promise<BothWays> {
   const fixture = await openFixture(t);
-  const daemon = await fixture.start({ args: ['--base-path', '/ops'] });
+  const daemon = await fixture.serve({ args: ['--base-path', '/ops'] });
   const tokenFile = join(fixture.dir, 'token');
   writeFileSync(tokenFile, `${fixture.token}\n`);
   const env = {

@@ -19,7 +19,7 @@ test('A command of a rule reads its event, and another command has none', async 
   const fixture = await openFixture(t);
   await fixture.call('rule.add', { name: 'look', text: RULE });
   const { url } = (await fixture.call('webhook.add', { name: 'in', source: 'generic' })) as { url: string };
-  const daemon = await fixture.start();
+  const daemon = await fixture.serve();
   const api = daemon.api(fixture.token);
   const path = new URL(url).pathname;
   const { status } = await fetch(new URL(path, daemon.ready.ingress_url), {

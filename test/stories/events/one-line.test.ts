@@ -120,7 +120,7 @@ test('T73: an alert of a stranger adds no line to a mail, an ntfy message, a web
   const [ntfy, hook, mail] = await Promise.all([openReceiver(t), openReceiver(t), openMailSink(t)]);
   const fixture = await openFixture(t);
   const targets = [`ntfy+${ntfy.url}/ops`, `${hook.url}/pages`, `smtp://127.0.0.1:${mail.port}?to=ops@example.com`];
-  const daemon = await fixture.start({ env: { SVC_NOTIFY: targets.join(' '), SVC_PUSH_DETAIL: 'full' } });
+  const daemon = await fixture.serve({ env: { SVC_NOTIFY: targets.join(' '), SVC_PUSH_DETAIL: 'full' } });
   await fixture.call('rule.add', {
     text: 'name: 00-tell\nwhen: event.source == "generic"\naction:\n  notify: "${event.annotations.summary}"\n',
   });

@@ -7,7 +7,7 @@ import { svc } from '../../support/terminal.ts';
 
 test('A webhook that is added on the machine has the public URL of the daemon that runs', async (t) => {
   const fixture = await openFixture(t);
-  await fixture.start({ args: ['--public-url', 'https://gate.example'] });
+  await fixture.serve({ args: ['--public-url', 'https://gate.example'] });
   const dataDir = join(fixture.dir, 'data');
   const added = await svc(
     [

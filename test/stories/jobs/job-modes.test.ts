@@ -31,7 +31,7 @@ test('T71: a job opens and closes the data directory and the seal key; the next 
   writeFileSync(join(root, 'main.tf'), 'output "x" {\n  value = 1\n}\n');
   chmodSync(root, 0o755);
   await fixture.call('workspace.add', { name: 'net', dir: root });
-  await fixture.start(SAME_ACCOUNT);
+  await fixture.serve(SAME_ACCOUNT);
   for (const mode of ['777', '000']) {
     const attack = await fixture.queue({
       command: ['sh', '-c', `chmod ${mode} ${paths.toReversed().join(' ')} && echo changed`],

@@ -50,7 +50,7 @@ for (const postgres of [false, true]) {
       await change(fixture, changed, { spec: SPEC('forged') });
       await change(fixture, raised, { privileged: 1, spec: SPEC('forged') });
       await change(fixture, moved, { privileged: 1, spec: (await fixture.row(honest)).spec, order_tag, order_key_id });
-      await fixture.start();
+      await fixture.serve();
       assert.equal((await fixture.waitFor(honest, ENDED)).state, 'succeeded');
       await assertRefused(fixture, changed, /job .* was changed after it was ordered/);
       await assertRefused(fixture, raised, /job .* has no tag/);
@@ -102,7 +102,7 @@ test('T65: a redrive makes no privileged order out of one that has no tag, and k
     pairs.map((pair) => pair.old_job_id),
     [honest],
   );
-  await fixture.start();
+  await fixture.serve();
   assert.equal((await fixture.waitFor(pairs[0]!.new_job_id, ENDED)).state, 'succeeded');
 });
 
@@ -111,7 +111,7 @@ test('T65: waiting orders of an earlier build are tagged once, by the first star
   const waiting = await fixture.queue({ command: ['/bin/echo', 'earlier'], privileged: true });
   await change(fixture, waiting, { order_tag: null, order_key_id: null });
   await fixture.store.write(async ({ db }) => void (await db.deleteFrom('ledger_keying').execute()));
-  const first = await fixture.start();
+  const first = await fixture.serve();
   assert.equal((await fixture.waitFor(waiting, ENDED)).state, 'succeeded');
   const row = await fixture.store.db
     .selectFrom('ledger')
@@ -122,7 +122,7 @@ test('T65: waiting orders of an earlier build are tagged once, by the first star
   await first.stop();
   const late = await fixture.queue({ command: ['/bin/echo', 'before'], privileged: true });
   await change(fixture, late, { order_tag: null, order_key_id: null, spec: SPEC('forged') });
-  await fixture.start();
+  await fixture.serve();
   await assertRefused(fixture, late, /has no tag/);
 });
 

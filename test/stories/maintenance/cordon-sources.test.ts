@@ -68,7 +68,7 @@ test('T32: under a cordon ten sources start nothing; afterwards what was queued 
   await add(fixture, 'gated', [
     '  - name: ask\n    command: [/bin/true]\n    inventory: localhost\n    approval: required\n',
   ]);
-  const daemon = await fixture.start();
+  const daemon = await fixture.serve();
   const api = daemon.api(fixture.token);
   const old = await api.run(['/bin/true']);
   await api.waitFor(old);
@@ -88,7 +88,7 @@ test('T32: under a cordon ten sources start nothing; afterwards what was queued 
   await sentEvents(fixture, api, new URL(new URL(hook.url).pathname, daemon.ready.ingress_url).href);
 
   // A daemon that starts now claims nothing either.
-  const second = await fixture.start();
+  const second = await fixture.serve();
   const readiness = await second.api(fixture.token).get('/maintenance/readiness');
   assert.deepEqual(readiness.data, { cordoned: true, in_flight: 0, safe_to_reboot: true, running: [] });
   const jobs = await fixture.store.db.selectFrom('jobs').select(['id', 'kind', 'state', 'started_at']).execute();

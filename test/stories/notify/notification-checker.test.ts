@@ -1,7 +1,7 @@
 /** The checker of the notification kills finds each fault that it is made for. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkNotifications, type NotificationHistory } from '../../chaos/notification-history.ts';
+import { checkNotifications, type NotificationHistory } from '../../night/chaos/notification-history.ts';
 
 const PAGE = 'page_01m7yd4zyke00anp2z332d2j5p';
 const OTHER = 'page_01m7yd4zyke00anp2z332d2j6p';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkWorkflows, type WorkflowHistory } from '../../chaos/workflow-checker.ts';
+import { checkWorkflows, type WorkflowHistory } from '../../night/chaos/workflow-checker.ts';
 
 const plain = { when: null, approval: 'none', approvalTtlMs: null, action: null } as const;
 const definition = [

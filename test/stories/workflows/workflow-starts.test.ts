@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../../support/api-client.ts';
-import type { RunningDaemon } from '../../support/daemon.ts';
+import type { DaemonHere } from '../../support/daemon-here.ts';
 import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
 import { approvalOf, decide, ended, jobOf, runIs, states, step } from '../../support/workflows/fixture.ts';
 
@@ -11,7 +11,7 @@ const ALERT = { name: 'DiskFull', status: 'firing', labels: { unit: 'nginx', hos
 /** A webhook `in`; sends an alert to it and answers the row of its event. */
 async function hook(fixture: Fixture) {
   const { url } = await fixture.call<{ url: string }>('webhook.add', { name: 'in', source: 'generic' });
-  return async (daemon: RunningDaemon, alert: object) => {
+  return async (daemon: DaemonHere, alert: object) => {
     const response = await fetch(new URL(new URL(url).pathname, daemon.ready.ingress_url), {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -43,7 +43,7 @@ test('A rule starts a workflow with the values of its event, which every step ca
   const ask = step('ask', 'true', '    approval: required\n');
   await fixture.call('workflow.add', { name: 'w', text: `steps:\n${echo}${read}${ask}` });
   await fixture.call('rule.add', { name: 'full', text: rule('workflow: w') });
-  const daemon = await fixture.start();
+  const daemon = await fixture.serve();
   const event = await send(daemon, ALERT);
   assert.deepEqual([event.outcome, event.rule], ['fired', 'full'], event.reason);
   const id = await runOf(fixture, event.job_id);
@@ -82,7 +82,7 @@ test('A rule with an approval lets no step of its workflow run before the decisi
   const steps = [step('a', 'true'), step('b', 'true', '    needs: []\n'), step('c', 'true', '    needs: [a, b]\n')];
   await fixture.call('workflow.add', { name: 'w', text: `steps:\n${steps.join('')}` });
   await fixture.call('rule.add', { name: 'full', text: rule('workflow: w', 'approval: required\n') });
-  const event = await send(await fixture.start(), ALERT);
+  const event = await send(await fixture.serve(), ALERT);
   assert.equal(event.outcome, 'gated', event.reason);
   const id = await runOf(fixture, event.job_id);
   const run = await runIs(fixture, id, ({ state }) => state === 'awaiting_approval', 'waits');
@@ -96,7 +96,7 @@ test('The end of a run is an event, and a chain of runs and rules ends as a loop
   await fixture.call('workflow.add', { name: 'w', text: `steps:\n${step('a', 'false')}${step('b', 'true')}` });
   const when = 'when: event.source == "job-outcome" && event.name == "workflow:w" && event.labels.state == "failed"';
   await fixture.call('rule.add', { name: 'again', text: `${when}\naction:\n  workflow: w\n` });
-  await fixture.start();
+  await fixture.serve();
   await fixture.call('workflow.run', { name: 'w' });
   const looped = await until('the chain ends', async () => {
     const rows = await fixture.store.db.selectFrom('events').selectAll().where('name', '=', 'workflow:w').execute();
@@ -129,7 +129,7 @@ test('A schedule starts a workflow, and its approvals have that origin', async (
   });
   assert.equal(added.runbook, 'workflow:w');
   await fixture.store.write(async (tx) => void (await tx.db.updateTable('schedules').set({ next_at: 1 }).execute()));
-  await fixture.start();
+  await fixture.serve();
   const jobId = await until('the slot has a job', async () => {
     const row = await fixture.store.db.selectFrom('schedules').selectAll().executeTakeFirstOrThrow();
     return row.last_job_id ?? undefined;
@@ -156,7 +156,7 @@ test('A step that could not be queued causes one notification', async (t) => {
     const mixed = JSON.stringify({ steps: [JSON.parse(row.definition).steps[0], JSON.parse(definition).steps[1]] });
     await tx.db.updateTable('workflows').set({ definition: mixed }).execute();
   });
-  await fixture.start();
+  await fixture.serve();
   const { run_id: id } = await fixture.call<{ run_id: string }>('workflow.run', { name: 'w' });
   assert.equal((await ended(fixture, id)).state, 'failed');
   const pages = await until('the notification is requested', async () => {

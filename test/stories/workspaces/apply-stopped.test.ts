@@ -55,7 +55,7 @@ async function applyUntilUp(fixture: Fixture, name: string, raw: object): Promis
 describe('An apply with helpers that do not end', { skip: needs('terraform or tofu') }, () => {
   test('F12: after a cancel and after a time-out no process of it is left within 15 s', async (t) => {
     const fixture = await openFixture(t);
-    await fixture.start();
+    await fixture.serve();
     const [late, cancelled] = await Promise.all([
       applyUntilUp(fixture, 'late', { timeout: TIMEOUT }),
       applyUntilUp(fixture, 'cancelled', {}),

@@ -10,9 +10,9 @@ for (const postgres of [false, true]) {
   const on = postgres ? 'PostgreSQL' : 'SQLite';
   test(`F29: A deadline that passed without a daemon ends the approval at the start; no run (${on})`, async (t) => {
     const fixture = await openFixture(t, { postgres });
-    await (await fixture.start()).stop();
+    await (await fixture.serve()).stop();
     const { approval, jobId } = await gate(fixture.store, { planned: false, ttlMs: -1 });
-    await fixture.start();
+    await fixture.serve();
     const job = await fixture.waitFor(jobId, ['cancelled', 'running', 'succeeded', 'failed']);
     assert.deepEqual([job.state, job.started_at], ['cancelled', null]);
     const { state, decided_at: at } = await getApproval(fixture.store.db, approval.id);
@@ -21,7 +21,7 @@ for (const postgres of [false, true]) {
 
   test(`A daemon ends an approval at its deadline, not at its next round (${on})`, async (t) => {
     const fixture = await openFixture(t, { postgres });
-    await fixture.start();
+    await fixture.serve();
     const { approval, jobId } = await gate(fixture.store, { planned: false, ttlMs: 1_000 });
     await fixture.waitFor(jobId, ['cancelled']);
     const { state, decided_at: at } = await getApproval(fixture.store.db, approval.id);

@@ -63,7 +63,7 @@ describe('A root with its own backend', { skip: needs('terraform or tofu') }, ()
     const fixture = await openFixture(t);
     const server = await startStateServer();
     t.after(() => server.close());
-    await fixture.start();
+    await fixture.serve();
     await addWorkspace(fixture, 'own', rootOf(server.url, 2));
     const first = await planOf(fixture);
     const applied = await runToEnd(fixture, 'apply', 'own', { plan: first });
@@ -97,7 +97,7 @@ describe('A root with its own backend', { skip: needs('terraform or tofu') }, ()
     const fixture = await openFixture(t);
     const [one, other] = [await startStateServer(), await startStateServer()];
     for (const server of [one, other]) t.after(() => server.close());
-    await fixture.start();
+    await fixture.serve();
     const dir = await addWorkspace(fixture, 'own', rootOf(one.url, 1));
     const isLeftOut = async (verb: 'plan' | 'apply' | 'drift'): Promise<boolean> => {
       const job = await runToEnd(fixture, verb, 'own');
@@ -119,7 +119,7 @@ describe('A root with its own backend', { skip: needs('terraform or tofu') }, ()
     const fixture = await openFixture(t);
     const server = await startStateServer();
     t.after(() => server.close());
-    await fixture.start();
+    await fixture.serve();
     await addWorkspace(fixture, 'own', rootOf(server.url, 1));
     assert.equal((await runToEnd(fixture, 'apply', 'own', { plan: await planOf(fixture) })).state, 'succeeded');
     server.state = null;
@@ -130,7 +130,7 @@ describe('A root with its own backend', { skip: needs('terraform or tofu') }, ()
     const fixture = await openFixture(t);
     const server = await startStateServer();
     t.after(() => server.close());
-    await fixture.start();
+    await fixture.serve();
     await addWorkspace(fixture, 'own', rootOf(server.url, 1));
     server.refuse = true;
     const job = await runToEnd(fixture, 'apply', 'own');
@@ -146,7 +146,7 @@ describe('A root with its own backend', { skip: needs('terraform or tofu') }, ()
 
   test('in local files is refused, because they would be lost with the copy', async (t) => {
     const fixture = await openFixture(t);
-    await fixture.start();
+    await fixture.serve();
     await addWorkspace(
       fixture,
       'own',

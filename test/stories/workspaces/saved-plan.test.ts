@@ -46,7 +46,7 @@ describe('A saved plan', { skip: needs('terraform or tofu') }, () => {
   const dirs: Record<string, string> = {};
   before(async () => {
     fixture = await openFixture({ after: (step) => void endings.push(step) });
-    await fixture.start();
+    await fixture.serve();
     for (const name of ['one', 'two']) dirs[name] = await addWorkspace(fixture, name, items(2));
   });
   const endings: (() => Promise<void>)[] = [];

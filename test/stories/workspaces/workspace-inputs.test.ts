@@ -25,7 +25,7 @@ test(
   { skip: needs('terraform or tofu') },
   async (t) => {
     const fixture = await openFixture(t);
-    await fixture.start();
+    await fixture.serve();
     const file = join(fixture.dir, 'net.tfvars');
     writeFileSync(file, 'size = 7\n');
     await fixture.call('secret.set', { secret: 'net/token', value: 'a-secret-of-a-run' });

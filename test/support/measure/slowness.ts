@@ -1,7 +1,7 @@
 /**
- * How slow this machine is at the moment, for the time limits of tests: how many runnable threads share a core, how much
- * of the processor the host of a virtual machine takes away, and how long a fixed piece of work takes. It is measured
- * whenever it is asked for, because a machine that was idle when the tests began may be busy when a limit counts.
+ * How slow this machine is at the moment, for the time limits of tests: how many runnable threads share a core, how
+ * much of the processor the host of a virtual machine takes away, and how long a fixed piece of work takes. It is
+ * measured whenever it is asked for: a machine that was idle when the tests began may be busy when a limit counts.
  */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -68,7 +68,7 @@ function crowding(): number {
 }
 
 /**
- * Time of a quick machine, in milliseconds, since it was made: it goes slower the slower this machine is. What is
+ * Time of a quick machine, in milliseconds, since it was made: it passes more slowly the slower this machine is. What is
  * asked for rarely counts as if it had been as slow as it is now.
  */
 export class MachineTime {
@@ -86,9 +86,9 @@ export class MachineTime {
 /** How many times as long as on a quick machine a wait that cannot be asked again may be at least. */
 const MARGIN = 2;
 
-/** A limit of a quick machine as one of this machine at the moment, in milliseconds. It ends what hangs. */
+/** A limit of a quick machine as one of this machine at the moment, in whole milliseconds. It ends what hangs. */
 export function patient(limitMs: number): number {
-  return limitMs * Math.max(MARGIN, slowness());
+  return Math.ceil(limitMs * Math.max(MARGIN, slowness()));
 }
 
 /** Whether the tests run on an emulated processor. */
