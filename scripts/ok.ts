@@ -12,14 +12,14 @@ interface Step {
   readonly args: readonly string[];
 }
 
-const TESTS = join(ROOT, 'scripts', 'test.ts');
+const TESTS = join(ROOT, 'scripts', 'tests', 'main.ts');
 
 /** What the plan and the state of a run depend on the tool for; the other infrastructure tests run on one tool. */
 const TOFU_CORE = [
   'src/runners/terraform/plan-file.test.ts',
   'src/runners/terraform/plan-reader.test.ts',
+  'test/proof/workspaces/plan-integrity.test.ts',
   'test/stories/workspaces/own-backend.test.ts',
-  'test/stories/workspaces/plan-integrity.test.ts',
   'test/stories/workspaces/saved-plan.test.ts',
 ];
 
@@ -29,6 +29,7 @@ const STEPS: readonly Step[] = [
   { name: 'lint', command: join(BIN, 'oxlint'), args: ['--type-aware', '--deny-warnings'] },
   { name: 'format', command: join(BIN, 'prettier'), args: ['--check', '--log-level', 'warn', '.'] },
   { name: 'tests', command: process.execPath, args: [TESTS] },
+  { name: 'proofs', command: process.execPath, args: [TESTS, '--proof'] },
   // Where there is no terraform, all tests have run on tofu.
   ...(find('terraform') === null
     ? []

@@ -12,7 +12,6 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { Session } from 'node:inspector';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -222,22 +221,6 @@ describe('the launcher', { skip: NO_LINUX }, () => {
     assert.notEqual(launched.pid, child.pid);
     assert.equal(await text(launched.report ?? assert.fail()), 'seen\n');
     await until('the one that waited is gone', () => !existsSync(`/proc/${child.pid}`));
-  });
-
-  it('starts tools while the profiler sends its signal to this process', async () => {
-    const session = new Session();
-    session.connect();
-    const post = (method: string, params = {}): Promise<void> =>
-      new Promise((resolve, reject) => session.post(method, params, (error) => (error ? reject(error) : resolve())));
-    await post('Profiler.enable');
-    await post('Profiler.setSamplingInterval', { interval: 50 });
-    await post('Profiler.start');
-    for (let round = 0; round < 10; round += 1) {
-      const runs = Array.from({ length: 10 }, () => launcher.launch(order(['true'])));
-      for (const launched of await Promise.all(runs)) assert.equal((await launched.exited).exitCode, 0);
-    }
-    await post('Profiler.stop');
-    session.disconnect();
   });
 
   it('keeps no descriptor of a job that has ended', async () => {

@@ -29,7 +29,7 @@ exec cat <&3
 `;
 
 describe('svc source', () => {
-  /** The server's side, outside of the sandbox: serves any repository, and keeps the words that ssh was started with. */
+  /** The server's side, outside of the sandbox: serves any repository, and keeps the words of ssh. */
   const asked: string[] = [];
   const server = createServer((socket) => {
     let heard = '';

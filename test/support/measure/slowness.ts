@@ -68,8 +68,8 @@ function crowding(): number {
 }
 
 /**
- * Time of a quick machine, in milliseconds, since it was made: it passes more slowly the slower this machine is. What is
- * asked for rarely counts as if it had been as slow as it is now.
+ * Time of a quick machine, in milliseconds, since it was made: it passes more slowly the slower this machine is. The
+ * time since the last question counts as if the machine had been as slow as it is now.
  */
 export class MachineTime {
   #spentMs = 0;

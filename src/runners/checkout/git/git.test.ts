@@ -1,15 +1,5 @@
 import assert from 'node:assert/strict';
-import {
-  chmodSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,14 +22,14 @@ describe('A repository that git reads', () => {
   let launcher: Launcher;
   let count = 0;
   before(() => {
-    base = mkdtempSync(join(tmpdir(), 'gatehouse-git-'));
+    base = fs.mkdtempSync(join(tmpdir(), 'gatehouse-git-'));
     launcher = createLauncher();
   });
-  after(() => rmSync(base, { recursive: true }));
+  after(() => fs.rmSync(base, { recursive: true }));
 
   function empty(): string {
     const path = join(base, `into-${(count += 1)}`);
-    mkdirSync(path);
+    fs.mkdirSync(path);
     return path;
   }
 
@@ -69,17 +59,17 @@ describe('A repository that git reads', () => {
   describe('a git source', { skip: needs('git') }, () => {
     it('is fetched as the files of one commit, with no trace of git', async () => {
       const from = repository().write('sub/run', '#!/bin/true\n').link('sub/same.tf', '../main.tf');
-      chmodSync(join(from.at, 'sub/run'), 0o755);
+      fs.chmodSync(join(from.at, 'sub/run'), 0o755);
       const commit = from.commit();
       const got = await fetched(from);
       assert.equal(got.commit, commit);
-      assert.deepEqual(readdirSync(got.tree).toSorted(), ['main.tf', 'sub']);
+      assert.deepEqual(fs.readdirSync(got.tree).toSorted(), ['main.tf', 'sub']);
       assert.equal(
-        readFileSync(join(got.tree, 'sub/same.tf'), 'utf8'),
-        readFileSync(join(got.tree, 'main.tf'), 'utf8'),
+        fs.readFileSync(join(got.tree, 'sub/same.tf'), 'utf8'),
+        fs.readFileSync(join(got.tree, 'main.tf'), 'utf8'),
       );
       assert.deepEqual(
-        ['main.tf', 'sub/run', 'sub'].map((path) => lstatSync(join(got.tree, path)).mode & 0o777),
+        ['main.tf', 'sub/run', 'sub'].map((path) => fs.lstatSync(join(got.tree, path)).mode & 0o777),
         [0o600, 0o700, 0o700],
       );
     });
@@ -214,7 +204,7 @@ describe('A repository that git reads', () => {
 
   /** What a payload that ran has left behind. */
   function traced(): string[] {
-    return readdirSync('/tmp').filter((name) => MARKER.endsWith(name));
+    return fs.readdirSync('/tmp').filter((name) => MARKER.endsWith(name));
   }
 
   describe('T22: a URL that was not refused when it was written', () => {
@@ -266,7 +256,7 @@ describe('A repository that git reads', () => {
           (error: unknown) => error instanceof Failure && error.code === 'invalid_argument',
           url,
         );
-        assert.deepEqual(readdirSync(into), []);
+        assert.deepEqual(fs.readdirSync(into), []);
       }
       assert.deepEqual(traced(), []);
     });
@@ -278,8 +268,8 @@ describe('A repository that git reads', () => {
         const from = repository();
         from.commit();
         const into = empty();
-        mkdirSync(join(into, 'work', 'home'), { recursive: true });
-        writeFileSync(
+        fs.mkdirSync(join(into, 'work', 'home'), { recursive: true });
+        fs.writeFileSync(
           join(into, 'work', 'home', '.gitconfig'),
           `[url "ext::touch ${MARKER} "]\n\tinsteadOf = file://\n[core]\n\tsshCommand = touch ${MARKER}\n`,
         );
@@ -300,7 +290,7 @@ describe('A repository that git reads', () => {
           for (const name of Object.keys(hostile)) delete process.env[name];
         }
         assert.deepEqual(traced(), []);
-        assert.equal(existsSync(MARKER), false);
+        assert.equal(fs.existsSync(MARKER), false);
       },
     );
   });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { closedFolder, placeProgram } from '../../scripts/tests/open-folder.ts';
-import { find, needs } from './tools.ts';
+import { find, needs } from '../support/tools.ts';
 
 function folderFor(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-tools-'));

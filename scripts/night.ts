@@ -1,0 +1,82 @@
+/**
+ * `npm run night`: what takes hours to prove, one part after another. A part that fails does not stop the others.
+ *
+ *     npm run night -- [--list] [PART...]
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..');
+
+interface Part {
+  readonly name: string;
+  readonly what: string;
+  /** A script of package.json and its arguments. */
+  readonly script: readonly [string, ...string[]];
+  /** It is ended after this time. */
+  readonly limitMs: number;
+}
+
+const HOUR_MS = 3_600_000;
+
+const PARTS: readonly Part[] = [
+  {
+    name: 'machines',
+    what: 'set-up, demo and tests on bare Debian 12 and 13, plain and in a container',
+    script: ['machines'],
+    limitMs: 4 * HOUR_MS,
+  },
+  {
+    name: 'kernels',
+    what: 'the sandbox and the service under systemd on the kernel of Debian 12, in QEMU',
+    script: ['kernels'],
+    limitMs: 2 * HOUR_MS,
+  },
+  {
+    name: 'upgrades',
+    what: 'data of older builds under this one, and both at once',
+    script: ['upgrades'],
+    limitMs: HOUR_MS,
+  },
+  { name: 'chaos', what: 'kills of the daemon on both databases', script: ['chaos'], limitMs: 3 * HOUR_MS },
+  { name: 'corpus', what: 'all hostile repositories', script: ['corpus'], limitMs: HOUR_MS },
+  { name: 'fuzz', what: 'property-based tests of every parser for an hour', script: ['fuzz'], limitMs: 2 * HOUR_MS },
+];
+
+/** Whether it ended well. Signals of the terminal reach it by its process group. */
+async function run({ script: [script, ...args], limitMs }: Part): Promise<boolean> {
+  const child = spawn('npm', ['run', '--silent', script, ...(args.length > 0 ? ['--', ...args] : [])], {
+    cwd: ROOT,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    signal: AbortSignal.timeout(limitMs),
+  });
+  const failed = once(child, 'error').then(() => false);
+  const ended = once(child, 'exit').then(([code]) => code === 0);
+  return Promise.race([failed, ended]);
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  if (args.includes('--list')) {
+    for (const { name, what } of PARTS) console.log(`${name.padEnd(10)} ${what}`);
+    return 0;
+  }
+  const unknown = args.find((arg) => !PARTS.some(({ name }) => name === arg));
+  if (unknown !== undefined) throw new Error(`There is no part ${unknown}: npm run night -- --list shows them.`);
+  const lines: string[] = [];
+  for (const part of PARTS.filter(({ name }) => args.length === 0 || args.includes(name))) {
+    const beganMs = performance.now();
+    const isGreen = await run(part);
+    lines.push(`${isGreen ? 'ok' : 'not ok'}: ${part.name} ${Math.round((performance.now() - beganMs) / 1000)} s`);
+    console.log(lines.at(-1));
+  }
+  console.log(`\n${lines.join('\n')}`);
+  return lines.some((line) => line.startsWith('not')) ? 1 : 0;
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 2;
+}
