@@ -47,6 +47,7 @@ export const PATH_USERS: Readonly<Record<string, string>> = {
   'src/runners/process/descent.ts': 'reads /proc',
   'src/runners/process/held-output.ts': 'opens the output pipes of a process below /proc',
   'src/runners/sandbox/mark.ts': 'reads /proc',
+  'src/runners/sandbox/landlock-facts.ts': 'reads /proc and /sys',
   'src/runners/sandbox/outside.ts':
     'opens directories of the machine from the root on, part by part and without following a link',
   'src/runners/process/lean.ts': 'reads its own memory map',

@@ -1,5 +1,4 @@
 import fs from 'node:fs';
-import { release } from 'node:os';
 import { O_PATH } from '../../lib/files/open-path.ts';
 import {
   filesAttribute,
@@ -14,6 +13,8 @@ import {
   RULE_NET_PORT,
   RULE_PATH_BENEATH,
 } from '../sandbox/kernel/landlock.ts';
+import { landlockFacts } from '../sandbox/landlock-facts.ts';
+import { whyNoLandlock } from '../sandbox/no-landlock.ts';
 import { boundingSet } from '../sandbox/kernel/privileges.ts';
 import { seccompProgram } from '../sandbox/kernel/seccomp.ts';
 import type { SystemCalls } from '../sandbox/kernel/system-call.ts';
@@ -67,11 +68,7 @@ export class Confinement {
   constructor(system: SystemCalls, abi: number = landlockAbi(system)) {
     this.#system = system;
     this.abi = abi;
-    this.problem =
-      abi >= LANDLOCK_ABI_NEEDED
-        ? null
-        : 'sandboxed jobs need Landlock (Linux 5.13 or newer; 6.7 for every kind of job). This kernel, ' +
-          `${release()}, has none, or it is switched off: see /sys/kernel/security/lsm`;
+    this.problem = abi >= LANDLOCK_ABI_NEEDED ? null : whyNoLandlock(landlockFacts(system));
     const list = (): CallList => new CallList(mapMemory(system, LIST_BYTES));
     this.#fixed = { paths: list(), bounding: list(), privileges: list() };
     this.#addSystemPaths(this.#fixed.paths);

@@ -49,6 +49,11 @@ export function landlockAbi(system: SystemCalls): number {
   return Math.max(0, system.call(system.numbers.made.landlock_create_ruleset, 0, 0, ASK_VERSION));
 }
 
+/** The error number that the call for the version of Landlock fails with; 0 if it does not. */
+export function landlockError(system: SystemCalls): number {
+  return Math.max(0, -system.call(system.numbers.made.landlock_create_ruleset, 0, 0, ASK_VERSION));
+}
+
 function handledRights(abi: number): bigint {
   let rights = RIGHTS_OF_ABI_1;
   if (abi >= LANDLOCK_ABI_OF_MOVES) rights |= REFER;
