@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startProblem, STARTS_WITHIN_MS } from './new-program.ts';
+import { mayStart, startProblem, STARTS_WITHIN_MS } from './new-program.ts';
 
 const SINCE = 1_000_000;
 const HERE = { host: 'web1', bootId: 'boot', isRunning: (pid: number) => pid === 7 };
@@ -21,4 +21,12 @@ test('one whose process is gone has ended, which only its machine and boot can t
     assert.equal(startProblem({ ...gone, ...other }, HERE, SINCE), null);
     assert.equal(startProblem({ ...gone, ...other }, HERE, SINCE + STARTS_WITHIN_MS)?.hasEnded, false);
   }
+});
+
+test('one may still start while its process runs, and on another machine as long as a start takes', () => {
+  const late = SINCE + STARTS_WITHIN_MS;
+  assert.equal(mayStart(program, HERE, late), true);
+  assert.equal(mayStart({ ...program, pid: 8 }, HERE, SINCE), false);
+  const away = { ...program, host: 'web2' };
+  assert.deepEqual([mayStart(away, HERE, late - 1), mayStart(away, HERE, late)], [true, false]);
 });

@@ -29,10 +29,19 @@ interface StartProblem {
   readonly words: string;
 }
 
+function isOn(program: NewProgram, { host, bootId }: ThisMachine): boolean {
+  return program.host === host && program.boot_id === bootId;
+}
+
+/** Whether it may still start. A process of another machine is not seen, so that only the time tells. */
+export function mayStart(program: NewProgram, here: ThisMachine, now: number): boolean {
+  if (isOn(program, here)) return here.isRunning(program.pid);
+  return now - (program.finished_at ?? 0) < STARTS_WITHIN_MS;
+}
+
 /** Why it may need an operator; null while all may be well. */
 export function startProblem(program: NewProgram, here: ThisMachine, now: number): StartProblem | null {
-  const isHere = program.host === here.host && program.boot_id === here.bootId;
-  if (isHere && !here.isRunning(program.pid))
+  if (isOn(program, here) && !here.isRunning(program.pid))
     return { hasEnded: true, words: `the new program ended before it was ready; ${WAY_BACK}` };
   if (now - (program.finished_at ?? 0) < STARTS_WITHIN_MS) return null;
   return { hasEnded: false, words: `the new program has not started yet; if it does not, ${WAY_BACK}` };

@@ -1,9 +1,12 @@
 import { READERS } from '../../domain/access/scope.ts';
 import { rfc3339 } from '../../lib/clock.ts';
+import { mayStart } from '../../domain/new-program.ts';
 import { isCordoned } from '../../store/maintenance/cordon.ts';
 import { listNodes, listRunning, type NodeRow } from '../../store/maintenance/nodes.ts';
+import { listExecuting } from '../../store/maintenance/restarts.ts';
 import { readOperation, type Context } from '../core/operation.ts';
 import { reply } from '../core/reply.ts';
+import { isAliveOf } from './liveness.ts';
 
 /** A daemon that has stopped is listed for this long. */
 const STOPPED_LISTED_MS = 7 * 24 * 3_600_000;
@@ -23,20 +26,35 @@ const list = readOperation({
       listRunning(db, null),
       isCordoned(db),
     ]);
-    const seen = await Promise.all(nodes.map((node) => seenAt(context, node)));
+    const [seen, isHere] = await Promise.all([
+      Promise.all(nodes.map((node) => seenAt(context, node))),
+      presence(context),
+    ]);
     return reply(
       'node.list',
-      nodes.map(({ node, version, started_at: startedAt, isCordoned: alone }, i) => ({
-        name: node,
-        version,
-        started_at: rfc3339(startedAt),
-        last_seen_at: timeOrNull(seen[i] ?? null),
-        cordoned: all || alone,
-        running_jobs: running.filter((job) => job.node === node).length,
-      })),
+      nodes.map((row, i) => {
+        const cordoned = all || row.isCordoned;
+        return {
+          name: row.node,
+          version: row.version,
+          started_at: rfc3339(row.started_at),
+          last_seen_at: timeOrNull(seen[i] ?? null),
+          cordoned,
+          running_jobs: running.filter((job) => job.node === row.node).length,
+          state: isHere(row) ? (cordoned ? ('cordoned' as const) : ('running' as const)) : ('gone' as const),
+        };
+      }),
     );
   },
 });
+
+/** Tells which daemons live, or end to start again in their process. */
+async function presence(context: Context): Promise<(row: NodeRow) => boolean> {
+  const { programs, clock } = context.services;
+  const [isAlive, executing] = await Promise.all([isAliveOf(context), listExecuting(context.store.db)]);
+  const starting = executing.filter((each) => mayStart(each, programs.here, clock.now()));
+  return (row) => (row.stopped_at === null && isAlive(row)) || starting.some(({ node }) => node === row.node);
+}
 
 /** When a daemon was last seen: now while it lives. */
 async function seenAt({ store, services }: Context, row: NodeRow): Promise<number | null> {

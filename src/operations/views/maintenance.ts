@@ -41,6 +41,8 @@ export const MAINTENANCE_VIEWS = {
       last_seen_at: time.nullable(),
       cordoned: z.boolean(),
       running_jobs: count,
+      /** `cordoned` only while it lives. One that restarts in place is cordoned, not gone. */
+      state: z.enum(['running', 'cordoned', 'gone']),
     }),
   ),
 } as const satisfies Record<string, z.ZodType>;

@@ -38,20 +38,28 @@ describe('nodes', () => {
       busy.running.map(({ job_id: id, node }) => [id, node]),
       [[ids[0], 'two']],
     );
-    const { data: nodes } = await api.get<{ name: string; cordoned: boolean; running_jobs: number }[]>('/nodes');
-    assert.deepEqual(
-      nodes.map((node) => [node.name, node.cordoned, node.running_jobs]),
-      [
-        ['one', true, 0],
-        ['two', false, 1],
-      ],
-    );
+    interface Node {
+      readonly name: string;
+      readonly cordoned: boolean;
+      readonly running_jobs: number;
+      readonly state: string;
+    }
+    const nodes = async (): Promise<unknown[]> =>
+      (await api.get<Node[]>('/nodes')).data.map((node) => [node.name, node.cordoned, node.running_jobs, node.state]);
+    assert.deepEqual(await nodes(), [
+      ['one', true, 0, 'cordoned'],
+      ['two', false, 1, 'running'],
+    ]);
     assert.equal((await api.get('/maintenance/readiness?node=three')).status, 404);
     assert.equal((await api.post('/maintenance/uncordon?node=one', {})).status, 200);
     assert.equal((await readiness('one')).cordoned, false);
     await api.post(`/jobs/${ids[0]!}/cancel`, {});
     assert.equal((await api.waitFor(ids[0]!)).state, 'cancelled');
     await two!.stop();
+    assert.deepEqual(await nodes(), [
+      ['one', false, 0, 'running'],
+      ['two', false, 0, 'gone'],
+    ]);
   });
 
   test('a command for one daemon waits for it, and the doctor tells when that one is away', async (t) => {

@@ -16,6 +16,16 @@ export function hostileMaintenance(text: string) {
       running,
     },
     'maintenance.reload': { schedules: 1, transports: 1, restart_needed: [text] },
-    'node.list': [{ name: text, version: text, started_at: text, last_seen_at: text, cordoned: true, running_jobs: 1 }],
+    'node.list': [
+      {
+        name: text,
+        version: text,
+        started_at: text,
+        last_seen_at: text,
+        cordoned: true,
+        running_jobs: 1,
+        state: 'gone',
+      },
+    ],
   };
 }
