@@ -52,6 +52,14 @@ function errors(): string {
         'one of these numbers (2: a plan that found changes). A script tells them apart with `--output json`: ' +
         'an error is an object with `error`, everything else one with `data`.',
     ),
+    prose(
+      '`--wait`, `job wait` and `job tail` end after 30s, with 7, while no daemon can take the job: none runs, the ' +
+        'service or the daemon is cordoned, or the one that `--node` names does not run. They say so as soon as they ' +
+        'find it, and at the end what to start and how to wait again or cancel the job, which stays queued. A daemon ' +
+        'that comes back starts the 30s again. A wait continues while the daemons are busy, while another job holds ' +
+        'the concurrency key, until an approval is decided, and during a restart in place. `--timeout` may end it ' +
+        'earlier. `maintenance readiness --wait` and `maintenance restart --wait` end so too without a daemon.',
+    ),
   );
 }
 

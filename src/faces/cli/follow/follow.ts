@@ -1,6 +1,7 @@
 import { formatDuration } from '../../../domain/duration.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { isTerminal, type JobEvent, type JobState } from '../../../domain/jobs/job.ts';
+import type { Projected } from '../../../operations/views/views.ts';
 import { pause } from '../../../lib/clock.ts';
 import { type Client, readData, type SentEvent } from '../connection/client.ts';
 import { placeFlags, type Session } from '../connection/session.ts';
@@ -10,6 +11,7 @@ import { progressLine } from './progress-line.ts';
 import { write } from '../terminal.ts';
 import { operationVerb, TREE } from '../syntax/tree.ts';
 import { watchDaemon } from './lost-runs.ts';
+import { type Awaited, watchUnclaimed } from './unclaimed/watch-unclaimed.ts';
 
 /** How a job ended. */
 export interface End {
@@ -17,12 +19,19 @@ export interface End {
   readonly exit_code: number | null;
 }
 
+/** A job as it was read. */
+export interface SeenJob extends End {
+  /** The daemon that runs it or has to; null for any. */
+  readonly node: string | null;
+  /** The envelope. */
+  readonly text: string;
+}
+
 /** Polling interval if the server has no free stream, in milliseconds. */
 const POLL_MS = 1_000;
 /** 128 and the number of SIGINT: the command line was ended, not the job. */
 export const EXIT_INTERRUPTED = 130;
-/** A job that is not claimed within this time causes a warning, in milliseconds. */
-const UNCLAIMED_MS = 5_000;
+const UNCLAIMED: readonly JobState[] = ['queued', 'awaiting_approval'];
 
 /** What takes the events of a job. */
 interface Sink {
@@ -39,12 +48,16 @@ export async function follow(session: Session, id: string, since: number, sink: 
   const detach = new AbortController();
   const restore = terminal.onInterrupt(() => detach.abort());
   const daemon = { failure: null as Failure | null };
-  const unwatch = watchDaemon(session, id, (failure) => {
+  const stop = (failure: Failure): void => {
     daemon.failure = failure;
     detach.abort();
-  });
-  // Only a stream from the start shows by its first events whether the job was claimed.
-  let quiet: (() => void) | null = null;
+  };
+  const unwatch = watchDaemon(session, id, stop);
+  const quiet = watchUnclaimed(
+    session,
+    awaitedJob(session, id, () => readJob(session.client, id)),
+    stop,
+  );
   let last = since;
   try {
     for await (const event of events(session, id, since, detach.signal)) {
@@ -54,14 +67,11 @@ export async function follow(session: Session, id: string, since: number, sink: 
         return JSON.parse(event.data) as End;
       }
       last = event.id ?? last;
-      // The first event is the creation of the job; any later one means that a daemon claimed it. Before the first one
-      // the server may only be slow.
-      if (last === 1) quiet ??= mentionUnclaimed(session);
-      else quiet?.();
+      if (isOfClaimed(event)) quiet();
       await sink(event);
     }
   } finally {
-    quiet?.();
+    quiet();
     unwatch();
     restore();
     await sink.clear?.();
@@ -74,11 +84,9 @@ export async function follow(session: Session, id: string, since: number, sink: 
   return null;
 }
 
-/** Says after a while that no daemon has claimed the job, unless the returned function is called before. */
-export function mentionUnclaimed({ terminal, options }: Session): () => void {
-  const where =
-    options.remote === null ? 'is svc serve running, and not cordoned?' : 'the server may be cordoned or busy.';
-  return terminal.clock.after(UNCLAIMED_MS, () => terminal.stderr.write(`No daemon has taken the job yet: ${where}\n`));
+/** Whether an event shows that a daemon has claimed the job. */
+function isOfClaimed({ event, data }: SentEvent): boolean {
+  return event !== 'state' || !UNCLAIMED.includes((JSON.parse(data) as End).state);
 }
 
 /** The stream or, if all streams are in use, the same events batch after batch. */
@@ -124,9 +132,25 @@ async function* poll(
   }
 }
 
-export async function readJob(client: Client, id: string): Promise<End & { text: string }> {
+export async function readJob(client: Client, id: string): Promise<SeenJob> {
   const { data, text } = await readData(await client.call(operationVerb(TREE, 'job get').call, { id }));
-  return { ...(data as End), text };
+  return { ...(data as Projected<'job.get'>), text };
+}
+
+/** A job that no daemon may have claimed yet. `read` resolves to what is known of it, or null before that. */
+export function awaitedJob(session: Session, id: string, read: () => Promise<SeenJob | null>): Awaited {
+  const place = placeFlags(session);
+  return {
+    effect: `job ${id} stays queued`,
+    advice: `Wait again: svc job wait ${id}${place}. Cancel it: svc job cancel ${id}${place}.`,
+    busy: `Job ${id} is still queued: the daemons are busy, or another job holds its concurrency key.`,
+    async needs() {
+      const job = await read();
+      if (job === null) return [];
+      if (!UNCLAIMED.includes(job.state)) return 'over';
+      return job.state === 'queued' ? [{ node: job.node, claims: true }] : [];
+    },
+  };
 }
 
 /** Each event as one line of JSON, as the stream sends it. */

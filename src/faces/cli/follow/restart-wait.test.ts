@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { sendJson, standIn } from '../../../../test/support/stand-in-server.ts';
+import { sendFailure, sendJson, standIn } from '../../../../test/support/stand-in-server.ts';
 import { hurriedClock, type Ran, svc } from '../../../../test/support/terminal.ts';
 
 type Answered = readonly [state: string, running: number, reason: string | null];
 
 /** Waits for a restart whose state is answered like that, one answer after another; then the server is gone. */
 async function wait(t: TestContext, answers: readonly Answered[], ...flags: string[]): Promise<Ran> {
-  const server = await standIn(t, (_, response, before) => {
-    const now = answers[before];
+  let asked = 0;
+  const server = await standIn(t, ({ url }, response) => {
+    if (url.endsWith('/nodes')) return sendFailure(response, 'unavailable');
+    const now = answers[asked++];
     if (now === undefined) return void response.destroy();
     const [state, running, reason] = now;
     const times = { requested_at: null, drain_deadline: null, finished_at: null };

@@ -16,6 +16,8 @@ export async function waitForRestart(session: Session, answered: Answer, deadlin
   const polled = pollVerb(session, answered, {
     path: 'maintenance restart-status',
     deadline,
+    effect: 'its restart does not continue',
+    needs: (data) => ({ node: (data as Restart).node, claims: false }),
     look(data, late) {
       const { state, reason, in_flight: running, node } = data as Restart;
       // A step before it may have been over between two looks.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { sendJson, standIn, type StandIn } from '../../../../test/support/stand-in-server.ts';
+import { sendFailure, sendJson, standIn, type StandIn } from '../../../../test/support/stand-in-server.ts';
 import { svc } from '../../../../test/support/terminal.ts';
 
 const TOKEN = { SVC_TOKEN: 'svc_test' };
@@ -8,7 +8,8 @@ const TOKEN = { SVC_TOKEN: 'svc_test' };
 /** A server whose answers follow each other; the last one stays. Each is: cordoned, running jobs. */
 function readinessServer(t: TestContext, answers: readonly (readonly [boolean, number])[]): Promise<StandIn> {
   let asked = 0;
-  return standIn(t, (_, response) => {
+  return standIn(t, ({ url }, response) => {
+    if (url.endsWith('/nodes')) return sendFailure(response, 'unavailable');
     const [cordoned, running] = answers[Math.min(asked++, answers.length - 1)]!;
     const job = { job_id: 'job_1', kind: 'command', node: 'one', started_at: '2026-05-01T12:00:00.000Z' };
     const data = {
@@ -34,7 +35,8 @@ test('readiness --wait: waits until no job runs, names each change, and asks for
   assert.equal(ran.exitCode, 0, ran.stderr);
   assert.equal(ran.stderr, 'Waiting: 2 jobs run.\nWaiting: 1 job runs.\n');
   assert.match(ran.stdout, /^Safe to reboot +yes\n/);
-  assert.deepEqual(new Set(server.seen.map(({ url }) => url)), new Set(['/api/v1/maintenance/readiness?node=one']));
+  const asked = new Set(server.seen.map(({ url }) => url).filter((url) => !url.endsWith('/nodes')));
+  assert.deepEqual(asked, new Set(['/api/v1/maintenance/readiness?node=one']));
 });
 
 test('readiness --wait: without a cordon it is a conflict at once; at the time-out it is busy', async (t) => {

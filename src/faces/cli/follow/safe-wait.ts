@@ -15,6 +15,9 @@ export function waitUntilSafe(session: Session, answered: Answer, deadline: numb
   return pollVerb(session, answered, {
     path: 'maintenance readiness',
     deadline,
+    effect: 'the jobs that are recorded as running do not end',
+    // Any daemon marks the jobs of one that is gone.
+    needs: () => ({ node: null, claims: false }),
     look(data, late) {
       const { cordoned, in_flight: running, safe_to_reboot: isSafe } = data as Readiness;
       if (isSafe) return { over: true };

@@ -5,15 +5,14 @@ import { type Answer, readData } from '../connection/client.ts';
 import { placeFlags, type Session, showData } from '../connection/session.ts';
 import { operationVerb, TREE } from '../syntax/tree.ts';
 import { write } from '../terminal.ts';
-import { EXIT_INTERRUPTED, mentionUnclaimed } from './follow.ts';
+import { EXIT_INTERRUPTED, readJob } from './follow.ts';
 import { pollUntil } from './polling.ts';
+import { type Awaited, watchUnclaimed } from './unclaimed/watch-unclaimed.ts';
 
 type Run = Projected<'workflow.status'>;
 
 const OPEN: readonly Run['state'][] = ['running', 'awaiting_approval'];
 const SUCCESSES: readonly Run['state'][] = ['succeeded', 'degraded'];
-/** States of steps that need no daemon. */
-const UNCLAIMED: readonly Run['steps'][number]['state'][] = ['waiting', 'skipped', 'queued'];
 
 /**
  * Polls a run of a workflow until it has ended, and shows it. Each change of a step is a line on standard error.
@@ -24,8 +23,17 @@ export async function waitForSteps(session: Session, answered: Answer, deadline:
   const { terminal, options } = session;
   const detach = new AbortController();
   const restore = terminal.onInterrupt(() => detach.abort());
-  const quiet = mentionUnclaimed(session);
   const { run_id: id } = answered.data as Run;
+  let last = answered.data as Run;
+  const daemon = { failure: null as Failure | null };
+  const unwatch = watchUnclaimed(
+    session,
+    awaitedRun(session, id, () => last),
+    (failure) => {
+      daemon.failure = failure;
+      detach.abort();
+    },
+  );
   terminal.stderr.write(line(`Waiting for run ${id}.`));
   const shown = new Map<string, string>();
   let latest: Answer | null = answered;
@@ -35,13 +43,14 @@ export async function waitForSteps(session: Session, answered: Answer, deadline:
       const answer = latest ?? (await readStatus(session, id));
       latest = null;
       const run = answer.data as Run;
-      if (run.steps.some(({ state }) => !UNCLAIMED.includes(state))) quiet();
+      last = run;
       const changed = await showChanges(session, run, shown);
       if (!OPEN.includes(run.state)) return { answer, run };
       if (terminal.clock.monotonic() >= deadline)
         throw new Failure('unavailable', `Run ${id} is still ${run.state}; it continues.`);
       return changed ? 'changed' : 'again';
     });
+    if (daemon.failure !== null) throw daemon.failure;
     if (end === null) {
       const again = `svc workflow status ${id} --wait${placeFlags(session)}`;
       terminal.stderr.write(line(`\nDetached; run ${id} continues. Resume with: ${again}`));
@@ -51,9 +60,29 @@ export async function waitForSteps(session: Session, answered: Answer, deadline:
     else await showData(session, end.answer);
     return SUCCESSES.includes(end.run.state) ? 0 : 1;
   } finally {
-    quiet();
+    unwatch();
     restore();
   }
+}
+
+/** A run some of whose steps wait for a daemon; `last` is what the last look saw of it. */
+function awaitedRun(session: Session, id: string, last: () => Run): Awaited {
+  const place = placeFlags(session);
+  return {
+    effect: `run ${id} does not continue`,
+    advice: `Wait again: svc workflow status ${id} --wait${place}. Cancel it: svc workflow cancel ${id}${place}.`,
+    busy: null,
+    async needs() {
+      const { steps } = last();
+      const states = steps.map(({ state }) => state);
+      // A cordon does not stop a running step.
+      if (states.includes('running')) return [{ node: null, claims: false }];
+      const jobs = steps.flatMap(({ state, job_id: job }) => (state === 'queued' && job !== null ? [job] : []));
+      const queued = await Promise.all(jobs.map((job) => readJob(session.client, job)));
+      if (queued.length > 0) return queued.map(({ node }) => ({ node, claims: true }));
+      return states.includes('awaiting_approval') ? [] : [{ node: null, claims: false }];
+    },
+  };
 }
 
 async function readStatus({ client }: Session, id: string): Promise<Answer> {
