@@ -38,6 +38,7 @@ const TEST_TOOLS = {
   'prometheus-alertmanager': onPath('prometheus-alertmanager'),
   nginx: { debianPackage: 'nginx', isThere: () => find('nginx', SERVERS) !== null },
   git: onPath('git'),
+  npm: onPath('npm'),
   zsh: onPath('zsh'),
   fish: onPath('fish'),
   groff: { ...onPath('groff'), debianPackage: 'groff-base' },
