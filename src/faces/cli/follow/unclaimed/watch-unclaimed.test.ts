@@ -17,6 +17,8 @@ interface World {
   readonly node?: string;
   readonly isCordoned?: boolean;
   readonly restart?: string;
+  /** Whether the server answers nothing about the job yet. */
+  readonly isSilent?: () => boolean;
 }
 
 interface Waited extends Ran {
@@ -52,6 +54,7 @@ async function wait(t: TestContext, words: readonly string[], world: World): Pro
       response.on('close', () => clearInterval(timer));
       return;
     }
+    if (path === `/jobs/${ID}` && world.isSilent?.() === true) return sendFailure(response, 'unavailable', 'starting');
     const answer = answers[path]?.();
     if (answer === undefined) return sendFailure(response, 'not_found', path);
     const [kind, data] = answer;
@@ -81,6 +84,17 @@ test('--wait ends after 30s without a daemon, and names the job and the next com
     assert.deepEqual(said.slice(0, 2), [`${fact} Waiting for up to 30s.`, `Error: ${fact} ${advice}`], words.join(' '));
     assert.ok(tookMs >= LIMIT_MS, `${words.join(' ')} took ${tookMs}`);
   }
+});
+
+test('job tail: a job that no daemon takes is mentioned, but not while the server has said nothing yet', async (t) => {
+  let asked = 0;
+  const silentQuestions = 3;
+  const world = { nodes: one('gone'), isSilent: () => asked++ < silentQuestions };
+  const { said, looks, tookMs } = await wait(t, ['job', 'tail', ID], world);
+  assert.match(said[0] ?? '', /^No daemon runs, so job /);
+  assert.equal(looks, 1 + LIMIT_MS / 1_500);
+  // The 30s begin when the server says that no daemon runs.
+  assert.ok(tookMs >= LIMIT_MS + silentQuestions * 1_500, String(tookMs));
 });
 
 test('--wait --output json: the failure of a job that no daemon takes is on standard output', async (t) => {
