@@ -59,7 +59,7 @@ const LANES: readonly { readonly name: string; readonly folders: readonly string
 ];
 
 /**
- * Files of `npm test` in a separate process: they move a clock ahead and make ids at that time, and the ids of a process
+ * Files of `npm test` in a separate process: they move a clock ahead and make ids at that time. The ids of a process
  * follow each other (src/lib/id.ts). A file after them would find its own ids in the future.
  */
 const ALONE = [

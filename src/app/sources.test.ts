@@ -12,6 +12,11 @@ let base: string;
 let fetcher: SourceFetcher;
 const launcher = createLauncher();
 
+const dir = (location: string) => ({ name: 'net', kind: 'dir', location, ref: null, commit_id: null }) as const;
+
+const isRefusal = (error: unknown): boolean =>
+  error instanceof Failure && error.code === 'invalid_argument' && error.message.startsWith('dir: ');
+
 describe('The fetcher of sources', () => {
   before(() => {
     base = mkdtempSync(join(tmpdir(), 'gatehouse-sources-'));
@@ -20,10 +25,6 @@ describe('The fetcher of sources', () => {
     fetcher = createSourceFetcher(join(base, 'data/sources'), launcher, undefined, [join(base, 'runs')]);
   });
   after(() => rmSync(base, { recursive: true }));
-
-  const dir = (location: string) => ({ name: 'net', kind: 'dir', location, ref: null, commit_id: null }) as const;
-  const isRefusal = (error: unknown): boolean =>
-    error instanceof Failure && error.code === 'invalid_argument' && error.message.startsWith('dir: ');
 
   describe('a directory as a source', () => {
     it('is used where it is, and asked there for its hooks file', async () => {

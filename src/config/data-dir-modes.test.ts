@@ -6,12 +6,13 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { dataDirPaths, type DataDirPaths, modeText, prepareDataDir } from './data-dir.ts';
 import { restoreModes } from './data-dir-modes.ts';
+import { needs } from '../../test/support/tools.ts';
 
-const NO_ROOT = process.getuid?.() === 0 ? false : 'needs root to become somebody';
+const NO_ROOT = needs('root');
 
 const modeOf = (path: string): string => modeText(statSync(path).mode);
 
-describe('The modes of the data directory', { skip: process.platform === 'linux' ? false : 'needs /proc' }, () => {
+describe('The modes of the data directory', { skip: needs('Linux') }, () => {
   let dir: string;
   let paths: DataDirPaths;
   before(async () => {

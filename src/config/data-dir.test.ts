@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { Failure } from '../domain/failure.ts';
 import { DATA_DIR_ENTRIES, prepareDataDir } from './data-dir.ts';
+import { needs } from '../../test/support/tools.ts';
 
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
 const refusal = (text: RegExp) => (error: unknown) =>
@@ -100,18 +101,13 @@ describe('the data directory', () => {
     await assert.rejects(prepareDataDir(join(root, 'dangling')), refusal(/^--data-dir: .*dangling cannot be used/));
   });
 
-  const notRoot = process.geteuid?.() !== 0;
-  test(
-    'one that belongs to another user is refused',
-    { skip: notRoot && 'only root can give a directory away' },
-    async () => {
-      const dir = join(root, 'foreign');
-      await mkdir(dir);
-      await chown(dir, 12_345, 12_345);
-      await assert.rejects(
-        prepareDataDir(dir),
-        refusal(/^--data-dir: .*foreign belongs to user 12345, and this process runs as user 0\.$/),
-      );
-    },
-  );
+  test('one that belongs to another user is refused', { skip: needs('root') }, async () => {
+    const dir = join(root, 'foreign');
+    await mkdir(dir);
+    await chown(dir, 12_345, 12_345);
+    await assert.rejects(
+      prepareDataDir(dir),
+      refusal(/^--data-dir: .*foreign belongs to user 12345, and this process runs as user 0\.$/),
+    );
+  });
 });

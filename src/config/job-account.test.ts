@@ -16,10 +16,11 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { userName } from '../lib/user-name.ts';
 import { dataDirPaths } from './data-dir.ts';
-import { accountIn, findJobAccount, isRoot } from './job-account.ts';
+import { accountIn, findJobAccount } from './job-account.ts';
 import { instanceName, prepareRunsDir, runsDirOf } from './runs-dir.ts';
+import { needs } from '../../test/support/tools.ts';
 
-const NO_ROOT = isRoot() ? false : 'needs root';
+const NO_ROOT = needs('root');
 const ACCOUNT = { name: 'runner', uid: 64_123, gid: 64_124 };
 
 describe('The account of jobs', () => {

@@ -13,6 +13,35 @@ import { holdKeyFile } from './seal-lock.ts';
 const LABEL = ['secret', 'net', 'token', '1'];
 const notNeeded = (): boolean => false;
 
+async function keysIn(path: string): Promise<readonly string[]> {
+  const state = await readSealKey(path);
+  assert.ok(state.ok);
+  return state.keys.map(({ key }) => Buffer.from(key).toString('hex'));
+}
+
+function moduleUrl(name: string): string {
+  return JSON.stringify(new URL(name, import.meta.url).href);
+}
+
+async function assertTorn(path: string, content: string | Buffer, what: string): Promise<void> {
+  await writeFile(path, content, { mode: 0o600 });
+  const keeper = createSealKeeper(path, notNeeded);
+  await assert.rejects(keeper.keyring(), refusal('invalid_argument', /seal\.key (is empty|is torn or altered)/), what);
+  await assert.rejects(keeper.rotate(), refusal('invalid_argument', /seal\.key (is empty|is torn or altered)/), what);
+  assert.deepEqual(await readFile(path), Buffer.from(content), `${what}: it was changed`);
+}
+
+/** Starts a program on a key file; it begins when its standard input ends. */
+function startOn(path: string, body: string) {
+  const program = `const { createSealKeeper } = await import(${moduleUrl('seal-keeper.ts')});
+  const { holdKeyFile } = await import(${moduleUrl('seal-lock.ts')});
+  const path = ${JSON.stringify(path)};
+  process.stdout.write('.');
+  for await (const _ of process.stdin);
+  ${body}`;
+  return spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: ['pipe', 'pipe', 'inherit'] });
+}
+
 describe('The keeper of the seal key', () => {
   let dir = '';
   before(async () => {
@@ -23,39 +52,6 @@ describe('The keeper of the seal key', () => {
   /** A path in a separate folder, so that nothing but its files is in there. */
   async function freshPath(): Promise<string> {
     return join(await mkdtemp(join(dir, 'k')), 'seal.key');
-  }
-
-  async function keysIn(path: string): Promise<readonly string[]> {
-    const state = await readSealKey(path);
-    assert.ok(state.ok);
-    return state.keys.map(({ key }) => Buffer.from(key).toString('hex'));
-  }
-
-  function moduleUrl(name: string): string {
-    return JSON.stringify(new URL(name, import.meta.url).href);
-  }
-
-  async function assertTorn(path: string, content: string | Buffer, what: string): Promise<void> {
-    await writeFile(path, content, { mode: 0o600 });
-    const keeper = createSealKeeper(path, notNeeded);
-    await assert.rejects(
-      keeper.keyring(),
-      refusal('invalid_argument', /seal\.key (is empty|is torn or altered)/),
-      what,
-    );
-    await assert.rejects(keeper.rotate(), refusal('invalid_argument', /seal\.key (is empty|is torn or altered)/), what);
-    assert.deepEqual(await readFile(path), Buffer.from(content), `${what}: it was changed`);
-  }
-
-  /** Starts a program on a key file; it begins when its standard input ends. */
-  function startOn(path: string, body: string) {
-    const program = `const { createSealKeeper } = await import(${moduleUrl('seal-keeper.ts')});
-    const { holdKeyFile } = await import(${moduleUrl('seal-lock.ts')});
-    const path = ${JSON.stringify(path)};
-    process.stdout.write('.');
-    for await (const _ of process.stdin);
-    ${body}`;
-    return spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: ['pipe', 'pipe', 'inherit'] });
   }
 
   describe('the key file', () => {

@@ -20,6 +20,7 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { Failure } from '../domain/failure.ts';
 import { formatSealKey, loadOrCreateSealKey, readSealKey } from './seal-key.ts';
+import { needs } from '../../test/support/tools.ts';
 
 const notNeeded = (): boolean => false;
 const needed = (): boolean => true;
@@ -161,8 +162,7 @@ describe('the seal key', () => {
     assert.deepEqual(await loadOrCreateSealKey(join(dir, 'link.key'), notNeeded), real);
   });
 
-  const notRoot = process.geteuid?.() !== 0;
-  test('a key that another user owns is refused', { skip: notRoot && 'only root can give a file away' }, async () => {
+  test('a key that another user owns is refused', { skip: needs('root') }, async () => {
     const path = join(dir, 'foreign.key');
     await loadOrCreateSealKey(path, notNeeded);
     await copyFile(path, join(dir, 'kept'));

@@ -10,15 +10,15 @@ import type { Finding } from './entry.ts';
 
 let installation: Installation;
 
+function examined(): Promise<Finding> {
+  return examineChecks({ ...installation.parts(), began: { wallMs: 0, monotonicMs: 0 } });
+}
+
 describe('The entry checks of the doctor', () => {
   before(async () => {
     installation = await install();
   });
   after(() => installation.remove());
-
-  function examined(): Promise<Finding> {
-    return examineChecks({ ...installation.parts(), began: { wallMs: 0, monotonicMs: 0 } });
-  }
 
   test('A code of the system or of PostgreSQL is said in words, and an unknown one as it is', () => {
     assert.deepEqual(['ECONNREFUSED', 'ENOTFOUND', '3D000', 'XX000'].map(wordsOfCode), [

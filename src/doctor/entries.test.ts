@@ -10,6 +10,9 @@ import { createDoctor } from './doctor.ts';
 import type { DoctorEntry, DoctorParts } from './entry.ts';
 import { install, type Installation, queueJobs, WALL_MS } from '../../test/support/doctor-facts.ts';
 import { judgeSchema } from './entries/schema.ts';
+import { needs } from '../../test/support/tools.ts';
+
+const row = (number: number, sha256 = 'a') => ({ number, name: `step${number}`, sha256 });
 
 describe('Entries of the doctor', () => {
   let home: Installation;
@@ -75,18 +78,11 @@ describe('Entries of the doctor', () => {
       });
     });
 
-    const notRoot = process.geteuid?.() !== 0;
-    test(
-      'fails when it belongs to another user',
-      { skip: notRoot && 'only root can give a directory away' },
-      async () => {
-        await chown(home.paths.dir, 12_345, 12_345);
-        await demand('data_dir', 'fail', /belongs to user 12345/);
-      },
-    );
+    test('fails when it belongs to another user', { skip: needs('root') }, async () => {
+      await chown(home.paths.dir, 12_345, 12_345);
+      await demand('data_dir', 'fail', /belongs to user 12345/);
+    });
   });
-
-  const row = (number: number, sha256 = 'a') => ({ number, name: `step${number}`, sha256 });
 
   describe('schema', () => {
     test('is ok when the store had exactly the migrations of this build', () =>

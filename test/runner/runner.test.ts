@@ -67,15 +67,12 @@ describe('The runner', () => {
     assert.match(text, /, 1 failed, 0 skipped$/);
   });
 
-  test(
-    'ends a run that takes four times its budget, names what was running, ' + 'and counts no other as failed',
-    async (t) => {
-      const { report, text } = await run(t, { 'a.test.mjs': HANGS, 'b.test.mjs': FAILS }, { ...LIMITS, budgetMs: 500 });
-      assert.ok(!report.isGreen);
-      assert.match(text, /took more than 2 s\. It was stopped while these tests were running:\n.*a\.test\.mjs:2 hangs/);
-      assert.match(text, /\n0 passed, 0 failed, 0 skipped$/);
-    },
-  );
+  test('ends a run that takes four times its budget, names what was running, and counts no other as failed', async (t) => {
+    const { report, text } = await run(t, { 'a.test.mjs': HANGS, 'b.test.mjs': FAILS }, { ...LIMITS, budgetMs: 500 });
+    assert.ok(!report.isGreen);
+    assert.match(text, /took more than 2 s\. It was stopped while these tests were running:\n.*a\.test\.mjs:2 hangs/);
+    assert.match(text, /\n0 passed, 0 failed, 0 skipped$/);
+  });
 
   test('a test whose program is missing is left out, and one line names the program and the file', async (t) => {
     const leftOut = "test('needs a program', { skip: 'missing: a-program' }, () => {});\n";

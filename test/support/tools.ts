@@ -1,11 +1,14 @@
 /**
- * The programs that some tests need and that a machine with npm and Node alone does not have. A test names them in its
- * options, `{ skip: needs('git') }`, and is left out where one is missing.
+ * What some tests need of a machine beyond npm and Node: programs, rights and parts of the kernel. A test names them in
+ * its options, `{ skip: needs('git') }`, and is left out where one is missing.
  */
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, globSync } from 'node:fs';
+import { accessSync, constants, existsSync, globSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
+import { LANDLOCK_ABI_OF_PORTS, landlockAbi } from '../../src/runners/sandbox/kernel/landlock.ts';
+import { closedFolder } from '../../scripts/tests/open-folder.ts';
+import { openSystemCalls } from '../../src/runners/sandbox/kernel/system-call.ts';
 
 export const SSHD = '/usr/sbin/sshd';
 /** Where programs are looked for that are not on the PATH of every user. */
@@ -23,7 +26,11 @@ interface TestTool {
   /** The Debian package; null where Debian has none. */
   readonly debianPackage: string | null;
   readonly isThere: () => boolean;
+  /** Why it is missing, where the name does not say that. */
+  readonly cause?: string;
 }
+
+const CLOSED = closedFolder(import.meta.dirname);
 
 /** Either of them. */
 export const TERRAFORM = 'terraform or tofu';
@@ -37,6 +44,7 @@ const TEST_TOOLS = {
   chromium: { debianPackage: 'chromium', isThere: () => existsSync(CHROMIUM) },
   'prometheus-alertmanager': onPath('prometheus-alertmanager'),
   nginx: { debianPackage: 'nginx', isThere: () => find('nginx', SERVERS) !== null },
+  curl: onPath('curl'),
   git: onPath('git'),
   npm: onPath('npm'),
   zsh: onPath('zsh'),
@@ -62,6 +70,21 @@ const TEST_TOOLS = {
   'mount namespaces': { debianPackage: 'util-linux', isThere: () => succeeds('unshare', MOUNT_PROBE) },
   'network namespaces': { debianPackage: 'iproute2', isThere: () => succeeds('unshare', NETWORK_PROBE) },
   ping: { ...onPath('ping'), debianPackage: 'iputils-ping' },
+  Linux: { debianPackage: null, isThere: () => process.platform === 'linux' },
+  // What a sandboxed job needs, unless it runs as another account.
+  'Landlock ABI 4': {
+    debianPackage: null,
+    isThere: () => process.platform === 'linux' && landlockAbi(openSystemCalls()) >= LANDLOCK_ABI_OF_PORTS,
+  },
+  root: { debianPackage: null, isThere: () => process.geteuid?.() === 0 },
+  // Another account runs programs of it.
+  'a checkout that every account reaches': {
+    debianPackage: null,
+    isThere: () => CLOSED === null,
+    cause: `${CLOSED ?? ''} is closed`,
+  },
+  // The filter of an engine of containers stays on all programs.
+  'no filter of system calls': { debianPackage: null, isThere: () => statusField('Seccomp') === '0' },
   [TERRAFORM]: { debianPackage: null, isThere: () => ['terraform', 'tofu'].some((name) => find(name) !== null) },
 } as const satisfies Readonly<Record<string, TestTool>>;
 
@@ -80,8 +103,13 @@ function isThere(name: ToolName): boolean {
 
 /** For the option `skip` of a test: the missing ones of these tools, or false where all are there. */
 export function needs(...names: readonly ToolName[]): string | false {
-  const missing = names.filter((name) => !isThere(name));
+  const missing = names.filter((name) => !isThere(name)).map(described);
   return missing.length > 0 && `${MISSING_PREFIX}${missing.join(', ')}`;
+}
+
+function described(name: ToolName): string {
+  const { cause }: TestTool = TEST_TOOLS[name];
+  return cause === undefined ? name : `${name} (${cause})`;
 }
 
 /** The Debian packages of the tools that this machine does not have. */
@@ -114,4 +142,10 @@ function isExecutable(path: string): boolean {
 
 function succeeds(program: string, args: readonly string[]): boolean {
   return spawnSync(program, args, { stdio: 'ignore' }).status === 0;
+}
+
+/** A field of /proc/self/status; empty where there is no such file or field. */
+function statusField(name: string): string {
+  const path = '/proc/self/status';
+  return existsSync(path) ? (new RegExp(`^${name}:\\s*(\\S*)`, 'm').exec(readFileSync(path, 'utf8'))?.[1] ?? '') : '';
 }

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { portHolder } from './port-holder.ts';
+import { needs } from '../../../test/support/tools.ts';
 
-const skip = process.platform === 'linux' ? false : 'it reads /proc';
+const skip = needs('Linux');
 
 test('The process that listens on a port is named, and no process on a free one', { skip }, async () => {
   const server = createServer();

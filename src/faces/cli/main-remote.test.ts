@@ -68,7 +68,7 @@ test('a server that is not there is unavailable: exit 7', async (t) => {
   assert.match(cut.stderr, /may have executed/);
 });
 
-test('a certificate of a private authority is refused before the request, with how to trust it', async (t) => {
+test('a certificate of a private authority is refused before the request, with how to trust it', { skip: needs('openssl') }, async (t) => {
   const server = createServer(createAuthority(t).certificate(['127.0.0.1']), (_, response) => response.end());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => server.close());

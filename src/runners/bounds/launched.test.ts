@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createLauncher, type LaunchRequest } from '../launch/launch.ts';
+import { needs } from '../../../test/support/tools.ts';
 
-const NO_LINUX = process.platform === 'linux' ? false : 'the sandbox needs Linux';
-const NO_ROOT = process.getuid?.() === 0 ? false : 'needs root to become another account';
+const NO_LINUX = needs('Linux');
+const NO_ROOT = needs('root');
 
 async function outputOf(script: string, more: Partial<LaunchRequest>): Promise<string> {
   const launched = await createLauncher().launch({

@@ -10,8 +10,9 @@ import { childEnvironment } from '../process/environment.ts';
 import { supervise } from '../process/supervise.ts';
 import { findSurvivors } from '../process/tree.ts';
 import { SampledBounds } from './sampled.ts';
+import { needs } from '../../../test/support/tools.ts';
 
-const NO_LINUX = process.platform === 'linux' ? false : 'the sandbox needs Linux';
+const NO_LINUX = needs('Linux');
 const MIB = 2 ** 20;
 const LIMITS = { memoryBytes: 200 * MIB, processes: 40 };
 const TOO_MUCH = 'The job used more than 200 MiB of memory and was ended.';

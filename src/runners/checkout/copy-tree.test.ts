@@ -21,6 +21,13 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { COPY_LIMITS, copyTree, type CopiedTree, type CopyLimits } from './copy-tree.ts';
 
+/** Everything below a folder, in order. */
+function below(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted();
+}
+
+const mode = (path: string): number => lstatSync(path).mode & 0o777;
+
 describe('The copy of a tree', () => {
   let base: string;
   let from: string;
@@ -56,13 +63,6 @@ describe('The copy of a tree', () => {
   async function digest(): Promise<string> {
     return (await copied()).digest;
   }
-
-  /** Everything below a folder, in order. */
-  function below(folder: string): string[] {
-    return readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted();
-  }
-
-  const mode = (path: string): number => lstatSync(path).mode & 0o777;
 
   describe('the private copy of a tree', () => {
     it('has the files, their contents and who may execute them, for the owner alone', async () => {

@@ -31,23 +31,20 @@ describe('The file of hooks of a source', () => {
       }
     });
 
-    it(
-      'T25: is found as a link, as one that leads nowhere, as a plain file that was one, ' + 'and as a folder',
-      async () => {
-        const path = join(tree, 'gatehouse.hooks.yaml');
-        writeFileSync(join(tree, 'real'), 'before: x\n');
-        for (const make of [
-          () => symlinkSync('real', path),
-          () => symlinkSync('nothing', path),
-          () => writeFileSync(path, 'real'),
-          () => mkdirSync(path),
-        ]) {
-          make();
-          assert.equal(await findHooksFile(tree), 'gatehouse.hooks.yaml');
-          rmSync(path, { recursive: true });
-        }
-      },
-    );
+    it('T25: is found as a link, as one that leads nowhere, as a plain file that was one, and as a folder', async () => {
+      const path = join(tree, 'gatehouse.hooks.yaml');
+      writeFileSync(join(tree, 'real'), 'before: x\n');
+      for (const make of [
+        () => symlinkSync('real', path),
+        () => symlinkSync('nothing', path),
+        () => writeFileSync(path, 'real'),
+        () => mkdirSync(path),
+      ]) {
+        make();
+        assert.equal(await findHooksFile(tree), 'gatehouse.hooks.yaml');
+        rmSync(path, { recursive: true });
+      }
+    });
 
     it('T25: is found in the very copy that runs, when it was added after the first look', async () => {
       assert.equal(await findHooksFile(tree), null);

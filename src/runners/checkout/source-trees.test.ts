@@ -6,6 +6,8 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { Clock } from '../../lib/clock.ts';
 import { SourceTrees } from './source-trees.ts';
 
+const commit = (digit: string): string => digit.repeat(40);
+
 describe('Source trees on disk', () => {
   let outer: string;
   let folder: string;
@@ -20,8 +22,6 @@ describe('Source trees on disk', () => {
     trees = new SourceTrees(folder, clock);
   });
   afterEach(() => rmSync(outer, { recursive: true }));
-
-  const commit = (digit: string): string => digit.repeat(40);
 
   function place(source: string, id: string, content = id): Promise<string> {
     now += 1_000;

@@ -5,8 +5,9 @@ import { describe, it } from 'node:test';
 import { until } from '../../../test/support/api-client.ts';
 import { openSystemCalls } from '../sandbox/kernel/system-call.ts';
 import { Children } from './children.ts';
+import { needs } from '../../../test/support/tools.ts';
 
-const NO_LINUX = process.platform === 'linux' ? false : 'the sandbox needs Linux';
+const NO_LINUX = needs('Linux');
 
 describe('the children of a daemon', { skip: NO_LINUX }, () => {
   it('adopts what a program leaves behind, and takes its end', async () => {

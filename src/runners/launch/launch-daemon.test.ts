@@ -8,8 +8,9 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { until } from '../../../test/support/api-client.ts';
 import { processEntry } from '../process/process-table.ts';
+import { needs } from '../../../test/support/tools.ts';
 
-const NO_LINUX = process.platform === 'linux' ? false : 'the sandbox needs Linux';
+const NO_LINUX = needs('Linux');
 const LAUNCH = JSON.stringify(join(import.meta.dirname, 'launch.ts'));
 
 describe('the launches of a daemon', { skip: NO_LINUX }, () => {

@@ -20,8 +20,9 @@ import { CommandNotExecutable, CommandNotFound, SandboxRefused } from './errors.
 import type { Exit } from './children.ts';
 import { openSystemCalls } from '../sandbox/kernel/system-call.ts';
 import { createLauncher, type LaunchRequest } from './launch.ts';
+import { needs } from '../../../test/support/tools.ts';
 
-const NO_LINUX = process.platform === 'linux' ? false : 'the sandbox needs Linux';
+const NO_LINUX = needs('Linux');
 const F_SETFD = 2;
 const launcher = createLauncher();
 

@@ -17,8 +17,9 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import { createLauncher, type Launcher, type LaunchRequest } from './launch.ts';
+import { needs } from '../../../test/support/tools.ts';
 
-const NO_LINUX = process.platform === 'linux' ? false : 'the sandbox needs Linux';
+const NO_LINUX = needs('Linux');
 
 interface Ran {
   readonly exitCode: number | null;

@@ -10,8 +10,9 @@ import { openMachine } from './machine.ts';
 import { mapMemory } from './memory.ts';
 import type { LaunchOrder } from './steps.ts';
 import { ANY_RESULT, CallList, LIST_BYTES } from './records.ts';
+import { needs } from '../../../test/support/tools.ts';
 
-const NO_LINUX = process.platform === 'linux' ? false : 'the sandbox needs Linux';
+const NO_LINUX = needs('Linux');
 const ACCOUNT = process.getuid?.() === 0 ? { uid: 64_123, gid: 64_124 } : null;
 const NO_CALL = 0x7fffn;
 const RECORD_WORDS = 8;

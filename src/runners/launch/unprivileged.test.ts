@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { asService, CAPABILITIES, SERVICE_ID } from '../../../test/support/accounts/capable-daemon.ts';
-import { closedCheckout, NO_ROOT, TEST_ACCOUNT } from '../../../test/support/accounts/job-account.ts';
+import { NO_ROOT, TEST_ACCOUNT } from '../../../test/support/accounts/job-account.ts';
+import { needs } from '../../../test/support/tools.ts';
 
-const NO_LINUX = process.platform === 'linux' ? false : 'the sandbox needs Linux';
+const NO_LINUX = needs('Linux');
 const isRoot = process.getuid?.() === 0;
 
 describe('a sandboxed job of a daemon that is not root', { skip: NO_LINUX }, () => {
@@ -52,7 +53,7 @@ describe('a sandboxed job of a daemon that is not root', { skip: NO_LINUX }, () 
     },
   );
 
-  const skip = NO_ROOT || closedCheckout();
+  const skip = NO_ROOT || needs('a checkout that every account reaches');
   it(
     'T66, T67: becomes another account, from which the account alone keeps files, sockets and signals',
     { skip },

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { isRefusedVariable } from '../../domain/secrets/variable.ts';
 import { childEnvironment } from './environment.ts';
+import { needs } from '../../../test/support/tools.ts';
 
 const HOSTILE = [
   'TF_CLI_ARGS',
@@ -121,7 +122,7 @@ describe('the environment of a job', () => {
       assert.equal(isRefusedVariable(name), false, name);
   });
 
-  it('T18: holds nothing of what the daemon was started with', { skip: process.platform !== 'linux' }, async () => {
+  it('T18: holds nothing of what the daemon was started with', { skip: needs('Linux') }, async () => {
     const runDir = mkdtempSync(join(tmpdir(), 'gatehouse-environment-'));
     const daemon = `
       import { createLauncher } from ${source('../launch/launch.ts')};

@@ -14,7 +14,7 @@ import { processEntry } from './process-table.ts';
 import { supervise, type SuperviseOptions } from './supervise.ts';
 import { findSurvivors } from './tree.ts';
 
-const NO_LINUX = process.platform === 'linux' ? false : 'the sandbox needs Linux';
+const NO_LINUX = needs('Linux');
 
 /** Takes the output as it comes; the answer grows. */
 function take(launched: Launched): { text: string } {

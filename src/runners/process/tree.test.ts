@@ -11,8 +11,9 @@ import { Children } from '../launch/children.ts';
 import { openSystemCalls } from '../sandbox/kernel/system-call.ts';
 import { processEntry } from './process-table.ts';
 import { endTree, findSurvivors, type Leader } from './tree.ts';
+import { needs } from '../../../test/support/tools.ts';
 
-const NO_LINUX = process.platform === 'linux' ? false : 'the process table is that of Linux';
+const NO_LINUX = needs('Linux');
 const dir = mkdtempSync(join(tmpdir(), 'gatehouse-tree-'));
 const started: ChildProcess[] = [];
 let count = 0;

@@ -17,17 +17,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Attacker, startAttacker } from '../../../test/support/attacks/exchange-attacker.ts';
-import {
-  ACCOUNTS,
-  closedCheckout,
-  giveTree,
-  nameOf,
-  NO_ROOT,
-  TEST_ACCOUNT,
-} from '../../../test/support/accounts/job-account.ts';
+import { ACCOUNTS, giveTree, nameOf, NO_ROOT, TEST_ACCOUNT } from '../../../test/support/accounts/job-account.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { findRunDir, makeRunDir, removeRunDir } from '../run-dir.ts';
 import { readRunFile } from './run-files.ts';
+import { needs } from '../../../test/support/tools.ts';
 
 const remove = (run: string): Promise<boolean> => removeRunDir(run, systemClock);
 
@@ -118,7 +112,7 @@ for (const account of ACCOUNTS) {
       assert.deepEqual(readdirSync(runs), []);
     });
 
-    const skip = account === null ? false : closedCheckout();
+    const skip = account === null ? false : needs('a checkout that every account reaches');
     describe('while a process that escaped exchanges folders for links', { skip }, () => {
       const ROUNDS = 8;
       let attacker: Attacker;

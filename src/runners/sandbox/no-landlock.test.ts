@@ -4,9 +4,10 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type LandlockFacts, whyNoLandlock } from './no-landlock.ts';
+import { needs } from '../../../test/support/tools.ts';
 
 const { ENOSYS, EPERM, EACCES, EOPNOTSUPP } = constants.errno;
-const NO_LINUX = process.platform === 'linux' ? false : 'the sandbox needs Linux';
+const NO_LINUX = needs('Linux');
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const NEW: LandlockFacts = { error: ENOSYS, release: '6.8.0-31-generic', modules: null, isFiltered: null };
 const WITH = 'capability,landlock,yama,apparmor';

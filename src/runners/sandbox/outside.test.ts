@@ -7,6 +7,15 @@ import { after, describe, test } from 'node:test';
 import { SYSTEM_FOLDERS } from '../../domain/jobs/writable.ts';
 import { openOutside } from './outside.ts';
 
+function refusal(path: string, kept: readonly string[] = []): string {
+  try {
+    openOutside({ paths: [path], kept }).close();
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  return '';
+}
+
 describe('A directory that an order makes writable', () => {
   const root = mkdtempSync(join(realpathSync(tmpdir()), 'gatehouse-outside-'));
   after(() => rmSync(root, { recursive: true, force: true }));
@@ -15,15 +24,6 @@ describe('A directory that an order makes writable', () => {
     const path = join(root, ...parts);
     mkdirSync(path, { recursive: true });
     return path;
-  }
-
-  function refusal(path: string, kept: readonly string[] = []): string {
-    try {
-      openOutside({ paths: [path], kept }).close();
-    } catch (error) {
-      return error instanceof Error ? error.message : String(error);
-    }
-    return '';
   }
 
   test('A writable directory is opened by its own descriptor, whatever takes its name later', () => {

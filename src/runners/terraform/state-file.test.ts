@@ -103,35 +103,32 @@ test(
   },
 );
 
-test(
-  'A state that changes is handed over each time, half a file is not, and ' + 'what could not be kept comes again',
-  async (t) => {
-    const release = holdProcess();
-    t.after(release);
-    const dir = folder(t);
-    mkdirSync(join(dir, 'tree'));
-    const done = new AbortController();
-    const kept: number[] = [];
-    let refuse = 1;
-    const news = { ring: (): void => undefined };
-    const keep = ({ serial }: State): Promise<void> => {
-      if (serial === 3 && refuse-- > 0) return Promise.reject(new Error('the store is away'));
-      kept.push(serial);
-      news.ring();
-      return Promise.resolve();
-    };
-    const next = (serial: number): Promise<void> => {
-      const seen = new Promise<void>((resolve) => (news.ring = () => kept.includes(serial) && resolve()));
-      writeFileSync(join(dir, 'new'), stateText(serial));
-      renameSync(join(dir, 'new'), join(dir, 'tree', STATE_FILE));
-      return seen;
-    };
-    const watching = await watchState({ runDir: dir, folder: 'tree' }, systemClock, keep, done.signal);
-    await next(1);
-    writeFileSync(join(dir, 'tree', STATE_FILE), '{"serial":2,');
-    await next(3);
-    done.abort();
-    await watching.ended;
-    assert.deepEqual(kept, [1, 3]);
-  },
-);
+test('A state that changes is handed over each time, half a file is not, and what could not be kept comes again', async (t) => {
+  const release = holdProcess();
+  t.after(release);
+  const dir = folder(t);
+  mkdirSync(join(dir, 'tree'));
+  const done = new AbortController();
+  const kept: number[] = [];
+  let refuse = 1;
+  const news = { ring: (): void => undefined };
+  const keep = ({ serial }: State): Promise<void> => {
+    if (serial === 3 && refuse-- > 0) return Promise.reject(new Error('the store is away'));
+    kept.push(serial);
+    news.ring();
+    return Promise.resolve();
+  };
+  const next = (serial: number): Promise<void> => {
+    const seen = new Promise<void>((resolve) => (news.ring = () => kept.includes(serial) && resolve()));
+    writeFileSync(join(dir, 'new'), stateText(serial));
+    renameSync(join(dir, 'new'), join(dir, 'tree', STATE_FILE));
+    return seen;
+  };
+  const watching = await watchState({ runDir: dir, folder: 'tree' }, systemClock, keep, done.signal);
+  await next(1);
+  writeFileSync(join(dir, 'tree', STATE_FILE), '{"serial":2,');
+  await next(3);
+  done.abort();
+  await watching.ended;
+  assert.deepEqual(kept, [1, 3]);
+});

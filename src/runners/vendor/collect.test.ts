@@ -18,6 +18,17 @@ let dir: string;
 let made: string;
 let files: VendoredFiles;
 
+async function collected(plugins = false, limits = COLLECT_LIMITS): Promise<Collected> {
+  await using from = await openOwnFolder(made);
+  const { signal } = new AbortController();
+  return await collect(from, await files.stage(JOB), { plugins, signal, limits });
+}
+
+async function refused(limits: Partial<typeof COLLECT_LIMITS>, message: RegExp): Promise<void> {
+  await assert.rejects(collected(false, { ...COLLECT_LIMITS, ...limits }), message);
+  await files.unstage(JOB);
+}
+
 describe('A vendor job', () => {
   beforeEach(() => {
     dir = realpathSync(mkdtempSync(join(tmpdir(), 'gatehouse-vendor-')));
@@ -26,17 +37,6 @@ describe('A vendor job', () => {
     files = new VendoredFiles(dir, null, systemClock);
   });
   afterEach(() => rmSync(dir, { recursive: true, force: true }));
-
-  async function collected(plugins = false, limits = COLLECT_LIMITS): Promise<Collected> {
-    await using from = await openOwnFolder(made);
-    const { signal } = new AbortController();
-    return await collect(from, await files.stage(JOB), { plugins, signal, limits });
-  }
-
-  async function refused(limits: Partial<typeof COLLECT_LIMITS>, message: RegExp): Promise<void> {
-    await assert.rejects(collected(false, { ...COLLECT_LIMITS, ...limits }), message);
-    await files.unstage(JOB);
-  }
 
   describe('what a vendor job has fetched', () => {
     it('is copied with its links; code that runs on the machine of the daemon only if it is allowed', async () => {

@@ -5,14 +5,11 @@ import { describeWorkflowFigures, runWorkflowKills } from '../../night/chaos/wor
 
 const KILLS = 20;
 
-test(
-  `F01: over ${KILLS} kills of the daemon under running workflows no step is lost ` + `and none starts twice`,
-  async (t) => {
-    const seed = chosenSeed();
-    t.diagnostic(`CHAOS_SEED=${seed}`);
-    const { violations, figures } = await runWorkflowKills(t, { postgres: false, daemons: 1, kills: KILLS, seed });
-    t.diagnostic(describeWorkflowFigures(figures));
-    assert.deepEqual(violations, []);
-    assert.ok(figures.runs > 1 && figures.interrupted > 0, 'there were runs, and the kills met them');
-  },
-);
+test(`F01: over ${KILLS} kills of the daemon under running workflows no step is lost and none starts twice`, async (t) => {
+  const seed = chosenSeed();
+  t.diagnostic(`CHAOS_SEED=${seed}`);
+  const { violations, figures } = await runWorkflowKills(t, { postgres: false, daemons: 1, kills: KILLS, seed });
+  t.diagnostic(describeWorkflowFigures(figures));
+  assert.deepEqual(violations, []);
+  assert.ok(figures.runs > 1 && figures.interrupted > 0, 'there were runs, and the kills met them');
+});

@@ -33,28 +33,25 @@ function startDemo(t: TestContext, args: readonly string[]): Started {
   return { demo, folder, errors: () => errors };
 }
 
-test(
-  'point 40: The demo shows the sign-in page; interrupted, it ends its daemon and ' + 'takes its directory away',
-  async (t) => {
-    const { demo, folder, errors } = startDemo(t, []);
-    const ended = once(demo, 'exit');
-    let web = '';
-    for await (const line of createInterface({ input: demo.stdout })) {
-      const [, ready] = /ready on (http:\S+)/.exec(line) ?? [];
-      if (ready !== undefined) {
-        web = ready;
-        const page = await fetch(web);
-        assert.equal(page.status, 401);
-        assert.match(await page.text(), /<form method="post" action="\/login"[^]*name="token"/);
-      }
-      // In the middle of a job, and to the whole group, as a terminal does.
-      if (line.includes('step 1 of 3')) process.kill(-(demo.pid ?? assert.fail('it has no pid')), 'SIGINT');
+test('point 40: The demo shows the sign-in page; interrupted, it ends its daemon and takes its directory away', async (t) => {
+  const { demo, folder, errors } = startDemo(t, []);
+  const ended = once(demo, 'exit');
+  let web = '';
+  for await (const line of createInterface({ input: demo.stdout })) {
+    const [, ready] = /ready on (http:\S+)/.exec(line) ?? [];
+    if (ready !== undefined) {
+      web = ready;
+      const page = await fetch(web);
+      assert.equal(page.status, 401);
+      assert.match(await page.text(), /<form method="post" action="\/login"[^]*name="token"/);
     }
-    assert.deepEqual(await ended, [130, null], errors());
-    assert.deepEqual(readdirSync(folder), []);
-    await assert.rejects(fetch(`${web}/api/v1/whoami`), TypeError, 'the port is closed');
-  },
-);
+    // In the middle of a job, and to the whole group, as a terminal does.
+    if (line.includes('step 1 of 3')) process.kill(-(demo.pid ?? assert.fail('it has no pid')), 'SIGINT');
+  }
+  assert.deepEqual(await ended, [130, null], errors());
+  assert.deepEqual(readdirSync(folder), []);
+  await assert.rejects(fetch(`${web}/api/v1/whoami`), TypeError, 'the port is closed');
+});
 
 test(
   'The demo with --keep applies an approved plan and leaves a daemon that removes its directory at its end',

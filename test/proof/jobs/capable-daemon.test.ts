@@ -17,7 +17,7 @@ import {
   openCapableFixture,
   SERVICE_ID,
 } from '../../support/accounts/capable-daemon.ts';
-import { closedCheckout, NO_ROOT } from '../../support/accounts/job-account.ts';
+import { NO_ROOT } from '../../support/accounts/job-account.ts';
 import { until } from '../../support/api-client.ts';
 import { Objects } from '../../support/attacks/hostile/objects.ts';
 import { HostileServer } from '../../support/attacks/hostile/server.ts';
@@ -54,7 +54,7 @@ function capabilities(status: string): string[] {
 /** The last one has left the session, with an empty environment. */
 const ESCAPING = 'setsid sleep 300 & sleep 301 & env -i setsid sh -c "sleep 302 & exit"; echo up; wait';
 
-const skip = NO_ROOT || closedCheckout();
+const skip = NO_ROOT || needs('a checkout that every account reaches');
 
 /** Jobs above a bound of 50 processes and 128 MiB. What processes share counts once. */
 const BEYOND = [

@@ -10,8 +10,9 @@ import { createGuard, type Guard } from '../../../src/runners/process/guard.ts';
 import type { Watched } from '../../../src/runners/process/guard-protocol.ts';
 import { processEntry } from '../../../src/runners/process/process-table.ts';
 import { endTree, findSurvivors, type Leader } from '../../../src/runners/process/tree.ts';
+import { needs } from '../../support/tools.ts';
 
-const NO_LINUX = process.platform === 'linux' ? false : 'the process table is that of Linux';
+const NO_LINUX = needs('Linux');
 /** The guard gives a tree 10 s from SIGTERM to SIGKILL: what is gone before that took the SIGTERM. */
 const BEFORE_KILL_MS = 9_000;
 let count = 0;

@@ -4,14 +4,15 @@ import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { findJobAccount, isRoot } from '../../../src/config/job-account.ts';
+import { findJobAccount } from '../../../src/config/job-account.ts';
 import type { DoctorEntry } from '../../../src/doctor/entry.ts';
 import { until } from '../../support/api-client.ts';
 import { NotReady } from '../../support/daemon.ts';
 import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
 import { linesOf } from '../../support/infrastructure.ts';
+import { needs } from '../../support/tools.ts';
 
-const NO_ROOT = isRoot() ? false : 'needs root to become another account';
+const NO_ROOT = needs('root');
 
 async function output(fixture: Fixture, id: string): Promise<string> {
   return (await linesOf(fixture, id)).join('\n');

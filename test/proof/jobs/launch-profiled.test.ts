@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { createLauncher, type LaunchRequest } from '../../../src/runners/launch/launch.ts';
+import { needs } from '../../support/tools.ts';
 
-describe('the launcher', { skip: process.platform !== 'linux' && 'the sandbox needs Linux' }, () => {
+describe('the launcher', { skip: needs('Linux') }, () => {
   it('starts tools while the profiler sends its signal to this process', async (t) => {
     const dir = realpathSync(mkdtempSync(join(tmpdir(), 'gatehouse-launch-')));
     t.after(() => rmSync(dir, { recursive: true }));

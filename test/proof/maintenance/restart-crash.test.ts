@@ -9,6 +9,7 @@ import { type Api, type ApiAnswer, until } from '../../support/api-client.ts';
 import { NotReady } from '../../support/daemon.ts';
 import { openFixture } from '../../support/fixtures/installation.ts';
 import { copyProgram } from '../../support/restart/program-copy.ts';
+import { needs } from '../../support/tools.ts';
 
 interface Restart {
   readonly state: string;
@@ -22,7 +23,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-const NO_ROOT = process.getuid?.() === 0 ? false : 'this test gives a file to another user, which only root may do';
+const NO_ROOT = needs('root');
 const ANOTHER_USER = 4242;
 /** A trial starts the program three times, and the daemon reads all files of it three times. */
 const RESTART_LIMIT_MS = 120_000;

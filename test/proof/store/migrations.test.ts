@@ -79,32 +79,29 @@ async function schemaOf({ location }: TestDatabase): Promise<string[]> {
 
 for (const engine of ENGINES) {
   describe(`Migrations of ${engine.name}`, () => {
-    test(
-      'F31: a kill between statements leaves nothing of the new schema, ' + 'and the next start makes all of it',
-      async (t) => {
-        const [whole, ...killed] = await Promise.all(Array.from({ length: 1 + KILLERS }, () => engine.createEmpty()));
-        t.after(() => Promise.all([whole!, ...killed].map((each) => each.remove())));
-        const empty = await schemaOf(whole!);
-        await whole!.open();
-        const complete = await schemaOf(whole!);
-        const points = killPoints(migrationsOf(engine));
-        const oldOnes = Math.ceil((migrationsOf(engine).length - NEWEST) / OLD_STEP);
-        assert.ok(points.length > oldOnes + NEWEST, 'the files were not split into their statements');
-        const left = points.values();
-        const killAll = async (database: TestDatabase): Promise<void> => {
-          for (const count of left) {
-            const { signal, stderr } = await startChild('migrate', { location: database.location, count }).ended;
-            assert.equal(signal, 'SIGKILL', stderr);
-            assert.deepEqual(await schemaOf(database), empty, `after ${count} statements`);
-          }
-          const store = await database.open();
-          assert.deepEqual(await store.dialect.integrity(store.db), []);
-          assert.deepEqual(await schemaOf(database), complete);
-          await enqueue(store);
-        };
-        await Promise.all(killed.map(killAll));
-      },
-    );
+    test('F31: a kill between statements leaves nothing of the new schema, and the next start makes all of it', async (t) => {
+      const [whole, ...killed] = await Promise.all(Array.from({ length: 1 + KILLERS }, () => engine.createEmpty()));
+      t.after(() => Promise.all([whole!, ...killed].map((each) => each.remove())));
+      const empty = await schemaOf(whole!);
+      await whole!.open();
+      const complete = await schemaOf(whole!);
+      const points = killPoints(migrationsOf(engine));
+      const oldOnes = Math.ceil((migrationsOf(engine).length - NEWEST) / OLD_STEP);
+      assert.ok(points.length > oldOnes + NEWEST, 'the files were not split into their statements');
+      const left = points.values();
+      const killAll = async (database: TestDatabase): Promise<void> => {
+        for (const count of left) {
+          const { signal, stderr } = await startChild('migrate', { location: database.location, count }).ended;
+          assert.equal(signal, 'SIGKILL', stderr);
+          assert.deepEqual(await schemaOf(database), empty, `after ${count} statements`);
+        }
+        const store = await database.open();
+        assert.deepEqual(await store.dialect.integrity(store.db), []);
+        assert.deepEqual(await schemaOf(database), complete);
+        await enqueue(store);
+      };
+      await Promise.all(killed.map(killAll));
+    });
 
     test('A migration that fails leaves the schema that was there', async (t) => {
       const database = await engine.createEmpty();

@@ -27,40 +27,37 @@ async function rowIds(store: Store): Promise<Set<string>> {
 }
 
 describe('Several processes on one SQLite file', () => {
-  test(
-    'F04, F05: four that queue and claim meet no busy error and no job twice, ' + 'also while another only reads',
-    async (t) => {
-      const database = await SQLITE!.create();
-      t.after(() => database.remove());
-      const store = await database.open();
-      const reader = new DatabaseSync(fileOf(database), { readOnly: true });
-      try {
-        // A snapshot that stays open keeps the log from being emptied for as long as it lasts.
-        reader.exec('begin');
-        reader.prepare('select count(*) from jobs').get();
-        const answer = await Promise.all(
-          Array.from({ length: CLAIMERS }, (_, n) =>
-            runChild('claim', { location: database.location, name: `dmn_${n}`, count: ROUNDS }),
-          ),
-        );
-        const claimed = answer.flatMap((each) => each['claimed'] as string[]);
-        assert.deepEqual(
-          answer.flatMap((each) => each['errors']),
-          [],
-        );
-        assert.equal(new Set(claimed).size, claimed.length, 'a job was claimed twice');
-        assert.equal(claimed.length, CLAIMERS * ROUNDS);
-        assert.deepEqual(await verifyLedger(store.db, TEST_RING), {
-          chains: 1,
-          rows: CLAIMERS * ROUNDS,
-          faults: [],
-          unkeyed: 0,
-        });
-      } finally {
-        reader.close();
-      }
-    },
-  );
+  test('F04, F05: four that queue and claim meet no busy error and no job twice, also while another only reads', async (t) => {
+    const database = await SQLITE!.create();
+    t.after(() => database.remove());
+    const store = await database.open();
+    const reader = new DatabaseSync(fileOf(database), { readOnly: true });
+    try {
+      // A snapshot that stays open keeps the log from being emptied for as long as it lasts.
+      reader.exec('begin');
+      reader.prepare('select count(*) from jobs').get();
+      const answer = await Promise.all(
+        Array.from({ length: CLAIMERS }, (_, n) =>
+          runChild('claim', { location: database.location, name: `dmn_${n}`, count: ROUNDS }),
+        ),
+      );
+      const claimed = answer.flatMap((each) => each['claimed'] as string[]);
+      assert.deepEqual(
+        answer.flatMap((each) => each['errors']),
+        [],
+      );
+      assert.equal(new Set(claimed).size, claimed.length, 'a job was claimed twice');
+      assert.equal(claimed.length, CLAIMERS * ROUNDS);
+      assert.deepEqual(await verifyLedger(store.db, TEST_RING), {
+        chains: 1,
+        rows: CLAIMERS * ROUNDS,
+        faults: [],
+        unkeyed: 0,
+      });
+    } finally {
+      reader.close();
+    }
+  });
 
   test('F05: the log that grew behind a long reader is cut back once the reader has ended', async (t) => {
     const database = await SQLITE!.create();
@@ -103,35 +100,32 @@ describe('Several processes on one SQLite file', () => {
 
 describe('A writer that is killed at any moment', () => {
   for (const engine of ENGINES) {
-    test(
-      `F01: loses nothing on ${engine.name} that it had acknowledged, ` + `and leaves sound data and a sound ledger`,
-      async (t) => {
-        const database = await engine.create();
-        t.after(() => database.remove());
-        const acknowledged = new Set<string>();
-        for (let kill = 0; kill < KILLS[engine.name]; kill += 1) {
-          const child = startChild('write', { location: database.location, name: `dmn_${kill}` });
-          // Different moments: after the first answer, in the middle of a group, behind a checkpoint.
-          const enough = acknowledged.size + 1 + ((kill * 37) % 400);
-          for await (const { id } of child.said) {
-            acknowledged.add(String(id));
-            if (acknowledged.size === enough) child.kill();
-          }
-          const { signal, stderr } = await child.ended;
-          assert.equal(signal, 'SIGKILL', stderr);
+    test(`F01: loses nothing on ${engine.name} that it had acknowledged, and leaves sound data and a sound ledger`, async (t) => {
+      const database = await engine.create();
+      t.after(() => database.remove());
+      const acknowledged = new Set<string>();
+      for (let kill = 0; kill < KILLS[engine.name]; kill += 1) {
+        const child = startChild('write', { location: database.location, name: `dmn_${kill}` });
+        // Different moments: after the first answer, in the middle of a group, behind a checkpoint.
+        const enough = acknowledged.size + 1 + ((kill * 37) % 400);
+        for await (const { id } of child.said) {
+          acknowledged.add(String(id));
+          if (acknowledged.size === enough) child.kill();
         }
-        const store = await database.open();
-        const kept = await rowIds(store);
-        assert.deepEqual(
-          [...acknowledged].filter((id) => !kept.has(id)),
-          [],
-        );
-        assert.deepEqual(await store.dialect.integrity(store.db), []);
-        const verdict = await verifyLedger(store.db, TEST_RING);
-        assert.deepEqual(verdict.faults, []);
-        assert.equal(verdict.rows, kept.size, 'a job without its ledger row, or a row without its job');
-      },
-    );
+        const { signal, stderr } = await child.ended;
+        assert.equal(signal, 'SIGKILL', stderr);
+      }
+      const store = await database.open();
+      const kept = await rowIds(store);
+      assert.deepEqual(
+        [...acknowledged].filter((id) => !kept.has(id)),
+        [],
+      );
+      assert.deepEqual(await store.dialect.integrity(store.db), []);
+      const verdict = await verifyLedger(store.db, TEST_RING);
+      assert.deepEqual(verdict.faults, []);
+      assert.equal(verdict.rows, kept.size, 'a job without its ledger row, or a row without its job');
+    });
   }
 });
 

@@ -1,13 +1,14 @@
 /** Accounts for tests of jobs that run as another account. No account of the machine has to have these numbers. */
 import { execFileSync } from 'node:child_process';
 import type { AccountIds } from '../../../src/domain/jobs/account.ts';
+import { needs } from '../tools.ts';
 
 export const TEST_ACCOUNT: AccountIds = { uid: 64_123, gid: 64_124 };
 
 const IS_ROOT = process.platform === 'linux' && process.getuid?.() === 0;
 
 /** For `skip`: false where this process may become another account. */
-export const NO_ROOT: string | false = IS_ROOT ? false : 'needs root to become another account';
+export const NO_ROOT = needs('Linux', 'root');
 
 /** The accounts for which a test of files is run: null is the account of the test itself. */
 export const ACCOUNTS: readonly (AccountIds | null)[] = IS_ROOT ? [null, TEST_ACCOUNT] : [null];
@@ -19,15 +20,4 @@ export function nameOf(account: AccountIds | null): string {
 /** Gives a tree to the account, links themselves included. */
 export function giveTree(path: string, account: AccountIds | null): void {
   if (account !== null) execFileSync('chown', ['-Rh', `${account.uid}:${account.gid}`, path]);
-}
-
-/** A checkout below a closed home cannot be run by another account. For `skip`. */
-export function closedCheckout(): string | false {
-  const probe = ['--reuid=65534', '--regid=65534', '--clear-groups', 'test', '-r', import.meta.filename];
-  try {
-    execFileSync('setpriv', probe, { stdio: 'ignore' });
-    return false;
-  } catch {
-    return 'other accounts cannot read this checkout';
-  }
 }

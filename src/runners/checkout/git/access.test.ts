@@ -18,6 +18,9 @@ import { fetchGit } from './git.ts';
 import { reachOf } from './access.ts';
 import { collect, type Git, runGit } from './process.ts';
 
+const portsOf = async (url: string): Promise<SandboxPolicy['connectPorts']> =>
+  (await reachOf(url, DEFAULT_PATH)).connectPorts;
+
 describe('Access to a repository', () => {
   let base: string;
   let launcher: Launcher;
@@ -35,9 +38,6 @@ describe('Access to a repository', () => {
     mkdirSync(path);
     return path;
   }
-
-  const portsOf = async (url: string): Promise<SandboxPolicy['connectPorts']> =>
-    (await reachOf(url, DEFAULT_PATH)).connectPorts;
 
   /** An ssh that only prints its configuration. */
   function sshThatSays(...lines: string[]): string {
@@ -140,7 +140,7 @@ describe('Access to a repository', () => {
 
     it(
       'T70: works as the account of jobs where the service is root, in a folder that is gone afterwards',
-      { skip: process.getuid?.() === 0 ? needs('git') : 'needs root to become somebody' },
+      { skip: needs('git', 'root') },
       async () => {
         const server = await new HostileServer().listen();
         const objects = new Objects();

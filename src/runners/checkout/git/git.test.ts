@@ -17,6 +17,16 @@ import { GIT_PROTOCOLS } from './url.ts';
 const LIMITS: FetchLimits = { ...FETCH_LIMITS, timeoutMs: 30_000 };
 const FROM_FILES = [...GIT_PROTOCOLS, 'file'];
 
+const refusal =
+  (words: RegExp) =>
+  (error: unknown): boolean =>
+    error instanceof Failure && words.test(error.message);
+
+/** What a payload that ran has left behind. */
+function traced(): string[] {
+  return fs.readdirSync('/tmp').filter((name) => MARKER.endsWith(name));
+}
+
 describe('A repository that git reads', () => {
   let base: string;
   let launcher: Launcher;
@@ -50,11 +60,6 @@ describe('A repository that git reads', () => {
       protocols: FROM_FILES,
     });
   }
-
-  const refusal =
-    (words: RegExp) =>
-    (error: unknown): boolean =>
-      error instanceof Failure && words.test(error.message);
 
   describe('a git source', { skip: needs('git') }, () => {
     it('is fetched as the files of one commit, with no trace of git', async () => {
@@ -201,11 +206,6 @@ describe('A repository that git reads', () => {
       assert.ok(cleaned('x'.repeat(10_000)).length < 600);
     });
   });
-
-  /** What a payload that ran has left behind. */
-  function traced(): string[] {
-    return fs.readdirSync('/tmp').filter((name) => MARKER.endsWith(name));
-  }
 
   describe('T22: a URL that was not refused when it was written', () => {
     it(

@@ -7,6 +7,15 @@ import { systemClock } from '../../../lib/clock.ts';
 import { LEFTOVER_MS } from '../../checkout/erase.ts';
 import { KeptInits, keptInitsDir } from './kept-inits.ts';
 
+const jobId = (number: number): string => `job_${String(number).padStart(26, '0')}`;
+
+async function keep(inits: KeptInits, workspace: string, number: number, bytes = 10): Promise<void> {
+  const { files } = await inits.stage(jobId(number));
+  writeFileSync(join(files, 'x'), String(number));
+  const manifest = { key: `key ${number}`, digest: 'd', bytes, made_at: number, job_id: jobId(number) };
+  await inits.settle(workspace, manifest);
+}
+
 describe('Kept inits on disk', () => {
   let dir: string;
   let folder: string;
@@ -15,15 +24,6 @@ describe('Kept inits on disk', () => {
     folder = keptInitsDir(dir);
   });
   afterEach(() => rmSync(dir, { recursive: true, force: true }));
-
-  const jobId = (number: number): string => `job_${String(number).padStart(26, '0')}`;
-
-  async function keep(inits: KeptInits, workspace: string, number: number, bytes = 10): Promise<void> {
-    const { files } = await inits.stage(jobId(number));
-    writeFileSync(join(files, 'x'), String(number));
-    const manifest = { key: `key ${number}`, digest: 'd', bytes, made_at: number, job_id: jobId(number) };
-    await inits.settle(workspace, manifest);
-  }
 
   describe('KeptInits', () => {
     it('has the newest of a workspace, for the key that it was made with', async () => {
