@@ -47,6 +47,8 @@ const TEST_TOOLS = {
   curl: onPath('curl'),
   git: onPath('git'),
   npm: onPath('npm'),
+  dash: onPath('dash'),
+  busybox: onPath('busybox'),
   zsh: onPath('zsh'),
   fish: onPath('fish'),
   groff: { ...onPath('groff'), debianPackage: 'groff-base' },
