@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
-import { existsSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
+import { openSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text as textOf } from 'node:stream/consumers';
+import type { DemoFolders } from './demo-folders.ts';
 import type { Phone } from './demo-phone.ts';
+import { answered, DemoError, sentenceOf, within } from './demo-wait.ts';
 
 /** The daemon of the demo: how it is started and called. */
 
@@ -11,6 +13,8 @@ const SVC = join(import.meta.dirname, '..', 'bin', 'svc');
 const DAEMON = join(import.meta.dirname, 'demo-daemon');
 const READY_LIMIT_MS = 60_000;
 const JOB_LIMIT_MS = 60_000;
+/** Of a verb of the command line, which is a program that has to start. */
+const VERB_LIMIT_MS = 60_000;
 /** Of a single request. */
 export const ANSWER_LIMIT_MS = 60_000;
 /** The settings of a real installation, such as its database, do not apply to the demo. */
@@ -22,8 +26,10 @@ interface Ready {
   readonly pid: number;
 }
 
-interface Envelope<T> {
-  readonly data: T;
+/** Has one of the two. */
+interface Envelope {
+  readonly data?: unknown;
+  readonly error?: { readonly message: string };
 }
 
 export interface JobEnd {
@@ -33,10 +39,7 @@ export interface JobEnd {
 
 /** What is there to be taken away again, as it comes. */
 export interface Held {
-  readonly folder: string;
-  readonly dataDir: string;
-  /** The one of the daemon's jobs. */
-  readonly runsDir: string;
+  readonly folders: DemoFolders;
   /** The daemon and the verbs of the command line that are under way. */
   readonly running: Set<ChildProcess>;
   phone?: Phone;
@@ -49,6 +52,8 @@ export interface Demo {
   readonly ready: Ready;
   readonly phone: Phone;
   readonly token: string;
+  /** Else jobs are privileged. */
+  readonly isSandboxed: boolean;
 }
 
 export function say(text: string): void {
@@ -59,33 +64,35 @@ export function say(text: string): void {
  * In its own process group: a signal of the terminal is for the demo, which ends the others in order.
  */
 function start(held: Held, program: string, args: readonly string[], options: SpawnOptions): ChildProcess {
-  if (held.over) throw new Error('the demo is over');
+  if (held.over) throw new DemoError('the demo is over');
   const child = spawn(program, args, { ...options, detached: true });
   held.running.add(child);
-  child.once('exit', () => held.running.delete(child));
+  // One of the two comes: the error of a program that cannot be started, whose output is empty then.
+  for (const end of ['exit', 'error'] as const) child.once(end, () => held.running.delete(child));
   return child;
 }
 
-/** Jobs of root run as another account, which may not get through the folder that TMPDIR names. */
-export function ownRunsDir(folder: string): string {
-  return process.getuid?.() === 0 ? mkdtempSync('/tmp/gatehouse-demo-runs-') : join(folder, 'runs');
+/** The started daemon. */
+interface Daemon {
+  readonly ready: Ready;
+  /** Rejects when the daemon ends. */
+  readonly ended: Promise<never>;
 }
 
 /**
  * Starts it with this search path; `held` has its process from then on, whether it gets ready or not. The daemon
  * removes the directories of `held` when it ends.
  */
-export async function startDaemon(held: Held, phone: Phone, path = process.env['PATH']): Promise<Ready> {
-  const log = join(held.folder, 'daemon.log');
-  const logFd = openSync(log, 'a', 0o600);
+export async function startDaemon(held: Held, phone: Phone, path: string): Promise<Daemon> {
+  const { folders } = held;
   const args = [
-    held.folder,
-    held.runsDir,
+    folders.own,
+    folders.open,
     'serve',
     '--data-dir',
-    held.dataDir,
+    folders.data,
     '--runs-dir',
-    held.runsDir,
+    folders.runs,
     '--web-addr',
     '127.0.0.1:0',
     '--ingress-addr',
@@ -96,34 +103,39 @@ export async function startDaemon(held: Held, phone: Phone, path = process.env['
     'json',
   ];
   const env = { ...ENVIRONMENT, PATH: path, SVC_NOTIFY: phone.url };
-  const child = start(held, DAEMON, args, { stdio: ['ignore', 'pipe', logFd], env });
-  return new Promise<Ready>((resolve, reject) => {
-    createInterface({ input: child.stdout ?? process.stdin }).once('line', (line) => {
-      const answer = JSON.parse(line) as Envelope<Ready | undefined>;
-      if (answer.data === undefined) reject(new Error(`the daemon did not start: ${line}`));
-      else resolve(answer.data);
-    });
-    // The log is removed with its folder.
-    child.once('exit', (code) => reject(new Error(`the daemon ended with ${code}; its log:\n${textOfFile(log)}`)));
-    AbortSignal.timeout(READY_LIMIT_MS).addEventListener('abort', () =>
-      reject(new Error('the daemon was not ready within a minute')),
-    );
+  const child = start(held, DAEMON, args, { stdio: ['ignore', 'pipe', openSync(folders.log, 'a', 0o600)], env });
+  const ended = new Promise<never>((_resolve, reject) => {
+    child.once('exit', (code) => reject(new DemoError(`the daemon ended with ${code}`)));
+    child.once('error', (error) => reject(new DemoError(`the daemon cannot be started: ${sentenceOf(error)}`)));
   });
+  // It counts only while something waits for it.
+  ended.catch(() => undefined);
+  const line = new Promise<string>((resolve) => {
+    createInterface({ input: child.stdout ?? process.stdin }).once('line', resolve);
+  });
+  const first = await within(Promise.race([line, ended]), READY_LIMIT_MS, 'the address of the daemon');
+  return { ready: dataOf('the daemon', first) as Ready, ended };
 }
 
-function textOfFile(path: string): string {
-  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+/** Of what a program printed as its envelope. */
+function dataOf(what: string, printed: string): unknown {
+  let envelope: Envelope;
+  try {
+    envelope = JSON.parse(printed) as Envelope;
+  } catch {
+    throw new DemoError(`${what} printed no answer${printed === '' ? '' : `, but: ${printed}`}`);
+  }
+  if (envelope.data === undefined) throw new DemoError(`${what} answered: ${envelope.error?.message ?? printed}`);
+  return envelope.data;
 }
 
-/** Runs a verb of the command line and answers the data of its envelope. */
-export async function svc<T>(held: Held, ...args: string[]): Promise<T> {
-  const child = start(held, SVC, [...args, '--data-dir', held.dataDir, '--output', 'json'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: ENVIRONMENT,
-  });
-  const answer = JSON.parse(await textOf(child.stdout ?? process.stdin)) as Envelope<T | undefined>;
-  if (answer.data === undefined) throw new Error(`svc ${args[0]} ${args[1]}: ${JSON.stringify(answer)}`);
-  return answer.data;
+/** Runs a verb of the command line, of two words, and answers the data of its envelope. */
+export async function svc<T>(held: Held, area: string, verb: string, ...args: string[]): Promise<T> {
+  const words = [area, verb, '--data-dir', held.folders.data, '--output', 'json', ...args];
+  const child = start(held, SVC, words, { stdio: ['ignore', 'pipe', 'inherit'], env: ENVIRONMENT });
+  const what = `svc ${area} ${verb}`;
+  const output = textOf(child.stdout ?? process.stdin);
+  return dataOf(what, await within(output, VERB_LIMIT_MS, `the output of ${what}`)) as T;
 }
 
 /** Asks the API, with a POST where there is a body, and answers the data of its envelope. */
@@ -131,37 +143,49 @@ export async function api<T>({ ready, token }: Pick<Demo, 'ready' | 'token'>, pa
   return read<T>(`${ready.web_url}/api/v1${path}`, { authorization: `Bearer ${token}` }, body);
 }
 
-export async function read<T>(url: string, headers: Record<string, string>, body?: object): Promise<T> {
-  const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
+export function read<T>(url: string, headers: Record<string, string>, body?: object): Promise<T> {
   const sent =
     body === undefined
       ? { headers }
       : { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) };
-  const answer = await fetch(url, { ...sent, signal });
-  if (!answer.ok) throw new Error(`the request answered ${answer.status}: ${await answer.text()}`);
-  return ((await answer.json()) as Envelope<T>).data;
+  // The path of a webhook is a secret.
+  const what = new URL(url).pathname.replace(/^(\/hook\/).*/, '$1…');
+  return answered(`the answer of ${what}`, ANSWER_LIMIT_MS, async (signal) => {
+    const answer = await fetch(url, { ...sent, signal });
+    return dataOf(what, await answer.text()) as T;
+  });
 }
 
 /** Prints the log lines of the stream as they come; answers the data of its last event. */
-export async function follow({ ready, token }: Demo, jobId: string): Promise<JobEnd> {
-  const url = `${ready.web_url}/api/v1/jobs/${jobId}/stream`;
-  const response = await fetch(url, {
-    headers: { authorization: `Bearer ${token}` },
-    signal: AbortSignal.timeout(JOB_LIMIT_MS),
-  });
-  if (!response.ok || response.body === null)
-    throw new Error(`the stream answered ${response.status}: ${await response.text()}`);
-  let buffer = '';
-  for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
-    const blocks = (buffer + text).split('\n\n');
-    buffer = blocks.pop() ?? '';
-    for (const block of blocks) {
-      const event = /^event: (.*)$/m.exec(block)?.[1];
-      const data = /^data: (.*)$/m.exec(block)?.[1] ?? '{}';
-      if (event === 'end') return JSON.parse(data) as JobEnd;
-      if (event === 'log') say(`   | ${(JSON.parse(data) as { text: string }).text}`);
-      if (event === 'state') say(`   . ${(JSON.parse(data) as { state: string }).state}`);
+export function follow({ ready, token }: Demo, jobId: string): Promise<JobEnd> {
+  return answered(`the end of ${jobId}`, JOB_LIMIT_MS, async (signal) => {
+    const url = `${ready.web_url}/api/v1/jobs/${jobId}/stream`;
+    const response = await fetch(url, { headers: { authorization: `Bearer ${token}` }, signal });
+    if (!response.ok || response.body === null)
+      throw new DemoError(`the stream of ${jobId} answered ${response.status}: ${await response.text()}`);
+    let buffer = '';
+    for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
+      const blocks = (buffer + text).split('\n\n');
+      buffer = blocks.pop() ?? '';
+      const end = blocks.map(show).find((each) => each !== null);
+      if (end !== undefined) return requireSuccess(jobId, end);
     }
-  }
-  throw new Error('the stream ended before the job did');
+    throw new DemoError(`the stream of ${jobId} ended before the job did`);
+  });
+}
+
+/** Prints an event of the stream of a job; answers the end of the job, which is its last event. */
+function show(block: string): JobEnd | null {
+  const event = /^event: (.*)$/m.exec(block)?.[1];
+  const data = /^data: (.*)$/m.exec(block)?.[1] ?? '{}';
+  if (event === 'end') return JSON.parse(data) as JobEnd;
+  if (event === 'log') say(`   | ${(JSON.parse(data) as { text: string }).text}`);
+  if (event === 'state') say(`   . ${(JSON.parse(data) as { state: string }).state}`);
+  return null;
+}
+
+/** What follows in the story depends on the job. */
+function requireSuccess(jobId: string, end: JobEnd): JobEnd {
+  if (end.state === 'succeeded') return end;
+  throw new DemoError(`${jobId} ${end.state}; its lines above give the reason`);
 }
