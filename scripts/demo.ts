@@ -8,6 +8,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { agree, expect } from './demo-agree.ts';
 import { clear, lastLines } from './demo-clear.ts';
 import { makeFolders } from './demo-folders.ts';
@@ -21,6 +22,8 @@ import { changeInfrastructure, findTool } from './demo-workspace.ts';
 const EXIT_INTERRUPTED = 130;
 /** Of a listener on loopback. */
 const LISTEN_LIMIT_MS = 10_000;
+/** A daemon that dies breaks its connections first: its end is the better reason, where it comes within this. */
+const DEATH_LIMIT_MS = 2_000;
 const COMMAND = [
   '/bin/sh',
   '-c',
@@ -108,7 +111,12 @@ async function perform(held: Held, keep: boolean): Promise<number> {
   const phone = (held.phone = await within(openPhone(), LISTEN_LIMIT_MS, 'the port of the phone'));
   const tool = findTool(held.folders);
   const { ready, ended } = await startDaemon(held, phone, tool.path);
-  return Promise.race([ended, tell({ held, phone, ready }, tool.name, keep)]);
+  try {
+    return await Promise.race([ended, tell({ held, phone, ready }, tool.name, keep)]);
+  } catch (error) {
+    await Promise.race([ended, sleep(DEATH_LIMIT_MS)]);
+    throw error;
+  }
 }
 
 async function tell(

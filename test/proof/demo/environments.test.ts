@@ -30,7 +30,7 @@ describe('The demo tells its story', () => {
     it(name, { skip }, async (t) => {
       const place = makePlace(t);
       const { code, says, saysNot } = STORIES[story];
-      const run = await runDemo(t, place, words(place, t), env?.(place));
+      const run = await runDemo(t, place, words(place, t), { env: env?.(place) ?? {} });
       assert.equal(run.code, code, run.output);
       for (const each of says) assert.match(run.output, each);
       for (const each of [...saysNot, /\n\s+at /, /TypeError/]) assert.doesNotMatch(run.output, each);

@@ -1,8 +1,9 @@
 /** The demo, run to its end in a folder of its test. */
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 
@@ -40,22 +41,57 @@ export function demoOf(clone = ROOT): string[] {
   return [join(clone, 'node_modules', '.bin', 'node'), join(clone, 'scripts', 'demo.ts')];
 }
 
-/** Runs these words to their end; a variable that is undefined is unset. */
+export interface RunOptions {
+  /** A variable that is undefined is unset. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Gets each line of the standard output as it comes. */
+  readonly onLine?: (line: string) => void;
+}
+
+/** Runs these words to their end. */
 export async function runDemo(
   t: TestContext,
   { temporary, home }: Place,
   [program = '', ...args]: readonly string[],
-  env: Readonly<Record<string, string | undefined>> = {},
+  { env = {}, onLine = () => undefined }: RunOptions = {},
 ): Promise<DemoRun> {
   const child = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
     env: { ...process.env, TMPDIR: temporary, HOME: home, ...env },
   });
-  t.after(() => child.kill('SIGKILL'));
   const { promise: code, resolve, reject } = Promise.withResolvers<number | null>();
   child.once('close', resolve);
   child.once('error', reject);
+  t.after(async () => {
+    // Of a test that failed: the demo ends its daemon.
+    child.kill('SIGTERM');
+    await code;
+  });
+  createInterface({ input: child.stdout }).on('line', onLine);
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
   return { code: await code, output: stdout + stderr };
+}
+
+/** The process of the daemon of a demo that runs: the child of the script that started it. */
+export function daemonOf({ temporary }: Place): number {
+  const pids = readdirSync('/proc').filter((entry) => /^\d+$/.test(entry));
+  const script = pids.find((pid) => argumentsOf(pid).some((arg) => arg.startsWith(`${temporary}/`)));
+  // After the name in brackets: the state, and the parent.
+  const daemon = pids.find((pid) => / \(.*\) \S (\d+) /s.exec(textOf(pid, 'stat'))?.[1] === script);
+  if (script === undefined || daemon === undefined) throw new Error('the demo has no daemon');
+  return Number(daemon);
+}
+
+function argumentsOf(pid: string): string[] {
+  return textOf(pid, 'cmdline').split('\0');
+}
+
+/** Empty where the process has ended. */
+function textOf(pid: string, name: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
+  } catch {
+    return '';
+  }
 }
