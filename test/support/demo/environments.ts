@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test';
 import { NO_ROOT } from '../accounts/job-account.ts';
 import { find, needs, TERRAFORM, type ToolName } from '../tools.ts';
 import { copyClone } from './clone.ts';
-import { demoOf, type Place } from './run.ts';
+import { demoOf, type Place, ROOT } from './run.ts';
 
 type Story = 'sandboxed' | 'privileged' | 'no space';
 
@@ -49,6 +49,12 @@ export const ENVIRONMENTS: readonly Environment[] = [
     words: () => [...WITHOUT_LANDLOCK, ...demoOf()],
   },
   {
+    name: 'with the capabilities and the errors of an older container, with privileged jobs',
+    story: 'privileged',
+    skip: NO_ROOT,
+    words: () => [...WITHOUT_LANDLOCK, '--errno', 'EPERM', ...IN_CONTAINER, ...demoOf()],
+  },
+  {
     name: 'without Landlock as an ordinary account, with privileged jobs',
     story: 'privileged',
     skip: false,
@@ -82,7 +88,7 @@ export const ENVIRONMENTS: readonly Environment[] = [
     name: 'where HOME is unset',
     story: 'sandboxed',
     skip: tofu,
-    words: () => demoOf(),
+    words: () => ['npm', '--prefix', ROOT, 'run', 'demo'],
     env: () => ({ HOME: undefined }),
   },
   {
@@ -100,7 +106,11 @@ export const ENVIRONMENTS: readonly Environment[] = [
     name: 'in a path with blanks and an umlaut',
     story: 'sandboxed',
     skip: tofu,
-    words: ({ folder }) => copiedDemo(join(folder, 'für  alle', 'Gate house')),
+    words: ({ folder }) => {
+      const clone = join(folder, 'für  alle', 'Gate house');
+      copyClone(clone);
+      return ['npm', '--prefix', clone, 'run', 'demo'];
+    },
   },
   {
     name: 'in a clone and with tools that other accounts cannot reach',

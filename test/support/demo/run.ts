@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 
-const ROOT = join(import.meta.dirname, '..', '..', '..');
+export const ROOT = join(import.meta.dirname, '..', '..', '..');
 
 /** What an environment changes, and where it may lie. */
 export interface Place {
@@ -44,8 +44,8 @@ export function demoOf(clone = ROOT): string[] {
 export interface RunOptions {
   /** A variable that is undefined is unset. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Gets each line of the standard output as it comes. */
-  readonly onLine?: (line: string) => void;
+  /** Gets each line of the standard output as it comes, and what presses Ctrl-C. */
+  readonly onLine?: (line: string, interrupt: () => void) => void | Promise<void>;
 }
 
 /** Runs these words to their end. */
@@ -68,7 +68,8 @@ export async function runDemo(
     child.kill('SIGTERM');
     await code;
   });
-  createInterface({ input: child.stdout }).on('line', onLine);
+  const interrupt = (): void => void (child.pid !== undefined && process.kill(-child.pid, 'SIGINT'));
+  createInterface({ input: child.stdout }).on('line', (line) => void onLine(line, interrupt));
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
   return { code: await code, output: stdout + stderr };
 }

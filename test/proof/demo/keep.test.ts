@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { until } from '../../support/api-client.ts';
+import { ENVIRONMENTS } from '../../support/demo/environments.ts';
+import { makePlace, runDemo } from '../../support/demo/run.ts';
+
+/** Machines that differ most from that of a developer. */
+const NAMES = [
+  'without Landlock as an ordinary account, with privileged jobs',
+  'with a read-only home',
+  'in a clone and with tools that other accounts cannot reach',
+];
+
+for (const { name, skip, words, env } of ENVIRONMENTS.filter((each) => NAMES.includes(each.name)))
+  describe(`The demo ${name}`, () => {
+    it('leaves with --keep a daemon that removes its directories at its end', { skip }, async (t) => {
+      const place = makePlace(t);
+      const run = await runDemo(t, place, [...words(place, t), '--', '--keep'], { env: env?.(place) ?? {} });
+      assert.equal(run.code, 0, run.output);
+      const pid = Number(/: kill (\d+)/.exec(run.output)?.[1]);
+      let isEnded = false;
+      t.after(() => isEnded || process.kill(pid, 'SIGKILL'));
+      const url = /export SVC_REMOTE=(\S+)/.exec(run.output)?.[1] ?? assert.fail(run.output);
+      const token = /export SVC_TOKEN=(\S+)/.exec(run.output)?.[1];
+      const answer = await fetch(`${url}/api/v1/jobs`, { headers: { authorization: `Bearer ${token}` } });
+      assert.equal(answer.status, 200);
+      process.kill(pid, 'SIGTERM');
+      await until('its directories are gone', () => readdirSync(place.temporary).length === 0);
+      isEnded = true;
+    });
+
+    it('shows with --keep --story the console, and leaves nothing behind', { skip }, async (t) => {
+      const place = makePlace(t);
+      let status = 0;
+      const run = await runDemo(t, place, [...words(place, t), '--', '--keep', '--story'], {
+        env: env?.(place) ?? {},
+        async onLine(line, interrupt) {
+          const url = /without a daemon: (http:\S+)/.exec(line)?.[1];
+          if (url === undefined) return;
+          status = (await fetch(url)).status;
+          interrupt();
+        },
+      });
+      assert.equal(status, 401, run.output);
+      assert.equal(run.code, 0, run.output);
+      assert.deepEqual(readdirSync(place.temporary), []);
+    });
+  });
