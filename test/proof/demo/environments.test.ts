@@ -8,7 +8,12 @@ import { makePlace, runDemo } from '../../support/demo/run.ts';
 const STORIES = {
   sandboxed: {
     code: 0,
-    says: [/\n5\. The job succeeded/, /\n12\. The job succeeded/, /\n20\. The job succeeded/],
+    says: [
+      /\n5\. The job succeeded/,
+      /\n12\. The job succeeded/,
+      /Planned: 0 to destroy, 1 to replace[^]*is awaiting_approval[^]*Approved at[^]*1 destroyed/,
+      /\n20\. The job succeeded/,
+    ],
     saysNot: [/privileged/, /Left out/],
   },
   privileged: {
@@ -32,6 +37,7 @@ describe('The demo tells its story', () => {
       const { code, says, saysNot } = STORIES[story];
       const run = await runDemo(t, place, words(place, t), { env: env?.(place) ?? {} });
       assert.equal(run.code, code, run.output);
+      if (code === 0) assert.equal(run.errors, '');
       for (const each of says) assert.match(run.output, each);
       for (const each of [...saysNot, /\n\s+at /, /TypeError/]) assert.doesNotMatch(run.output, each);
       assert.deepEqual(readdirSync(place.temporary), []);

@@ -5,8 +5,9 @@ import { until } from '../../support/api-client.ts';
 import { ENVIRONMENTS } from '../../support/demo/environments.ts';
 import { makePlace, runDemo } from '../../support/demo/run.ts';
 
-/** Machines that differ most from that of a developer. */
+/** This machine, and those that differ most from it. */
 const NAMES = [
+  'on this machine',
   'without Landlock as an ordinary account, with privileged jobs',
   'with a read-only home',
   'in a clone and with tools that other accounts cannot reach',

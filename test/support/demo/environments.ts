@@ -42,6 +42,7 @@ const script = (text: string): string[] => ['sh', '-ec', `${text}; exec "$@"`, '
 const withMounts = (text: string): string[] => ['unshare', '-m', ...script(text)];
 
 export const ENVIRONMENTS: readonly Environment[] = [
+  { name: 'on this machine', story: 'sandboxed', skip: tofu, words: () => demoOf() },
   {
     name: 'without Landlock, with privileged jobs',
     story: 'privileged',

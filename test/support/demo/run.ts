@@ -23,6 +23,8 @@ export interface DemoRun {
   readonly code: number | null;
   /** Standard output, then standard error. */
   readonly output: string;
+  /** Standard error. */
+  readonly errors: string;
 }
 
 export function makePlace(t: TestContext): Place {
@@ -71,7 +73,7 @@ export async function runDemo(
   const interrupt = (): void => void (child.pid !== undefined && process.kill(-child.pid, 'SIGINT'));
   createInterface({ input: child.stdout }).on('line', (line) => void onLine(line, interrupt));
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  return { code: await code, output: stdout + stderr };
+  return { code: await code, output: stdout + stderr, errors: stderr };
 }
 
 /** The process of the daemon of a demo that runs: the child of the script that started it. */

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { test } from 'node:test';
+import { demoOf, makePlace, runDemo } from '../../support/demo/run.ts';
+
+test('point 40: The demo shows the sign-in page; interrupted, it leaves no daemon and no directory', async (t) => {
+  const place = makePlace(t);
+  let web = '';
+  let page = Promise.resolve('');
+  const run = await runDemo(t, place, demoOf(), {
+    onLine(line, interrupt) {
+      const url = /ready on (http:\S+)/.exec(line)?.[1];
+      if (url !== undefined) {
+        web = url;
+        page = signInPage(url);
+      }
+      // In the middle of a job, and to the whole group, as a terminal does.
+      if (line.includes('step 1 of 3')) interrupt();
+    },
+  });
+  assert.match(await page, /<form method="post" action="\/login"[^]*name="token"/);
+  assert.deepEqual([run.code, run.errors], [130, '']);
+  assert.deepEqual(readdirSync(place.temporary), []);
+  await assert.rejects(fetch(`${web}/api/v1/whoami`), TypeError, 'the port is closed');
+});
+
+async function signInPage(url: string): Promise<string> {
+  const answer = await fetch(url);
+  assert.equal(answer.status, 401);
+  return answer.text();
+}
