@@ -9,7 +9,8 @@ import { type Base, BASES, type BaseName } from './table.ts';
 
 export const ROOT = join(import.meta.dirname, '..', '..', '..');
 export const CACHE = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'gatehouse', 'machines');
-const LOG = join(CACHE, 'preparation.log');
+export const LOGS = join(CACHE, 'logs');
+const LOG = join(LOGS, 'cache.log');
 
 /** An older one is made again, because Debian replaces packages. */
 const AGE_MAX_MS = 30 * 24 * 60 * 60_000;

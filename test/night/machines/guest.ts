@@ -1,19 +1,19 @@
 /** A machine, prepared for one run: a Debian with npm and Node, and a clone of this project in a closed folder. */
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { find } from '../../support/tools.ts';
-import { baseArchive, CACHE, npmCache, ROOT } from './base.ts';
+import { baseArchive, LOGS, npmCache, ROOT } from './base.ts';
 import { type Engine, ENGINES } from './engines.ts';
 import { CERTIFICATES, certificates, environment } from './host.ts';
 import { type End, runLimited, runOrThrow } from './run.ts';
 import type { AccountName, Machine } from './table.ts';
 
-const LOGS = join(CACHE, 'logs');
 /** Unpacking a Debian and the cache of npm takes seconds; a busy disk has taken minutes. */
 const PREPARATION_LIMIT_MS = 10 * 60_000;
 /** Nothing that another account may enter: a job of another account finds no file of the clone. */
 const CLOSED = 0o700;
-const DOCUMENTED_USER_ID = 1_000;
+/** As Debian numbers the first one. */
+const USER_ID = 1_000;
 
 interface Account {
   readonly name: string;
@@ -23,7 +23,7 @@ interface Account {
 
 const ACCOUNTS: Readonly<Record<AccountName, Account>> = {
   root: { name: 'root', id: 0, home: '/root' },
-  user: { name: 'user', id: DOCUMENTED_USER_ID, home: '/home/user' },
+  user: { name: 'user', id: USER_ID, home: '/home/user' },
 };
 
 interface Command {
@@ -61,7 +61,6 @@ export class Guest {
   }
 
   async prepare(): Promise<void> {
-    mkdirSync(LOGS, { recursive: true });
     const root = this.#root;
     const { name, id, home } = ACCOUNTS[this.machine.account];
     const inside = join(root, home);
