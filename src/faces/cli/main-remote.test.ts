@@ -9,6 +9,7 @@ import { test } from 'node:test';
 import { createAuthority } from '../../../test/support/notify/push-authority.ts';
 import { sendFailure, sendJson, standIn } from '../../../test/support/stand-in-server.ts';
 import { hurriedClock, svc } from '../../../test/support/terminal.ts';
+import { needs } from '../../../test/support/tools.ts';
 
 const TOKEN = { SVC_TOKEN: 'svc_test' };
 
@@ -68,19 +69,23 @@ test('a server that is not there is unavailable: exit 7', async (t) => {
   assert.match(cut.stderr, /may have executed/);
 });
 
-test('a certificate of a private authority is refused before the request, with how to trust it', { skip: needs('openssl') }, async (t) => {
-  const server = createServer(createAuthority(t).certificate(['127.0.0.1']), (_, response) => response.end());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => server.close());
-  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { exitCode, stderr } = await svc(['maintenance', 'cordon', '--remote', url], { env: TOKEN });
-  assert.equal(exitCode, 7);
-  assert.match(
-    stderr,
-    /is not trusted \(UNABLE_TO_[A-Z_]+\)\. For a private authority, set NODE_EXTRA_CA_CERTS to the file /,
-  );
-  assert.doesNotMatch(stderr, /may have executed/);
-});
+test(
+  'a certificate of a private authority is refused before the request, with how to trust it',
+  { skip: needs('openssl') },
+  async (t) => {
+    const server = createServer(createAuthority(t).certificate(['127.0.0.1']), (_, response) => response.end());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.after(() => server.close());
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { exitCode, stderr } = await svc(['maintenance', 'cordon', '--remote', url], { env: TOKEN });
+    assert.equal(exitCode, 7);
+    assert.match(
+      stderr,
+      /is not trusted \(UNABLE_TO_[A-Z_]+\)\. For a private authority, set NODE_EXTRA_CA_CERTS to the file /,
+    );
+    assert.doesNotMatch(stderr, /may have executed/);
+  },
+);
 
 test('what does not speak this API is said to, and a redirect is not followed with the token', async (t) => {
   const elsewhere = await standIn(t, (_, response) => sendFailure(response, 'internal'));

