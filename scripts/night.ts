@@ -3,7 +3,7 @@
  *
  *     npm run night -- [--list] [PART...]
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
@@ -19,6 +19,7 @@ interface Part {
 }
 
 const HOUR_MS = 3_600_000;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 const PARTS: readonly Part[] = [
   {
@@ -44,16 +45,36 @@ const PARTS: readonly Part[] = [
   { name: 'fuzz', what: 'property-based tests of every parser for an hour', script: ['fuzz'], limitMs: 2 * HOUR_MS },
 ];
 
-/** Whether it ended well. Signals of the terminal reach it by its process group. */
+/** Between the request to end and the kill: a part ends what it has started. */
+const STOP_GRACE_MS = 60_000;
+
+/** Whether it ended well. It leads a process group, because npm does not pass on every signal. */
 async function run({ script: [script, ...args], limitMs }: Part): Promise<boolean> {
   const child = spawn('npm', ['run', '--silent', script, ...(args.length > 0 ? ['--', ...args] : [])], {
     cwd: ROOT,
     stdio: ['ignore', 'inherit', 'inherit'],
-    signal: AbortSignal.timeout(limitMs),
+    detached: true,
   });
+  const stop = (): void => {
+    send(child, 'SIGTERM');
+    setTimeout(() => send(child, 'SIGKILL'), STOP_GRACE_MS).unref();
+  };
+  const limit = setTimeout(stop, limitMs);
+  for (const signal of SIGNALS) process.on(signal, stop);
   const failed = once(child, 'error').then(() => false);
   const ended = once(child, 'exit').then(([code]) => code === 0);
-  return Promise.race([failed, ended]);
+  const isGreen = await Promise.race([failed, ended]);
+  clearTimeout(limit);
+  for (const signal of SIGNALS) process.off(signal, stop);
+  return isGreen;
+}
+
+function send({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal);
+  } catch {
+    // No process of the group is left.
+  }
 }
 
 async function main(args: readonly string[]): Promise<number> {
@@ -64,14 +85,17 @@ async function main(args: readonly string[]): Promise<number> {
   const unknown = args.find((arg) => !PARTS.some(({ name }) => name === arg));
   if (unknown !== undefined) throw new Error(`There is no part ${unknown}: npm run night -- --list shows them.`);
   const lines: string[] = [];
+  let isInterrupted = false;
+  for (const signal of SIGNALS) process.on(signal, () => (isInterrupted = true));
   for (const part of PARTS.filter(({ name }) => args.length === 0 || args.includes(name))) {
+    if (isInterrupted) break;
     const beganMs = performance.now();
     const isGreen = await run(part);
     lines.push(`${isGreen ? 'ok' : 'not ok'}: ${part.name} ${Math.round((performance.now() - beganMs) / 1000)} s`);
     console.log(lines.at(-1));
   }
   console.log(`\n${lines.join('\n')}`);
-  return lines.some((line) => line.startsWith('not')) ? 1 : 0;
+  return isInterrupted || lines.some((line) => line.startsWith('not')) ? 1 : 0;
 }
 
 try {

@@ -30,6 +30,7 @@ interface TestTool {
   readonly cause?: string;
 }
 
+const CAP_SYS_PTRACE = 19;
 const CLOSED = closedFolder(import.meta.dirname);
 
 /** Either of them. */
@@ -85,6 +86,8 @@ const TEST_TOOLS = {
     isThere: () => CLOSED === null,
     cause: `${CLOSED ?? ''} is closed`,
   },
+  // Root reads the environment of another account's processes with it; an ordinary account has jobs of its account only.
+  CAP_SYS_PTRACE: { debianPackage: null, isThere: () => process.geteuid?.() !== 0 || hasCapability(CAP_SYS_PTRACE) },
   // The filter of an engine of containers stays on all programs.
   'no filter of system calls': { debianPackage: null, isThere: () => statusField('Seccomp') === '0' },
   [TERRAFORM]: { debianPackage: null, isThere: () => ['terraform', 'tofu'].some((name) => find(name) !== null) },
@@ -150,4 +153,8 @@ function succeeds(program: string, args: readonly string[]): boolean {
 function statusField(name: string): string {
   const path = '/proc/self/status';
   return existsSync(path) ? (new RegExp(`^${name}:\\s*(\\S*)`, 'm').exec(readFileSync(path, 'utf8'))?.[1] ?? '') : '';
+}
+
+function hasCapability(number: number): boolean {
+  return ((BigInt(`0x0${statusField('CapEff')}`) >> BigInt(number)) & 1n) === 1n;
 }

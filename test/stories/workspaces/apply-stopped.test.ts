@@ -52,7 +52,7 @@ async function applyUntilUp(fixture: Fixture, name: string, raw: object): Promis
   return id;
 }
 
-describe('An apply with helpers that do not end', { skip: needs('terraform or tofu') }, () => {
+describe('An apply with helpers that do not end', { skip: needs('terraform or tofu', 'CAP_SYS_PTRACE') }, () => {
   test('F12: after a cancel and after a time-out no process of it is left within 15 s', async (t) => {
     const fixture = await openFixture(t);
     await fixture.serve();
