@@ -95,11 +95,12 @@ describe('A webhook', () => {
       ),
     );
     assert.ok(!JSON.stringify([list, tables]).includes(token));
+    const sentAt = Date.now();
     await tell(url, { name: 'x' });
     // That it was heard is noted right behind the message.
     await fixture.program.store.write(() => Promise.resolve());
     const [heard] = await fixture.call<{ last_heard_at: string | null }[]>('webhook.list', {});
-    assert.ok(Date.now() - Date.parse(heard?.last_heard_at ?? '') < 60_000);
+    assert.ok(Date.parse(heard?.last_heard_at ?? '') >= sentAt);
   });
 
   test('has a unique name, and stays closed', async (t) => {
