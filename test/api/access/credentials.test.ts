@@ -18,10 +18,6 @@ async function whoami(program: Program, authorization: string): Promise<number> 
   return response.status;
 }
 
-function median(list: readonly number[]): number {
-  return list.toSorted((a, b) => a - b)[list.length / 2] ?? Number.NaN;
-}
-
 /** Tokens that each have a different secret, as real ones have: the slow hash of each has to be computed. */
 async function coldTokens(program: Program, count: number): Promise<string[]> {
   const tokens: string[] = [];
@@ -67,26 +63,6 @@ test('T05: Wrong tokens never reach the slow hash, are 401 with a challenge, and
   flooding.over = true;
   assert.deepEqual(await valid, [200]);
   assert.equal(program.authenticator.load().kdfRuns, kdfRuns);
-});
-
-test('T05: Whether an id is known does not show in the time that a refusal takes', async (t) => {
-  const program = await startProgram(t);
-  const known = program.tokens.operator.slice(0, -43);
-  const time = async (token: string): Promise<number> => {
-    const begun = performance.now();
-    await program.authenticator
-      .authenticate({ authorization: [`Bearer ${token}`], cookie: undefined }, 'api')
-      .catch(() => undefined);
-    return performance.now() - begun;
-  };
-  const times: { known: number[]; unknown: number[] } = { known: [], unknown: [] };
-  for (let i = 0; i < 4_000; i += 1) {
-    times.known.push(await time(known + newSecret()));
-    times.unknown.push(await time(formatToken(newId('tok', Date.now()), newSecret())));
-  }
-  const differenceUs = Math.abs(median(times.known) - median(times.unknown)) * 1_000;
-  // The goal is 5 us on an idle machine; the test leaves room for a busy one.
-  assert.ok(differenceUs < 15, `the medians differ by ${differenceUs.toFixed(1)} us`);
 });
 
 test('T05: Two slow hashes run and eight wait; a further request is refused with a retry in a second', async (t) => {

@@ -4,43 +4,25 @@
  */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { createServer as createHttp } from 'node:http';
 import type { Server } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Failure } from '../../../src/domain/failure.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { probeDeps } from '../../../src/probes/deps.ts';
 import type { ProbeResult } from '../../../src/probes/probe.ts';
 import { startDnsServer } from './dns-server.ts';
+import { prepareNetwork } from './own-network.ts';
 import { probeOnce } from './probing.ts';
 
 const PORT = 8_080;
 /** What the story found. */
 export interface NamespaceFindings {
   readonly reached: Readonly<Record<string, string>>;
-  readonly silent: { readonly details: readonly string[]; readonly ms: number; readonly tcpMs: number };
   readonly ping: Readonly<Record<string, string>>;
   readonly pingByProgram: Readonly<Record<string, string>>;
   /** The code of the failure where there is neither a socket nor a program. */
   readonly pingByNeither: string;
-}
-
-const SILENT_CHECKS = 200;
-
-function ip(...words: readonly string[]): void {
-  execFileSync('ip', words, { stdio: 'pipe' });
-}
-
-function prepareNetwork(): void {
-  ip('link', 'set', 'lo', 'up');
-  for (const address of ['10.0.0.5/32', 'fd00::5/128']) ip('address', 'add', address, 'dev', 'lo');
-  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-namespace-'));
-  const file = join(dir, 'resolv.conf');
-  writeFileSync(file, 'nameserver 127.0.0.1\nsearch lan.test\n');
-  execFileSync('mount', ['--bind', file, '/etc/resolv.conf']);
-  rmSync(dir, { recursive: true });
 }
 
 function allowPing(groups: string): void {
@@ -92,11 +74,10 @@ async function main(): Promise<NamespaceFindings> {
   allowPing('0 0');
   const ping = await pings();
   await names.close();
-  const silent = await silentNames();
   deps.close();
   server.close();
   allowPing('1 0');
-  return { reached, silent, ping, pingByProgram: await byProgram(), pingByNeither: await byNeither() };
+  return { reached, ping, pingByProgram: await byProgram(), pingByNeither: await byNeither() };
 
   async function byProgram(): Promise<Record<string, string>> {
     const others = probeDeps({ clock: systemClock, ca: [] });
@@ -105,17 +86,6 @@ async function main(): Promise<NamespaceFindings> {
       six: probeOnce(others, 'ping', 'fd00::5'),
       noWay: probeOnce(others, 'ping', '10.9.9.9'),
     });
-  }
-
-  /** The name server is there, and answers nothing. */
-  async function silentNames(): Promise<NamespaceFindings['silent']> {
-    const blackHole = await startDnsServer(new Proxy({}, { get: () => 'silent' }), { host: '127.0.0.1', port: 53 });
-    const began = systemClock.monotonic();
-    const asked = Array.from({ length: SILENT_CHECKS }, (_, i) => probeOnce(deps, 'dns', `host${i}.test`));
-    const tcp = await probeOnce(deps, 'tcp', `10.0.0.5:${PORT}`);
-    const found = await Promise.all(asked);
-    await blackHole.close();
-    return { details: found.map(({ detail }) => detail), ms: systemClock.monotonic() - began, tcpMs: tcp.durationMs };
   }
 }
 
