@@ -18,6 +18,7 @@ import type { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import { CommandNotExecutable, CommandNotFound, SandboxRefused } from './errors.ts';
 import type { Exit } from './children.ts';
+import { until } from '../../../test/support/api-client.ts';
 import { openSystemCalls } from '../sandbox/kernel/system-call.ts';
 import { createLauncher, type LaunchRequest } from './launch.ts';
 import { needs } from '../../../test/support/tools.ts';
@@ -25,14 +26,6 @@ import { needs } from '../../../test/support/tools.ts';
 const NO_LINUX = needs('Linux');
 const F_SETFD = 2;
 const launcher = createLauncher();
-
-async function until(what: string, holds: () => boolean): Promise<void> {
-  for (let look = 0; look < 500; look++) {
-    if (holds()) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  assert.fail(`never: ${what}`);
-}
 
 /** The processes that this one has started, or adopted. */
 function children(): string {

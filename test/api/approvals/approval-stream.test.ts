@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import { type Clock, systemClock } from '../../../src/lib/clock.ts';
 import { gated } from '../../support/fixtures/approvals.ts';
+import { until } from '../../support/api-client.ts';
 import { type Program, startProgram } from '../../support/program.ts';
 import { open, untilClosed, untilHas } from '../../support/raw-http.ts';
 import { send } from '../../support/scenario.ts';
@@ -44,14 +45,6 @@ async function follow(program: Program, token: string): Promise<Socket> {
   socket.write(ask(token));
   await untilHas(socket, 'event: approvals');
   return socket;
-}
-
-async function until(what: string, holds: () => boolean): Promise<void> {
-  const deadline = performance.now() + 30_000;
-  while (!holds()) {
-    assert.ok(performance.now() < deadline, `still not: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }
 
 /** The data of each event in the text of a stream. */

@@ -5,6 +5,7 @@ import { describe, test } from 'node:test';
 import { type Clock, systemClock } from '../../../src/lib/clock.ts';
 import type { Services } from '../../../src/operations/core/services.ts';
 import { switchRule } from '../../../src/store/rules/rules.ts';
+import { until } from '../../support/api-client.ts';
 import { type Program, startProgram } from '../../support/program.ts';
 import { open } from '../../support/raw-http.ts';
 import { type Received, send } from '../../support/scenario.ts';
@@ -20,14 +21,6 @@ function waitFor(program: Program, request: string, { timeout = '30s', key = '' 
     headers,
     body: { request },
   });
-}
-
-async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 30_000;
-  while (!(await holds())) {
-    assert.ok(performance.now() < deadline, `still not: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }
 
 async function countOf(program: Program, table: 'jobs' | 'events'): Promise<number> {
