@@ -10,7 +10,7 @@ import { operationIdRule } from './operation-ids.ts';
 import { sqlRule } from './queries.ts';
 import { FUNCTION_LINES_MAX, functionLengthRule } from './sizes.ts';
 import { at, type Samples, type SourceRule } from './source.ts';
-import { noMarksRule, uniqueTitlesRule } from './tests.ts';
+import { LANE_SAMPLES, noMarksRule, noMeasureRule, noWallTimeRule, suiteHooksRule, uniqueTitlesRule } from './tests.ts';
 
 export const SOURCE_RULES = {
   'imports only what its layer may': layerRule,
@@ -26,6 +26,9 @@ export const SOURCE_RULES = {
   'has no function longer than a screen': functionLengthRule,
   'leaves no test marked only, skip or todo': noMarksRule,
   'has no test title twice': uniqueTitlesRule,
+  'has its hooks inside suites in npm test': suiteHooksRule,
+  'measures no process in npm test': noMeasureRule,
+  'asserts no wall time in npm test': noWallTimeRule,
 } satisfies Record<string, SourceRule>;
 
 const lines = (count: number): string => 'x();\n'.repeat(count);
@@ -252,4 +255,5 @@ export const SAMPLES: Readonly<Record<keyof typeof SOURCE_RULES, Samples>> = {
       "test('a', f); test('b', f);",
     ),
   },
+  ...LANE_SAMPLES,
 };
