@@ -2,9 +2,9 @@
 
 const BYTES_PER_MIB = 1_048_576;
 
-/** Collects the garbage first, with what scripts/test.ts exposes for this. */
+/** Collects the garbage first, with what scripts/tests/lane.ts exposes for this. */
 export function heldMib(): number {
-  if (globalThis.gc === undefined) throw new Error('run this with scripts/test.ts, or with node --expose-gc');
+  if (globalThis.gc === undefined) throw new Error('run this with npm test, or with node --expose-gc');
   globalThis.gc();
   const { heapUsed, external } = process.memoryUsage();
   return (heapUsed + external) / BYTES_PER_MIB;
