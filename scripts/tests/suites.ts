@@ -70,7 +70,7 @@ const ALONE = [
   'test/store/jobs/retention-old.test.ts',
   'test/store/jobs/retention.test.ts',
   'test/store/notify/bursts.test.ts',
-  'test/store/workspaces/approval-races.test.ts',
+  'test/store/workspaces/approval-deadlines.test.ts',
 ];
 
 /** Those that take longest, first. The others follow in the order of their paths. */

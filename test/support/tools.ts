@@ -86,7 +86,7 @@ const TEST_TOOLS = {
     isThere: () => CLOSED === null,
     cause: `${CLOSED ?? ''} is closed`,
   },
-  // Root reads the environment of another account's processes with it; an ordinary account has jobs of its account only.
+  // Root reads the environment of another account's processes with it. An ordinary account has its own processes only.
   CAP_SYS_PTRACE: { debianPackage: null, isThere: () => process.geteuid?.() !== 0 || hasCapability(CAP_SYS_PTRACE) },
   // The filter of an engine of containers stays on all programs.
   'no filter of system calls': { debianPackage: null, isThere: () => statusField('Seccomp') === '0' },

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { demoOf, makePlace, runDemo } from '../../support/demo/run.ts';
 
-test('point 40: The demo shows the sign-in page; interrupted, it leaves no daemon and no directory', async (t) => {
+test('point 40: The demo shows the sign-in page; interrupted, it ends its daemon and takes its directory away', async (t) => {
   const place = makePlace(t);
   let web = '';
   let page = Promise.resolve('');
