@@ -69,6 +69,8 @@ class Attempt {
   readonly #options: LaneOptions;
   readonly #begun = new Map<number, Begun>();
   #last: Test;
+  /** Since the last message. */
+  #silence = new MachineTime();
   #output = '';
   #failures = 0;
 
@@ -88,7 +90,7 @@ class Attempt {
     const child = this.#start();
     const hung = Promise.withResolvers<Test>();
     const look = setInterval(() => {
-      const late = this.#late();
+      const late = this.#late() ?? this.#silent();
       if (late !== null) hung.resolve(late);
     }, LOOK_MS);
     const stopped = once(signal, 'abort').then(() => null);
@@ -98,7 +100,7 @@ class Attempt {
       const first = await Promise.race([exited, hung.promise, stopped]);
       if (Array.isArray(first)) return this.#judge(...first);
       if (first === null) return null;
-      this.#options.onBroken(first, `did not end within ${this.#options.testLimitMs / 1000} s of a quick machine`);
+      this.#tellHung(first);
       return first.file;
     } finally {
       clearInterval(look);
@@ -130,6 +132,7 @@ class Attempt {
   }
 
   #hear(happened: Happened): void {
+    this.#silence = new MachineTime();
     const test = this.#testOf(happened);
     this.#last = test;
     if (happened.type === 'dequeue') {
@@ -153,6 +156,18 @@ class Attempt {
     const outer = new Set(Array.from(this.#begun.values(), ({ parent }) => parent));
     const inner = [...this.#begun.values()].filter(({ id }) => !outer.has(id));
     return inner.find(({ time }) => time.passed() > this.#options.testLimitMs) ?? null;
+  }
+
+  /** The last test, where none runs and the process does not end: what it has left open holds it. */
+  #silent(): Test | null {
+    return this.#begun.size === 0 && this.#silence.passed() > this.#options.testLimitMs ? this.#last : null;
+  }
+
+  /** What a failed test has left open needs no second failure. */
+  #tellHung(test: Test): void {
+    if (this.#begun.size === 0 && this.#failures > 0) return;
+    const what = this.#begun.size > 0 ? 'did not end' : 'was the last, and its process did not end';
+    this.#options.onBroken(test, `${what} within ${this.#options.testLimitMs / 1000} s of a quick machine`);
   }
 
   /** Node exits with 1 after a failed test. Anything else that is no success was no end of its tests. */

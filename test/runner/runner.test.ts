@@ -59,6 +59,14 @@ describe('The runner', () => {
     assert.match(text, /\n2 passed, 1 failed, 0 skipped$/);
   });
 
+  test('names the last test of a process that something holds open', async (t) => {
+    const holds = "test('leaves a timer', () => void setInterval(() => {}, 1_000));\n";
+    const { report, text } = await run(t, { 'a.test.mjs': PASSES + holds }, { ...LIMITS, testLimitMs: 200 });
+    assert.ok(!report.isGreen);
+    assert.match(text, /a\.test\.mjs:3 leaves a timer\n +was the last, and its process did not end/);
+    assert.match(text, /\n2 passed, 1 failed, 0 skipped$/);
+  });
+
   test('names the file whose process ended, and runs the files after it', async (t) => {
     const ends = `${PASSES}test('ends', async () => { console.log('last words'); process.exit(3); });\n`;
     const { report, text } = await run(t, { 'a.test.mjs': ends, 'b.test.mjs': PASSES });
