@@ -49,11 +49,11 @@ export interface Lane {
  */
 const LANES: readonly { readonly name: string; readonly folders: readonly string[] }[] = [
   { name: 'stories', folders: ['test/stories'] },
+  { name: 'runners', folders: ['src/runners'] },
   { name: 'http', folders: ['test/api/http', 'test/api/access', 'test/api/approvals'] },
   { name: 'api', folders: ['test/api'] },
   { name: 'store', folders: ['test/store', 'src/store'] },
   { name: 'faces', folders: ['src/faces', 'test/console', 'test/mcp', 'test/text'] },
-  { name: 'runners', folders: ['src/runners'] },
   { name: 'rules', folders: ['src/domain', 'src/reaction', 'src/lib'] },
   { name: 'others', folders: ['src', 'test'] },
 ];
