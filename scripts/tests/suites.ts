@@ -59,8 +59,9 @@ const LANES: readonly { readonly name: string; readonly folders: readonly string
 ];
 
 /**
- * Files of `npm test` in a separate process: they move a clock ahead and make ids at that time. The ids of a process
- * follow each other (src/lib/id.ts). A file after them would find its own ids in the future.
+ * Files of `npm test` in a separate process. The first ones move a clock ahead and make ids at that time: the ids of a
+ * process follow each other (src/lib/id.ts), and a file after them would find its own in the future. The last two take
+ * the ends of all children, beside the launcher that waits for those of its tools (src/runners/launch/children.ts).
  */
 const ALONE = [
   'test/console/week.test.ts',
@@ -71,6 +72,8 @@ const ALONE = [
   'test/store/jobs/retention.test.ts',
   'test/store/notify/bursts.test.ts',
   'test/store/workspaces/approval-deadlines.test.ts',
+  'src/runners/launch/children.test.ts',
+  'src/runners/process/tree.test.ts',
 ];
 
 /** Those that take longest, first. The others follow in the order of their paths. */
