@@ -54,10 +54,12 @@ async function listenOnce(
   const end = (): void => void client.end().catch(() => undefined);
   signal.addEventListener('abort', end, { once: true });
   try {
-    await client.connect();
+    // The driver never settles `connect` of a client that is ended during it: a verb would not end after its answer.
+    await Promise.race([client.connect(), ended]);
+    if (signal.aborted) return;
     await client.query(`listen ${channel}`);
     if (!first) changed();
-    if (!signal.aborted) await ended;
+    await ended;
   } catch {
     // The server is not reachable: the next attempt follows.
   } finally {
