@@ -32,6 +32,8 @@ export interface DaemonFlags {
   readonly nodeArgs?: readonly string[];
   /** The program in place of the checkout's own, such as a damaged copy of it. */
   readonly program?: string;
+  /** The `bin/svc` of another build, in place of node and `program`. It may be older than the flag `--runs-dir`. */
+  readonly otherBuild?: string;
   /** Words before node, such as `prlimit --nofile=64`. */
   readonly wrapper?: readonly string[];
 }
@@ -96,10 +98,7 @@ interface Started {
 function commandLine(flags: DaemonFlags): string[] {
   return [
     ...(flags.wrapper ?? []),
-    process.execPath,
-    '--disable-warning=ExperimentalWarning',
-    ...(flags.nodeArgs ?? []),
-    flags.program ?? MAIN,
+    ...(flags.otherBuild === undefined ? checkout(flags) : [flags.otherBuild]),
     'serve',
     '--output',
     'json',
@@ -109,9 +108,13 @@ function commandLine(flags: DaemonFlags): string[] {
     // Later flags win, so that a story can name its own addresses.
     ...withDefault(flags.args ?? [], '--web-addr', '127.0.0.1:0'),
     ...withDefault(flags.args ?? [], '--ingress-addr', '127.0.0.1:0'),
-    ...withDefault(flags.args ?? [], '--runs-dir', runsDirFor(flags.dataDir)),
+    ...(flags.otherBuild === undefined ? withDefault(flags.args ?? [], '--runs-dir', runsDirFor(flags.dataDir)) : []),
     ...(flags.args ?? []),
   ];
+}
+
+function checkout({ nodeArgs = [], program = MAIN }: DaemonFlags): string[] {
+  return [process.execPath, '--disable-warning=ExperimentalWarning', ...nodeArgs, program];
 }
 
 function withDefault(args: readonly string[], flag: string, value: string): string[] {
