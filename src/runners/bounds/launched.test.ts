@@ -7,7 +7,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { createLauncher, type LaunchRequest } from '../launch/launch.ts';
 import { needs } from '../../../test/support/tools.ts';
 
-const NO_LINUX = needs('Linux');
+const NO_SANDBOX = needs('Linux', 'Landlock ABI 4');
 const NO_ROOT = needs('root');
 
 async function outputOf(script: string, more: Partial<LaunchRequest>): Promise<string> {
@@ -33,7 +33,7 @@ function groupFile(t: TestContext): string {
   return file;
 }
 
-describe('a program with bounds', { skip: NO_LINUX }, () => {
+describe('a program with bounds', { skip: NO_SANDBOX }, () => {
   for (const [what, policy] of [
     ['in the sandbox', { readable: [], writable: [], connectPorts: [] }],
     ['privileged', null],

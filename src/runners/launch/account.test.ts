@@ -20,13 +20,9 @@ import { after, before, describe, it } from 'node:test';
 import { CALL_NUMBERS } from '../sandbox/kernel/call-numbers.ts';
 import { SandboxRefused } from './errors.ts';
 import { createLauncher, type Launcher, type LaunchRequest } from './launch.ts';
+import { needs } from '../../../test/support/tools.ts';
 
-const SKIP =
-  process.platform !== 'linux'
-    ? 'the sandbox needs Linux'
-    : process.getuid?.() !== 0
-      ? 'needs root to become another account'
-      : false;
+const SKIP = needs('Linux', 'root', 'Landlock ABI 4');
 /** No account of the machine has to have this number. */
 const ACCOUNT = { uid: 64_123, gid: 64_124 };
 const NUMBERS = CALL_NUMBERS[process.arch];

@@ -23,7 +23,7 @@ import { openSystemCalls } from '../sandbox/kernel/system-call.ts';
 import { createLauncher, type LaunchRequest } from './launch.ts';
 import { needs } from '../../../test/support/tools.ts';
 
-const NO_LINUX = needs('Linux');
+const NO_SANDBOX = needs('Linux', 'Landlock ABI 4');
 const F_SETFD = 2;
 const launcher = createLauncher();
 
@@ -56,7 +56,7 @@ async function refused(request: LaunchRequest): Promise<{ error: unknown; exit: 
   }
 }
 
-describe('the launcher', { skip: NO_LINUX }, () => {
+describe('the launcher', { skip: NO_SANDBOX }, () => {
   let dir: string;
 
   before(() => {

@@ -19,7 +19,7 @@ import { after, before, describe, it } from 'node:test';
 import { createLauncher, type Launcher, type LaunchRequest } from './launch.ts';
 import { needs } from '../../../test/support/tools.ts';
 
-const NO_LINUX = needs('Linux');
+const NO_SANDBOX = needs('Linux', 'Landlock ABI 4');
 
 interface Ran {
   readonly exitCode: number | null;
@@ -34,7 +34,7 @@ async function text(stream: Readable): Promise<string> {
   return all;
 }
 
-describe('a sandboxed job', { skip: NO_LINUX }, () => {
+describe('a sandboxed job', { skip: NO_SANDBOX }, () => {
   let data: string;
   let runDir: string;
   let launcher: Launcher;

@@ -95,7 +95,7 @@ describe('Access to a repository', () => {
   });
 
   describe('git in the sandbox', () => {
-    it('T70: connects to no other port, whatever makes it try', { skip: needs('git') }, async () => {
+    it('T70: connects to no other port, whatever makes it try', { skip: needs('git', 'Landlock ABI 4') }, async () => {
       const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
       await once(server, 'listening');
       let connections = 0;
@@ -140,7 +140,7 @@ describe('Access to a repository', () => {
 
     it(
       'T70: works as the account of jobs where the service is root, in a folder that is gone afterwards',
-      { skip: needs('git', 'root') },
+      { skip: needs('git', 'root', 'Landlock ABI 4') },
       async () => {
         const server = await new HostileServer().listen();
         const objects = new Objects();

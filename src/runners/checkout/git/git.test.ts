@@ -61,7 +61,7 @@ describe('A repository that git reads', () => {
     });
   }
 
-  describe('a git source', { skip: needs('git') }, () => {
+  describe('a git source', { skip: needs('git', 'Landlock ABI 4') }, () => {
     it('is fetched as the files of one commit, with no trace of git', async () => {
       const from = repository().write('sub/run', '#!/bin/true\n').link('sub/same.tf', '../main.tf');
       fs.chmodSync(join(from.at, 'sub/run'), 0o755);
