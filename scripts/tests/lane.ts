@@ -1,17 +1,22 @@
 /** Runs a lane: its files one after another in one process, which a test that hangs does not take with it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { FILES_VARIABLE } from './lane-files.ts';
 import { MachineTime } from '../../test/support/measure/slowness.ts';
 import type { Happened } from './reporter.ts';
 import type { Lane } from './suites.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const REPORTER = join(import.meta.dirname, 'reporter.ts');
+const ENTRY = join(import.meta.dirname, 'lane-entry.ts');
 
 /** How often it is looked for a test that hangs, and for the end of the run. */
 const LOOK_MS = 1_000;
+/** After its exit, for its last messages: a program that a test left behind may hold its output open much longer. */
+const REST_MS = 1_000;
 /** As much of the last output of a process as explains why it broke off. */
 const OUTPUT_TAIL_CHARS = 16_000;
 
@@ -51,9 +56,7 @@ export async function runLane(lane: Lane, options: LaneOptions, onStart: (runnin
   while (left.length > 0 && !options.signal.aborted) {
     const attempt = new Attempt(left, options);
     onStart({ lane, current: () => attempt.current() });
-    const broken = await attempt.run();
-    // Also a file whose process ended before its first test may not be tried again.
-    left = broken === null ? [] : left.slice(Math.max(0, left.indexOf(broken)) + 1);
+    left = left.slice(await attempt.run());
   }
 }
 
@@ -71,6 +74,9 @@ class Attempt {
   #last: Test;
   /** Since the last message. */
   #silence = new MachineTime();
+  /** The place among the files of the last one that a test was seen of; a helper's tests are in the helper's file. */
+  #lastFile = -1;
+  #hasEnded = false;
   #output = '';
   #failures = 0;
 
@@ -84,8 +90,8 @@ class Attempt {
     return [...this.#begun.values()].at(-1) ?? this.#last;
   }
 
-  /** Null when all files were run, else the one that broke off. */
-  async run(): Promise<string | null> {
+  /** How many files need no further attempt: all, or those up to the one that broke off. */
+  async run(): Promise<number> {
     const { signal } = this.#options;
     const child = this.#start();
     const hung = Promise.withResolvers<Test>();
@@ -94,19 +100,26 @@ class Attempt {
       if (late !== null) hung.resolve(late);
     }, LOOK_MS);
     const stopped = once(signal, 'abort').then(() => null);
-    const exited = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
+    const exited = exitOf(child);
     try {
-      if (signal.aborted) return null;
-      const first = await Promise.race([exited, hung.promise, stopped]);
-      if (Array.isArray(first)) return this.#judge(...first);
-      if (first === null) return null;
+      const first = signal.aborted ? null : await Promise.race([exited, hung.promise, stopped]);
+      if (first === null) return this.#files.length;
+      if (typeof first === 'string') return this.#judge(first);
       this.#tellHung(first);
-      return first.file;
+      return this.#filesUntil(first);
     } finally {
       clearInterval(look);
       killGroup(child);
       await exited;
+      child.stdout?.destroy();
+      child.stderr?.destroy();
     }
+  }
+
+  /** Also a file whose process ended before its first test is not tried again. */
+  #filesUntil({ file }: Test): number {
+    const known = this.#files.indexOf(file);
+    return Math.max(1, (known < 0 ? this.#lastFile : known) + 1);
   }
 
   #start(): ChildProcess {
@@ -118,10 +131,16 @@ class Attempt {
       '--test-isolation=none',
       `--test-reporter=${REPORTER}`,
       ...nodeArgs,
-      ...this.#files,
+      ENTRY,
     ];
+    const files = JSON.stringify(this.#files.map((file) => resolve(ROOT, file)));
     // The leader of a new process group, so that an end reaches what its tests have left.
-    const child = spawn(node, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], detached: true });
+    const child = spawn(node, args, {
+      cwd: ROOT,
+      env: { ...env, [FILES_VARIABLE]: files },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      detached: true,
+    });
     for (const stream of [child.stdout, child.stderr])
       stream?.on('data', (chunk: Buffer) => {
         this.#output = (this.#output + chunk.toString()).slice(-OUTPUT_TAIL_CHARS);
@@ -133,14 +152,24 @@ class Attempt {
 
   #hear(happened: Happened): void {
     this.#silence = new MachineTime();
+    if (happened.type === 'end') {
+      this.#hasEnded = true;
+      return;
+    }
     const test = this.#testOf(happened);
     this.#last = test;
+    this.#lastFile = Math.max(this.#lastFile, this.#files.indexOf(test.file));
     if (happened.type === 'dequeue') {
       this.#begun.set(happened.id, { ...test, id: happened.id, parent: happened.parent, time: new MachineTime() });
       return;
     }
+    // Node takes a file without a test for one.
+    if (happened.type === 'pass' && test.file === relative(ROOT, ENTRY)) return;
     if (happened.type === 'fail') this.#failures += 1;
     this.#begun.delete(happened.id);
+    // A suite is not late because of its tests.
+    const outer = this.#begun.get(happened.parent);
+    if (outer !== undefined) this.#begun.set(outer.id, { ...outer, time: new MachineTime() });
     this.#options.onEnd({ ...test, happened });
   }
 
@@ -171,13 +200,21 @@ class Attempt {
   }
 
   /** Node exits with 1 after a failed test. Anything else that is no success was no end of its tests. */
-  #judge(code: number | null, signal: NodeJS.Signals | null): string | null {
-    const isDone = this.#begun.size === 0 && (code === 0 || (code === 1 && this.#failures > 0));
-    if (isDone) return null;
+  #judge(code: string): number {
+    const isDone = this.#hasEnded && this.#begun.size === 0 && (code === '0' || (code === '1' && this.#failures > 0));
+    if (isDone) return this.#files.length;
     const current = this.current();
-    this.#options.onBroken(current, `its process ended with ${signal ?? code}.\n${this.#output}`);
-    return current.file;
+    this.#options.onBroken(current, `its process ended with ${code}.\n${this.#output}`);
+    return this.#filesUntil(current);
   }
+}
+
+/** The exit code or signal of a process, once its last messages are here. */
+async function exitOf(child: ChildProcess): Promise<string> {
+  const closed = once(child, 'close');
+  const [code, signal] = (await once(child, 'exit').catch(() => [null, null])) as [number | null, string | null];
+  await Promise.race([closed, pause(REST_MS, null, { ref: false })]);
+  return String(signal ?? code);
 }
 
 function killGroup({ pid }: ChildProcess): void {

@@ -22,8 +22,9 @@ export class Report {
     this.#print = print;
   }
 
+  /** A run without a test proves nothing. */
   get isGreen(): boolean {
-    return this.#failed.length === 0 && !this.#isStopped;
+    return this.#failed.length === 0 && !this.#isStopped && this.#passed + this.#skipped > 0;
   }
 
   /** What the tests that were left out need, and this machine does not have. */

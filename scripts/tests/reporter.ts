@@ -2,9 +2,9 @@
 import { inspect } from 'node:util';
 import type { TestEvent } from 'node:test/reporters';
 
-/** What the runner learns of a test. */
+/** What the runner learns of a test; `end` follows the last one. */
 export interface Happened {
-  readonly type: 'dequeue' | 'pass' | 'fail';
+  readonly type: 'dequeue' | 'pass' | 'fail' | 'end';
   /** Of this process. */
   readonly id: number;
   readonly parent: number;
@@ -29,6 +29,7 @@ export default async function* report(source: AsyncIterable<TestEvent>): AsyncGe
     if (happened !== null) process.send?.(happened);
     yield '';
   }
+  process.send?.({ ...place({ name: '', nesting: 0 }), type: 'end', isSuite: false, ms: 0 } satisfies Happened);
 }
 
 function read(event: TestEvent): Happened | null {

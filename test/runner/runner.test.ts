@@ -19,10 +19,15 @@ interface Ran {
 }
 
 /** Runs one lane of these files, by their names. */
-async function run(t: TestContext, files: Readonly<Record<string, string>>, limits = LIMITS): Promise<Ran> {
+async function run(
+  t: TestContext,
+  files: Readonly<Record<string, string>>,
+  limits = LIMITS,
+  others: Readonly<Record<string, string>> = {},
+): Promise<Ran> {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-runner-'));
   t.after(() => rmSync(folder, { recursive: true }));
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), HEAD + text);
+  for (const [name, text] of Object.entries({ ...files, ...others })) writeFileSync(join(folder, name), HEAD + text);
   const lines: string[] = [];
   const report = new Report((line) => lines.push(line));
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
@@ -59,6 +64,32 @@ describe('The runner', () => {
     assert.match(text, /\n2 passed, 1 failed, 0 skipped$/);
   });
 
+  test('resumes after the file that hangs, also where a helper defines its tests', async (t) => {
+    const limits = { ...LIMITS, testLimitMs: 400 };
+    const helped = "import { define } from './helper.mjs';\ndefine();\n";
+    const helper = `export function define() { ${HANGS.trim()} }\n`;
+    const files = { 'a.test.mjs': PASSES, 'b.test.mjs': HANGS, 'c.test.mjs': helped, 'd.test.mjs': PASSES };
+    const { report, text } = await run(t, files, limits, { 'helper.mjs': helper });
+    assert.ok(!report.isGreen);
+    assert.match(text, /b\.test\.mjs:2 hangs[^]*helper\.mjs:2 hangs/);
+    assert.match(text, /\n2 passed, [23] failed, 0 skipped$/);
+  });
+
+  test('shows an error at the top level of a file that has tests, and a process that ends as if it had run all', async (t) => {
+    const throws = `${PASSES}throw new Error('in the middle');\n`;
+    const first = await run(t, { 'a.test.mjs': throws, 'b.test.mjs': PASSES });
+    assert.match(first.text, /the load of .*a\.test\.mjs[^]*Error: in the middle[^]*\n2 passed, 1 failed, 0 skipped$/);
+    const ends = "test('ends', () => process.exit(0));\n";
+    const second = await run(t, { 'a.test.mjs': ends, 'b.test.mjs': PASSES });
+    assert.ok(!second.report.isGreen, second.text);
+    assert.match(second.text, /its process ended with 0\./);
+  });
+
+  test('is not green without a test', async (t) => {
+    const { report } = await run(t, { 'a.test.mjs': '' });
+    assert.ok(!report.isGreen);
+  });
+
   test('names the last test of a process that something holds open', async (t) => {
     const holds = "test('leaves a timer', () => void setInterval(() => {}, 1_000));\n";
     const { report, text } = await run(t, { 'a.test.mjs': PASSES + holds }, { ...LIMITS, testLimitMs: 200 });
@@ -78,7 +109,10 @@ describe('The runner', () => {
   test('ends a run that takes four times its budget, names what was running, and counts no other as failed', async (t) => {
     const { report, text } = await run(t, { 'a.test.mjs': HANGS, 'b.test.mjs': FAILS }, { ...LIMITS, budgetMs: 500 });
     assert.ok(!report.isGreen);
-    assert.match(text, /took more than 2 s\. It was stopped while these tests were running:\n.*a\.test\.mjs:2 hangs/);
+    assert.match(
+      text,
+      /took more than 2 s of a quick machine\. It was stopped while these tests were running:\n.*a\.test\.mjs:2 hangs/,
+    );
     assert.match(text, /\n0 passed, 0 failed, 0 skipped$/);
   });
 

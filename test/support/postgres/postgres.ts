@@ -11,7 +11,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 
-/** URL of a server whose user may create databases. Set by scripts/test.ts, or by hand. */
+/** URL of a server whose user may create databases. Set by scripts/tests/main.ts, or by hand. */
 export const POSTGRES_URL_VARIABLE = 'GATEHOUSE_TEST_POSTGRES_URL';
 
 const KEEPER = fileURLToPath(new URL('keeper.ts', import.meta.url));

@@ -31,7 +31,7 @@ FailureAction=poweroff
 Type=idle
 Environment=HOME=/root GATEHOUSE_TEST_PATIENCE=10
 ExecStart=/opt/gatehouse/node_modules/.bin/node --disable-warning=ExperimentalWarning --test-reporter=tap \\
-  --test-reporter-destination=/dev/ttyS1 /opt/checks/test/kernels/systemd/guest/main.ts
+  --test-reporter-destination=/dev/ttyS1 /opt/checks/test/night/kernels/systemd/guest/main.ts
 
 [Install]
 WantedBy=multi-user.target
