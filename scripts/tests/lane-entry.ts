@@ -1,6 +1,6 @@
 /**
- * What the process of a lane runs: each of its files, whose paths the runner gives. Node drops an error at the top level
- * of a file that has a test already; here it is a failed test.
+ * What the process of a lane runs: each of its files, whose paths the runner gives. Node drops an error at the top
+ * level of a file that has a test already; here it is a failed test.
  */
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
