@@ -60,7 +60,7 @@ export async function runDemo(
   const child = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
-    env: { ...process.env, TMPDIR: temporary, HOME: home, ...env },
+    env: { ...ofUser(), TMPDIR: temporary, HOME: home, ...env },
   });
   const { promise: code, resolve, reject } = Promise.withResolvers<number | null>();
   child.once('close', resolve);
@@ -97,4 +97,9 @@ function textOf(pid: string, name: string): string {
   } catch {
     return '';
   }
+}
+
+/** Nothing that the runner says to its tests reaches the demo, such as a store that another account cannot read. */
+function ofUser(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GATEHOUSE_')));
 }
