@@ -1,7 +1,7 @@
 /** The end of the demo. */
-import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { signalGroup } from '../src/lib/programs/process-group.ts';
 import { removeFolders } from './demo-folders.ts';
 import type { Held } from './demo-service.ts';
 import { within } from './demo-wait.ts';
@@ -23,19 +23,10 @@ export async function clear(held: Held): Promise<void> {
   try {
     await within(ends, END_LIMIT_MS, 'the end of the daemon');
   } catch {
-    for (const child of children) killGroup(child);
+    for (const { pid } of children) signalGroup(pid, 'SIGKILL');
     await within(ends, KILL_LIMIT_MS, 'the end of the killed daemon');
   }
   removeFolders(held.folders);
-}
-
-/** Each is the leader of its group. */
-function killGroup({ pid }: ChildProcess): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
-  } catch {
-    // It has ended in this moment.
-  }
 }
 
 /** The last lines of a log, cut; none where it cannot be read. */

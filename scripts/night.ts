@@ -3,9 +3,10 @@
  *
  *     npm run night -- [--list] [PART...]
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { signalGroup } from '../src/lib/programs/process-group.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -55,9 +56,11 @@ async function run({ script: [script, ...args], limitMs }: Part): Promise<boolea
     stdio: ['ignore', 'inherit', 'inherit'],
     detached: true,
   });
+  const kill = (): void => signalGroup(child.pid, 'SIGKILL');
+  let grace: NodeJS.Timeout | undefined;
   const stop = (): void => {
-    send(child, 'SIGTERM');
-    setTimeout(() => send(child, 'SIGKILL'), STOP_GRACE_MS).unref();
+    signalGroup(child.pid, 'SIGTERM');
+    grace ??= setTimeout(kill, STOP_GRACE_MS);
   };
   const limit = setTimeout(stop, limitMs);
   for (const signal of SIGNALS) process.on(signal, stop);
@@ -65,16 +68,11 @@ async function run({ script: [script, ...args], limitMs }: Part): Promise<boolea
   const ended = once(child, 'exit').then(([code]) => code === 0);
   const isGreen = await Promise.race([failed, ended]);
   clearTimeout(limit);
+  clearTimeout(grace);
   for (const signal of SIGNALS) process.off(signal, stop);
+  // npm may end before what it has started; the next part shares no machine with that.
+  kill();
   return isGreen;
-}
-
-function send({ pid }: ChildProcess, signal: NodeJS.Signals): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, signal);
-  } catch {
-    // No process of the group is left.
-  }
 }
 
 async function main(args: readonly string[]): Promise<number> {

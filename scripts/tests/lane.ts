@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { join, relative, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { signalGroup } from '../../src/lib/programs/process-group.ts';
 import { FILES_VARIABLE } from './lane-files.ts';
 import { MachineTime } from '../../test/support/measure/slowness.ts';
 import type { Happened } from './reporter.ts';
@@ -109,7 +110,7 @@ class Attempt {
       return this.#filesUntil(first);
     } finally {
       clearInterval(look);
-      killGroup(child);
+      signalGroup(child.pid, 'SIGKILL');
       await exited;
       child.stdout?.destroy();
       child.stderr?.destroy();
@@ -215,12 +216,4 @@ async function exitOf(child: ChildProcess): Promise<string> {
   const [code, signal] = (await once(child, 'exit').catch(() => [null, null])) as [number | null, string | null];
   await Promise.race([closed, pause(REST_MS, null, { ref: false })]);
   return String(signal ?? code);
-}
-
-function killGroup({ pid }: ChildProcess): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
-  } catch {
-    // No process of the group is left.
-  }
 }

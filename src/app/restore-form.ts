@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { postgresEnvironment } from './postgres-environment.ts';
 import { type Environment, processEnvironment, type Settings } from '../config/settings/settings.ts';
 import { Failure } from '../domain/failure.ts';
-import { findProgram } from '../lib/find-program.ts';
+import { findProgram } from '../lib/programs/find-program.ts';
 import { DEFAULT_PATH } from '../runners/process/environment.ts';
 import { finishRestore, openEmptyDatabase } from '../store/engine/postgres/restore-target.ts';
 import type { SnapshotFormat } from '../store/engine/snapshot.ts';

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { homedir, tmpdir } from 'node:os';
 import type { Clock } from '../lib/clock.ts';
-import { findProgram } from '../lib/find-program.ts';
+import { findProgram } from '../lib/programs/find-program.ts';
+import { signalGroup } from '../lib/programs/process-group.ts';
 
 /** A version query takes milliseconds, with Ansible a second; a longer one hangs. */
 const ANSWER_LIMIT_MS = 5_000;
@@ -83,7 +84,8 @@ function run(program: string, args: readonly string[], path: string, clock: Cloc
     });
     const finish = (end: Output['end'], alive: boolean): void => {
       cancel();
-      if (alive) killGroup(child.pid);
+      // Its children too, which may hold its output open.
+      if (alive) signalGroup(child.pid, 'SIGKILL');
       child.stdout.destroy();
       child.stderr.destroy();
       resolve({ end, text: Buffer.concat(chunks).subarray(0, OUTPUT_MAX_BYTES).toString('utf8') });
@@ -99,14 +101,4 @@ function run(program: string, args: readonly string[], path: string, clock: Cloc
     child.once('error', () => finish('unstartable', false));
     child.once('close', () => finish('ended', false));
   });
-}
-
-/** Kills the tool and its children, which may hold its output open. */
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // The whole group has ended already.
-  }
 }

@@ -9,7 +9,7 @@ import { needs } from '../../../test/support/tools.ts';
 import type { Facts, Finding } from '../entry.ts';
 import { examineOptionalTools } from './optional-tools.ts';
 import { parseManifest } from '../toolchain-manifest.ts';
-import { findProgram } from '../../lib/find-program.ts';
+import { findProgram } from '../../lib/programs/find-program.ts';
 
 /** What the real programs print. */
 const REAL = {

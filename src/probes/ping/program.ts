@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { Failure } from '../../domain/failure.ts';
-import { findProgram } from '../../lib/find-program.ts';
+import { findProgram } from '../../lib/programs/find-program.ts';
 import { Limiter, LimiterFull } from '../../lib/flow/limiter.ts';
 import type { Finding } from '../finding.ts';
 

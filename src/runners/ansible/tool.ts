@@ -1,6 +1,6 @@
 import { open, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
-import { findProgram } from '../../lib/find-program.ts';
+import { findProgram } from '../../lib/programs/find-program.ts';
 import { isWithin } from '../../lib/within.ts';
 
 interface AnsibleTool {

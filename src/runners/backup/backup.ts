@@ -8,7 +8,7 @@ import { formatSize } from '../../domain/size.ts';
 import { syncDirectory } from '../../lib/atomic-file.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { errorCode } from '../../lib/error-code.ts';
-import { findProgram } from '../../lib/find-program.ts';
+import { findProgram } from '../../lib/programs/find-program.ts';
 import type { Keyring } from '../../lib/seal.ts';
 import { drain, openSealedFile } from '../../lib/sealed-file/read.ts';
 import { type SealedFileFacts, writeSealedFile } from '../../lib/sealed-file/write.ts';

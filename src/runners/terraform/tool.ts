@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises';
-import { findProgram } from '../../lib/find-program.ts';
+import { findProgram } from '../../lib/programs/find-program.ts';
 
 /** The programs that can do it, in the order they are looked for. */
 const NAMES = ['terraform', 'tofu'] as const;

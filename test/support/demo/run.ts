@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
+import { signalGroup } from '../../../src/lib/programs/process-group.ts';
 
 export const ROOT = join(import.meta.dirname, '..', '..', '..');
 
@@ -70,7 +71,7 @@ export async function runDemo(
     child.kill('SIGTERM');
     await code;
   });
-  const interrupt = (): void => void (child.pid !== undefined && process.kill(-child.pid, 'SIGINT'));
+  const interrupt = (): void => signalGroup(child.pid, 'SIGINT');
   createInterface({ input: child.stdout }).on('line', (line) => void onLine(line, interrupt));
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
   return { code: await code, output: stdout + stderr, errors: stderr };

@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
-import { findProgram } from '../../../lib/find-program.ts';
+import { findProgram } from '../../../lib/programs/find-program.ts';
 import type { GitReach } from './process.ts';
 
 /** What git is given for one URL: nothing of the machine but what its transport needs. */
