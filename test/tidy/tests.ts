@@ -107,28 +107,9 @@ function titleOf({ arguments: [title] }: CallExpression, source: Source): string
   return literal(title) ?? text.replace(/['"`]\s*\+\s*['"`]|^['"`]|['"`]$/g, '').replace(/\s+/g, ' ');
 }
 
-/**
- * Each title once, in the order of their characters. The golden list of them may only grow: a test that is moved, made
- * quicker or written again keeps its title, and one that is lost is seen.
- */
+/** Those of all tests, without the suites around them. */
 export function titlesOf(sources: readonly Source[]): string[] {
-  const found = sources.filter(({ path }) => isTest(path)).flatMap(titles);
-  return [...new Set(found)].toSorted();
-}
-
-/** Those of `golden`, the text of the list, that no test has. */
-export function lostTitles(golden: string, sources: readonly Source[]): string[] {
-  const there = new Set(titlesOf(sources));
-  return linesOf(golden).filter((title) => !there.has(title));
-}
-
-/** The text of the list with the titles that are new. */
-export function withNewTitles(golden: string, sources: readonly Source[]): string {
-  return `${[...new Set([...linesOf(golden), ...titlesOf(sources)])].toSorted().join('\n')}\n`;
-}
-
-function linesOf(golden: string): string[] {
-  return golden.split('\n').filter((line) => line !== '');
+  return sources.filter(({ path }) => isTest(path)).flatMap(titles);
 }
 
 function isOneOf(call: CallExpression, names: readonly string[]): boolean {

@@ -11,14 +11,14 @@ import { needs } from '../support/tools.ts';
 import * as areas from './areas.ts';
 import * as doors from './exports.ts';
 import * as commits from './commits.ts';
-import * as documents from './documents.ts';
+import * as documents from './texts/documents.ts';
 import * as durations from './durations.ts';
 import { PATH_USERS } from './file-access.ts';
 import * as repository from './repository.ts';
 import { SAMPLES, SOURCE_RULES } from './samples.ts';
 import * as sizes from './sizes.ts';
 import { assertNone, bites, parse, type TextFile } from './source.ts';
-import * as words from './words.ts';
+import * as words from './texts/words.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const FILES = repository.repositoryFiles(ROOT);

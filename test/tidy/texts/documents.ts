@@ -1,6 +1,6 @@
 /** Documents: lines that fit a screen, and commands that can be copied. */
-import { LINE_COLUMNS_MAX } from './sizes.ts';
-import type { Finding, TextFile } from './source.ts';
+import { LINE_COLUMNS_MAX } from '../sizes.ts';
+import type { Finding, TextFile } from '../source.ts';
 
 export const WHY =
   'A document is read in an editor and in a difference, and its commands are copied: break prose at 120 columns, and ' +
