@@ -1,9 +1,11 @@
 /** The rules of each operation, one scenario each, and the check that no operation is without one. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { isNone } from '../../src/operations/core/http-face.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
-import { runScenarios } from '../support/scenario.ts';
+import { assertNoTitleLost } from '../support/golden-titles.ts';
+import { runScenarios, titleOf } from '../support/scenario.ts';
 import { DECISION_SCENARIOS } from './scenarios/approval-decisions.ts';
 import { APPROVAL_SCENARIOS } from './scenarios/approvals.ts';
 import { BACKUP_SCENARIOS } from './scenarios/backups.ts';
@@ -61,6 +63,10 @@ test('Every operation with a route has a scenario, and every scenario has an ope
     [],
     'these are in no row of the table',
   );
+});
+
+test('No scenario is lost: each rule that there was is there', () => {
+  assertNoTitleLost(join(import.meta.dirname, '..', 'golden', 'scenarios.txt'), SCENARIOS.map(titleOf));
 });
 
 runScenarios(SCENARIOS);

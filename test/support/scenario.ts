@@ -42,9 +42,13 @@ export interface Scenario {
   afterwards?(program: Program, given: Readonly<Record<string, string>>, body: unknown): Promise<void>;
 }
 
+export function titleOf({ operation, rule }: Scenario): string {
+  return `${operation}: ${rule}`;
+}
+
 export function runScenarios(scenarios: readonly Scenario[]): void {
   for (const scenario of scenarios) {
-    test(`${scenario.operation}: ${scenario.rule}`, async (t) => {
+    test(titleOf(scenario), async (t) => {
       const program = await startProgram(t, scenario.program);
       const given = (await scenario.given?.(program)) ?? {};
       const answer = await send(program, scenario.as, fill(scenario.send, given));
