@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { registerHooks } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { watchLoaded } from '../../support/measure/loaded.ts';
 import { sendJson, standIn } from '../../support/stand-in-server.ts';
 import { PROGRAM_ROOT } from '../../../src/lib/files/program-files.ts';
 
@@ -21,15 +21,7 @@ const HEAVY = [
 ];
 
 test('a remote call loads no driver of a database, no store and no table of operations', async (t) => {
-  const loaded: string[] = [];
-  const hooks = registerHooks({
-    resolve(specifier, context, next) {
-      const found = next(specifier, context);
-      loaded.push(found.url);
-      return found;
-    },
-  });
-  t.after(() => hooks.deregister());
+  const loaded = watchLoaded(t);
   const { svc } = await import('../../support/terminal.ts');
   const server = await standIn(t, (_, response) => sendJson(response, 200, LIST));
   for (const words of ['job list', 'job list --output json', 'complete -- job get x', 'whoami --output json']) {

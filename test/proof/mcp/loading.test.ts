@@ -1,18 +1,10 @@
 /** The SDK is in no program that serves no agent. */
 import assert from 'node:assert/strict';
-import { registerHooks } from 'node:module';
 import { test } from 'node:test';
+import { watchLoaded } from '../../support/measure/loaded.ts';
 
 test('the daemon loads the SDK with the first message to /mcp', async (t) => {
-  const loaded: string[] = [];
-  const hooks = registerHooks({
-    resolve(specifier, context, next) {
-      const found = next(specifier, context);
-      loaded.push(found.url);
-      return found;
-    },
-  });
-  t.after(() => hooks.deregister());
+  const loaded = watchLoaded(t);
   const ofSdk = (): number => loaded.filter((url) => url.includes('/node_modules/@modelcontextprotocol/')).length;
   await import('../../../src/app/serve.ts');
   const { startProgram } = await import('../../support/program.ts');
