@@ -17,6 +17,7 @@ import { homedir } from 'node:os';
 import { delimiter, join, relative, resolve } from 'node:path';
 import { POSTGRES_URL_VARIABLE, type PostgresServer, startPostgres } from '../../test/support/postgres/postgres.ts';
 import { makeTemplates } from '../../test/support/store/template.ts';
+import { ALL_VARIABLE, IS_ALL_REQUIRED } from '../../test/support/tools.ts';
 import { BUNDLE, bundle } from '../bundle.ts';
 import { openTemporaryFolder, placeProgram } from './open-folder.ts';
 import { Report } from './report.ts';
@@ -31,8 +32,6 @@ const BIN = join(ROOT, 'node_modules', '.bin');
 const COMPILE_CACHE = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'gatehouse', 'modules');
 
 const UPDATE_GOLDEN_VARIABLE = 'GATEHOUSE_UPDATE_GOLDEN';
-/** Makes a failure of what this machine lacks. */
-const ALL_VARIABLE = 'GATEHOUSE_TEST_ALL';
 /** Where test/support/daemon.ts finds the program. */
 const MAIN_VARIABLE = 'GATEHOUSE_MAIN';
 
@@ -124,7 +123,7 @@ async function main(): Promise<number> {
     const report = new Report((line) => void process.stdout.write(`${line}\n`));
     await runLanes(lanes, { limits: SUITES[args.suite], node, nodeArgs: args.forNode, env, signal }, report);
     report.summary();
-    if (process.env[ALL_VARIABLE] !== '1' || report.missing.length === 0) return report.isGreen ? 0 : 1;
+    if (!IS_ALL_REQUIRED || report.missing.length === 0) return report.isGreen ? 0 : 1;
     console.error(`${ALL_VARIABLE} is set, and tests were left out for: ${report.missing.join(', ')}.`);
     return 1;
   } finally {

@@ -4,7 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, globSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { closedFolder } from '../../scripts/tests/open-folder.ts';
 
@@ -19,6 +19,10 @@ export const MUSL = globSync('/lib/ld-musl-*.so.1')[0];
 export const POSTGRESQL_BIN = globSync('/usr/lib/postgresql/*/bin').toSorted().at(-1);
 /** A user other than root gets the mounts in a user namespace. */
 export const OWN_MOUNTS: readonly string[] = process.getuid?.() === 0 ? ['-m'] : ['-U', '-r', '-m'];
+
+/** With the value 1, what this machine lacks is a failure. */
+export const ALL_VARIABLE = 'GATEHOUSE_TEST_ALL';
+export const IS_ALL_REQUIRED = process.env[ALL_VARIABLE] === '1';
 
 interface TestTool {
   /** The Debian package; null where Debian has none. */
@@ -91,6 +95,7 @@ const TEST_TOOLS = {
   CAP_SYS_PTRACE: { debianPackage: null, isThere: () => process.geteuid?.() !== 0 || hasCapability(CAP_SYS_PTRACE) },
   // The filter of an engine of containers stays on all programs.
   'no filter of system calls': { debianPackage: null, isThere: () => statusField('Seccomp') === '0' },
+  'an address that is not loopback': { debianPackage: null, isThere: hasOutsideAddress },
   [TERRAFORM]: { debianPackage: null, isThere: () => ['terraform', 'tofu'].some((name) => find(name) !== null) },
 } as const satisfies Readonly<Record<string, TestTool>>;
 
@@ -154,6 +159,10 @@ function succeeds(program: string, args: readonly string[]): boolean {
 function statusField(name: string): string {
   const path = '/proc/self/status';
   return existsSync(path) ? (new RegExp(`^${name}:\\s*(\\S*)`, 'm').exec(readFileSync(path, 'utf8'))?.[1] ?? '') : '';
+}
+
+function hasOutsideAddress(): boolean {
+  return Object.values(networkInterfaces()).some((all) => all?.some(({ internal }) => !internal));
 }
 
 function hasCapability(number: number): boolean {

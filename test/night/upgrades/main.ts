@@ -33,6 +33,12 @@ const builds = chosen(
 );
 const stories = chosen('story', values.story, Object.keys(STORIES));
 
+const interrupted = Promise.withResolvers<never>();
+// Also between stories, where nothing waits for it.
+interrupted.promise.catch(() => undefined);
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.once(signal, () => interrupted.reject(new Error(`Interrupted by ${signal}.`)));
+
 const report = new Report();
 if (await hasHistory()) for (const row of OLD_BUILDS.filter(({ name }) => builds.includes(name))) await runBuild(row);
 else report.leaveOut('all older builds', 'missing: the history of this repository (git fetch --unshallow)');
@@ -81,11 +87,11 @@ async function runStories(row: OldBuild, svc: string): Promise<void> {
   }
 }
 
-/** Runs a story and ends what it began, also where it fails. */
+/** Runs a story and ends what it began, also where it fails or is interrupted. */
 async function end(run: (ending: Ending) => Promise<void>): Promise<void> {
   const endings: (() => Promise<void>)[] = [];
   try {
-    await run({ after: (step) => void endings.push(step) });
+    await Promise.race([run({ after: (step) => void endings.push(step) }), interrupted.promise]);
   } finally {
     for (const step of endings.toReversed()) await step();
   }

@@ -1,5 +1,6 @@
 /** One line for each check, and which of them failed. */
 import { patient } from '../../support/measure/slowness.ts';
+import { IS_ALL_REQUIRED } from '../../support/tools.ts';
 
 /** A check that takes longer hangs: the longest ones wait for several runs of terraform. */
 const CHECK_LIMIT_MS = 300_000;
@@ -29,7 +30,7 @@ export class Report {
 
   /** Prints that a check was left out, which is a failure where all has to be there. */
   leaveOut(name: string, reason: string): void {
-    if (process.env['GATEHOUSE_TEST_ALL'] === '1') this.#failed.push(name);
+    if (IS_ALL_REQUIRED) this.#failed.push(name);
     else this.#leftOut += 1;
     console.log(`left out: ${name}: ${reason}`);
   }
