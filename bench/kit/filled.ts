@@ -4,14 +4,15 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { prepareDataDir } from '../../src/config/data-dir.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/id.ts';
-import { testKeyring } from '../../test/support/seal.ts';
+import { TEST_RING, testKeyring } from '../../test/support/seal.ts';
+import { tagOf } from '../../src/store/engine/tags/tags.ts';
 import { openStore } from '../../src/store/store.ts';
 import { passableTempDir, removeDir } from './scratch.ts';
 import { monotonicMs } from './time.ts';
 
-/** Rows of one insert: 17 values each, and SQLite takes 32,766. */
+/** Rows of one insert: 19 values each, and SQLite takes 32,766. */
 const ROWS_PER_INSERT = 1_000;
-const COLUMNS = [
+const ORDER_COLUMNS = [
   'id',
   'kind',
   'state',
@@ -30,6 +31,7 @@ const COLUMNS = [
   'lease_generation',
   'outcome_event_id',
 ] as const;
+const COLUMNS = [...ORDER_COLUMNS, 'order_tag', 'order_key_id'];
 
 export const SPEC = JSON.stringify({ inventory: 'localhost', limit: null, command: ['/bin/true'], egressPorts: [] });
 /** Their ends are marked as reported: otherwise the daemon would make a million events while it is measured. */
@@ -92,6 +94,13 @@ function queuedRow(createdAt: number, runbook: string): SQLInputValue[] {
   ];
 }
 
+function tagged(values: readonly SQLInputValue[]): SQLInputValue[] {
+  const row = Object.fromEntries(ORDER_COLUMNS.map((column, at) => [column, values[at]]));
+  // The other columns are null, which an absent one stands for.
+  const { order_tag: tag, order_key_id: keyId } = tagOf(TEST_RING, 'jobs', { privileged: 0, ...row } as never);
+  return [...values, tag, keyId];
+}
+
 /** The name of one of `runbooks` runbooks. */
 export function runbookOf(index: number, runbooks: number): string {
   return runbooks === 1 ? 'command:localhost' : `command:group${index % runbooks}`;
@@ -124,9 +133,11 @@ export async function addJobs(file: string, count: number, state: 'ended' | 'que
       const values = Array.from({ length: rows }, (_, i) => {
         const index = done + i;
         const runbook = runbookOf(index, runbooks);
-        return state === 'ended'
-          ? endedRow(index, startAt + index * MS_PER_JOB, runbook)
-          : queuedRow(startAt + index, runbook);
+        return tagged(
+          state === 'ended'
+            ? endedRow(index, startAt + index * MS_PER_JOB, runbook)
+            : queuedRow(startAt + index, runbook),
+        );
       });
       (rows === ROWS_PER_INSERT ? many : insert(rows)).run(...values.flat());
     }

@@ -28,6 +28,7 @@ import { countActiveTokens } from '../store/access/tokens.ts';
 import { VERSION } from '../version.ts';
 import { createOnDemand, doctorOf, moduleOf, type OnDemand } from './services/on-demand.ts';
 import { createOutsideChecker, keptFolders } from './outside.ts';
+import { ORDERS_WITNESS, remembers } from './witness.ts';
 
 /** The longest wait of a follower, in milliseconds: the fallback where no wake-up arrives. */
 const FOLLOW_FALLBACK_MS = 1_000;
@@ -100,7 +101,14 @@ async function openStoreOf(settings: Settings, { paths, clock, schema, keyring }
   // Names this process's ledger chain where every process has one: on a shared PostgreSQL.
   const daemonId = newId('dmn', clock.now());
   try {
-    return await openStore({ location, clock, daemonId, schema, keyring });
+    return await openStore({
+      location,
+      clock,
+      daemonId,
+      schema,
+      keyring,
+      wasAdopted: () => remembers({ paths, settings }, ORDERS_WITNESS),
+    });
   } catch (error) {
     if (error instanceof Failure) throw error;
     if (error instanceof SchemaMismatch) throw new Failure('unavailable', error.message);

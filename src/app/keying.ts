@@ -1,33 +1,37 @@
-import { access } from 'node:fs/promises';
-import { join } from 'node:path';
 import { PRIVATE_FILE_MODE } from '../config/data-dir.ts';
 import { createExclusive } from '../lib/atomic-file.ts';
 import { keyLedger } from '../store/audit/keying.ts';
+import { adoptOrders } from '../store/maintenance/adopt-orders.ts';
 import type { Base } from './base.ts';
+import { LEDGER_WITNESS, ORDERS_WITNESS, remembers, type WitnessPlace, witnessOf } from './witness.ts';
 
-/** Remembers, in the data directory, that the whole ledger of the shared database has keys. */
-const WITNESS = 'ledger.keyed';
-
-interface KeyingParts extends Pick<Base, 'store'> {
-  readonly paths: Pick<Base['paths'], 'dir'>;
-  readonly settings: Pick<Base['settings'], 'databaseUrl'>;
-}
+interface KeyingParts extends WitnessPlace, Pick<Base, 'store'> {}
 
 /**
- * Keys the ledger of a store of an earlier build. Once that was done, this machine does not do it again for a shared
- * database: an attacker who can write only the database cannot have forged rows keyed by removing the record of it. An
- * embedded database lies in the data directory itself, where the file would protect nothing.
+ * Keys what a store of an earlier build has without a key: its ledger, and its orders. Once that was done, this machine
+ * does not do it again for a shared database: an attacker who can write only the database cannot have forged rows keyed
+ * by removing the record of it. An embedded database lies in the data directory itself, where the file would protect
+ * nothing.
  */
-export async function beginKeying({ store, paths, settings }: KeyingParts): Promise<void> {
-  const file = settings.databaseUrl === null ? null : join(paths.dir, WITNESS);
-  const isWhole = await keyLedger(store, file === null || !(await exists(file)));
-  // Not before: chains that a daemon of an earlier build kept open still wait for their seam.
-  if (file !== null && isWhole) await createExclusive(file, '', PRIVATE_FILE_MODE);
+export async function beginKeying(parts: KeyingParts): Promise<void> {
+  const { store } = parts;
+  // It is not over while chains that a daemon of an earlier build kept open wait for their seam.
+  await onceHere(parts, LEDGER_WITNESS, (mayAdopt) => keyLedger(store, mayAdopt));
+  await beginAdoption(parts);
 }
 
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
+/** Answers whether it is over. */
+export async function beginAdoption(parts: KeyingParts): Promise<boolean> {
+  return onceHere(parts, ORDERS_WITNESS, (mayAdopt) => adoptOrders(parts.store, mayAdopt));
+}
+
+async function onceHere(
+  parts: KeyingParts,
+  name: string,
+  work: (mayAdopt: boolean) => Promise<boolean>,
+): Promise<boolean> {
+  const isOver = await work(!(await remembers(parts, name)));
+  const file = witnessOf(parts, name);
+  if (file !== null && isOver) await createExclusive(file, '', PRIVATE_FILE_MODE);
+  return isOver;
 }

@@ -22,7 +22,7 @@ import { refuseExposed, refuseOpenDoor } from './exposure.ts';
 import { ingressUrlOf } from './ingress-url.ts';
 import { foldersOf } from './outside.ts';
 import { prepareJobIdentity, prepareJobPlace, watchModes, withModeWatch } from './job-place.ts';
-import { beginKeying } from './keying.ts';
+import { beginAdoption, beginKeying } from './keying.ts';
 import { notifierOptions } from './notifier.ts';
 import { logLimits, sandboxSupport } from './sandbox-support.ts';
 import { statusOf } from './status.ts';
@@ -162,6 +162,7 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
     restarting: inPlace.daemonPart,
     readSettings,
     endTree,
+    adopt: () => beginAdoption(base),
     announceJob: (jobId) => base.followers.wake(jobId),
     signals,
     reaction: runtime.services.reaction,

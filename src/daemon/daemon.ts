@@ -46,6 +46,8 @@ interface DaemonOptions extends RunDeps {
   readonly leaseMs: number;
   readonly keep: KeptFor;
   readonly endTree: typeof endTree;
+  /** See AdoptionDeps. */
+  readonly adopt: () => Promise<boolean>;
   readonly announceJob: (jobId: string) => void;
   readonly signals: Signals;
   readonly reaction: ReactionDeps;

@@ -1,11 +1,11 @@
 import { Failure } from '../domain/failure.ts';
 import { isTerminal, type JobTrigger } from '../domain/jobs/job.ts';
 import { KINDS } from '../domain/jobs/kinds.ts';
-import { needsTag } from '../domain/jobs/order.ts';
+import { leavesSandbox } from '../domain/jobs/order.ts';
 import { findApprovalOfJob } from '../store/approvals/approvals.ts';
 import type { Tx } from '../store/engine/tx.ts';
 import { getJob } from '../store/jobs/jobs.ts';
-import { hasJobTag } from '../store/jobs/order-tags.ts';
+import { passesTag } from '../store/engine/tags/tags.ts';
 import { askedBy } from '../store/jobs/repeats.ts';
 import type { ApprovalRow, JobRow } from '../store/schema/schema.ts';
 import { QUEUE_RULES } from './kinds.ts';
@@ -33,7 +33,7 @@ export async function rerunJob(tx: Tx, deps: QueueDeps, id: string, by: Repeater
   const old = await getJob(tx.db, id);
   if (old.concurrency_key !== null) await tx.dialect.lockKey(tx.db, old.concurrency_key);
   if (!isTerminal(old.state)) throw new Failure('conflict', `Job ${id} is ${old.state}; expected one that has ended.`);
-  if (needsTag(old.privileged === 1, old.spec) && !by.isLocal)
+  if (leavesSandbox(old.privileged === 1, old.spec) && !by.isLocal)
     throw new Failure(
       'forbidden',
       `Job ${id} reaches beyond the sandbox, so it is run again only on the machine itself: svc job rerun ${id}.`,
@@ -63,8 +63,8 @@ async function obstacleTo(tx: Tx, old: JobRow): Promise<string | null> {
   if (old.trigger === 'workflow') return 'it is a step of a workflow; use svc workflow run with --from';
   if (old.plan_artifact_id !== null && !KINDS[old.kind].makesPlan)
     return 'it applied a saved plan, which runs once; make a new plan';
-  // A privileged order that somebody wrote into the database is not made into one of this service.
-  if (!hasJobTag(tx.ring, old)) return 'its order was not made by this service';
+  // What somebody wrote into the database is not made into an order of this service.
+  if (!(await passesTag(tx, 'jobs', old))) return 'its order was not made by this service';
   const { job, eventId } = await askedBy(tx.db, old);
   if (eventId === null && OF_EVENTS.includes(job.trigger)) return 'the event that asked for it is no longer stored';
   return QUEUE_RULES[old.kind].redriveObstacle(tx.db, old);

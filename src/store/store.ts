@@ -6,6 +6,7 @@ import type { Keyring } from '../lib/seal.ts';
 import type { Dialect, Engine } from './engine/dialect.ts';
 import { WriteGate } from './engine/gate.ts';
 import type { Snapshot } from './engine/snapshot.ts';
+import { Adoption, hasAdopted } from './engine/tags/adoption.ts';
 import type { Work, WriteOptions } from './engine/tx.ts';
 import { migrate, type SchemaAccess } from './engine/migrate.ts';
 import { type Migration, readMigrations } from './engine/migration.ts';
@@ -34,6 +35,7 @@ export interface Store {
   readonly db: Db;
   /** The ledger chain that this process appends to. */
   readonly chain: string;
+  readonly adoption: Adoption;
   /** The migrations that opening it applied. */
   readonly migrated: readonly Pick<Migration, 'number' | 'name'>[];
   /** Runs `work` in a transaction that it may share with others; resolves once that is durable. */
@@ -66,6 +68,8 @@ export interface StoreOptions {
   readonly schema?: SchemaAccess;
   /** Whether it is opened to finish a restore; else a store that a restore has left unfinished is refused. */
   readonly isRestore?: boolean;
+  /** Whether this machine knows that the orders of earlier builds have their tags, whatever the database says. */
+  readonly wasAdopted?: () => Promise<boolean>;
 }
 
 /**
@@ -87,17 +91,22 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     throw error;
   }
   const chain = engine.dialect.ledgerChain(options.daemonId);
+  const adoption = new Adoption(
+    async () => (await options.wasAdopted?.()) === true || (await hasAdopted(engine.reader)),
+  );
   const gate = new WriteGate({
     engine,
     clock: options.clock,
     chain,
     ring: recent(options.clock, RING_MS, options.keyring),
+    adoption,
   });
   let closing: Promise<void> | null = null;
   return {
     dialect: engine.dialect,
     db: engine.reader,
     chain,
+    adoption,
     migrated,
     write: (work, options) => gate.write(work, options),
     version: (tables) => engine.version(tables),

@@ -225,7 +225,7 @@ export async function addDaemon(store: Store, id: string, leaseUntil: number | n
     notify_targets: null,
   };
   await store.write((tx) => insertDaemon(tx, row));
-  return { ...row, node: null, ledger_key_id: TEST_RING.activeId };
+  return { ...row, node: null, ledger_key_id: TEST_RING.activeId, tags_orders: 1 };
 }
 
 /** The database's own time in milliseconds, where leases are measured with it. */

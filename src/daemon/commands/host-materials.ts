@@ -3,10 +3,10 @@ import type { CommandSpec } from '../../domain/commands/command.ts';
 import { connections } from '../../domain/inventories/connection.ts';
 import { SSH_AGENT } from '../../domain/inventories/inventory.ts';
 import { knownHosts } from '../../domain/inventories/host-key.ts';
-import { noSshKey, targetHosts } from '../../jobs/inventories/targets.ts';
+import { hostsIn, noSshKey } from '../../jobs/inventories/targets.ts';
 import type { HostMaterials } from '../../runners/command/on-hosts.ts';
 import { hostKeysOf } from '../../store/inventories/host-keys.ts';
-import { getInventory, getSshKey } from '../../store/inventories/inventories.ts';
+import { checkedInventory } from '../inventories/checked-inventory.ts';
 import { sshKeyOf } from '../inventories/ssh-key.ts';
 import type { RunDeps } from '../jobs/run-support.ts';
 
@@ -18,10 +18,9 @@ export async function hostMaterials(deps: RunDeps, spec: CommandSpec): Promise<H
   const { store, keyring, forks } = deps;
   const { inventory: name } = spec;
   const { db } = store;
-  const names = await targetHosts(db, spec);
-  const hosts = connections(await getInventory(db, name), names);
+  const { inventory, sshKey: ref } = await checkedInventory(deps, name);
+  const hosts = connections(inventory, hostsIn(inventory, spec));
   const keys = await hostKeysOf(db, name);
-  const ref = await getSshKey(db, name);
   const needsKey = hosts.some(({ kind }) => kind === 'ssh');
   if (needsKey && ref === null) throw noSshKey(name);
   return {

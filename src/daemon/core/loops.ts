@@ -7,6 +7,7 @@ import { endingsLoop } from '../events/endings.ts';
 import { outcomesLoop, type OutcomeDeps } from '../events/job-outcome-events.ts';
 import { rescueLoop, type RescueDeps } from '../jobs/rescue.ts';
 import { cancelLoop, claimLoop, type WorkLoopDeps } from '../jobs/work-loops.ts';
+import { type AdoptionDeps, adoptionLoop } from '../maintenance/adoption.ts';
 import { restartLoop, type RestartLoopDeps } from '../maintenance/restart.ts';
 import { type RetentionDeps, retentionLoop } from '../maintenance/retention.ts';
 import { notificationLoop, type NotificationLoopDeps } from '../notify/send.ts';
@@ -23,6 +24,7 @@ import type { Signals } from './signals.ts';
 
 /** What the loops work with: each takes its part. */
 type LoopDeps = ExpireDeps &
+  AdoptionDeps &
   PresenceDeps &
   RescueDeps &
   WorkLoopDeps &
@@ -61,6 +63,7 @@ const LOOPS: readonly LoopRow<LoopDeps>[] = [
   keptInitsLoop,
   modesLoop,
   restartLoop,
+  adoptionLoop,
   leaseLoop,
 ];
 

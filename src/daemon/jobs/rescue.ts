@@ -10,11 +10,13 @@ import { termDirOf } from '../../runners/process/term-once.ts';
 import { findRunDir, jobIdOf, removeRunDir } from '../../runners/run-dir.ts';
 import { fenceOf, type JobEnd } from '../../store/jobs/claims.ts';
 import { listOrphans, type Orphan } from '../../store/maintenance/daemons.ts';
+import { passesTag } from '../../store/engine/tags/tags.ts';
 import { findJob } from '../../store/jobs/jobs.ts';
+import type { JobRow } from '../../store/schema/schema.ts';
 import type { Machine } from '../core/identity.ts';
 import { endJob } from './job-transitions.ts';
 import type { Signals } from '../core/signals.ts';
-import type { RecoverDeps, RunKinds } from './run-support.ts';
+import type { RecoverDeps, RunKinds, WriteResult } from './run-support.ts';
 
 export interface RescueDeps extends RecoverDeps {
   readonly clock: Clock;
@@ -73,11 +75,18 @@ async function sweepRunDirs(deps: RescueDeps): Promise<boolean> {
   for (const id of new Set(readdirSync(runsDir).map(jobIdOf))) {
     const job = await findJob(store.db, id);
     if (job === undefined || !isTerminal(job.state)) continue;
-    const found = await deps.kinds[job.kind].recover(deps, job);
+    const found = await recovered(deps, job);
     if (found !== null) await store.write(found);
     isSwept = (await removeRunDir(findRunDir(runsDir, job.id), deps.clock, SWEEP_WITHIN_MS)) && isSwept;
   }
   return isSwept;
+}
+
+/** What a run has left is read only for an order of this service: the row says where it is, and whose it becomes. */
+async function recovered(deps: RescueDeps, job: JobRow): Promise<WriteResult | null> {
+  const { keyring, store } = deps;
+  const isOurs = await passesTag({ ring: await keyring(), adoption: store.adoption }, 'jobs', job);
+  return isOurs ? deps.kinds[job.kind].recover(deps, job) : null;
 }
 
 async function rescueJob(deps: RescueDeps, job: Orphan, signal: AbortSignal): Promise<void> {
@@ -89,7 +98,7 @@ async function rescueJob(deps: RescueDeps, job: Orphan, signal: AbortSignal): Pr
   if (here) await deps.bounds?.remove(job.id);
   // Collect the results of the run before its key is released.
   const kind = deps.kinds[job.kind];
-  const found = await kind.recover(deps, job);
+  const found = await recovered(deps, job);
   const ended = await deps.store.write(async (tx) => {
     await found?.(tx);
     const moved = await endJob(tx, fenceOf(job), rescuedEnd(job, tx.now), 'rescue');

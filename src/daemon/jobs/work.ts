@@ -1,7 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import { UNCONFIRMED_REASON } from '../../domain/jobs/end-reason.ts';
 import type { RunEnd } from '../../domain/jobs/job.ts';
-import { needsTag } from '../../domain/jobs/order.ts';
 import { pause } from '../../lib/clock.ts';
 import type { ReactionDeps } from '../../reaction/types.ts';
 import type { RecordedChunk } from '../../runners/output/chunk-queue.ts';
@@ -11,8 +10,8 @@ import { fenceOf, listCancelRequested, recordLeader, type Fence } from '../../st
 import type { Tx } from '../../store/engine/tx.ts';
 import { isNodeCordoned } from '../../store/maintenance/cordon.ts';
 import { hasClaimable } from '../../store/jobs/jobs.ts';
-import { checkJobTag } from '../../store/jobs/order-tags.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
+import { checkOrder } from './ordered.ts';
 import { claim, endJob, recordMove, type Claimed, type Claimer } from './job-transitions.ts';
 import { appendChunk, endsSoon, finalEnd, type NextOfJob, prepareEnd } from './run-end.ts';
 import { NO_RESULT, refusedRun, type ReadyRun, type RunDeps, type RunKinds, type WriteResult } from './run-support.ts';
@@ -215,8 +214,7 @@ export class Work {
   /** Where the run can't start, its output says why, and nothing else is run. */
   async #ready(row: JobRow, signal: AbortSignal): Promise<ReadyRun> {
     try {
-      // An attacker who can write only the database must not escape the sandbox.
-      if (needsTag(row.privileged === 1, row.spec)) checkJobTag(await this.#deps.keyring(), row);
+      await checkOrder(this.#deps, row);
       return await this.#deps.kinds[row.kind].prepare(this.#deps, row, signal);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;

@@ -6,15 +6,15 @@ import { SSH_AGENT } from '../../domain/inventories/inventory.ts';
 import { playbookKind } from '../../domain/playbooks/kind.ts';
 import type { PlaybookSpec } from '../../domain/playbooks/playbook.ts';
 import { vaultFault, vaultVariable } from '../../domain/playbooks/vault.ts';
-import { targetHosts } from '../../jobs/inventories/targets.ts';
+import { hostsIn } from '../../jobs/inventories/targets.ts';
 import type { Keyring } from '../../lib/seal.ts';
 import { ansibleRunner } from '../../runners/ansible/ansible.ts';
 import type { PlaybookMaterials, VaultSecret } from '../../runners/ansible/inputs.ts';
 import { hostKeysOf } from '../../store/inventories/host-keys.ts';
-import { getInventory, getSshKey } from '../../store/inventories/inventories.ts';
 import { encodeResults, insertResults } from '../../store/playbooks/results.ts';
 import type { Db } from '../../store/schema/schema.ts';
 import { listProjectSecrets, readSecrets } from '../../store/secrets/secrets.ts';
+import { checkedInventory } from '../inventories/checked-inventory.ts';
 import { sshKeyOf } from '../inventories/ssh-key.ts';
 import { NO_RESULT, NOTHING_PREPARED, type RunDeps, runKind } from '../jobs/run-support.ts';
 import { sourceTree } from '../sources/source-tree.ts';
@@ -25,10 +25,10 @@ export const PLAYBOOK_RUN = runKind(playbookKind, ansibleRunner, {
     const ring = await deps.keyring();
     const secrets = await readSecrets(db, ring, spec.runSecrets);
     const vault = spec.vaultProject === null ? [] : await vaultOf(db, ring, spec.vaultProject);
-    const sshKey = await inventoryKey(db, ring, spec.inventory);
-    const inventory = await getInventory(db, spec.inventory);
     const { inventory: name, limit, limitIsOfEvent: isOfEvent } = spec;
-    const hosts = await targetHosts(db, { inventory: name, limit, isOfEvent });
+    const { inventory, sshKey: ref } = await checkedInventory(deps, name);
+    const sshKey = await inventoryKey(db, ring, { name, ref });
+    const hosts = hostsIn(inventory, { inventory: name, limit, isOfEvent });
     const addressed = connections(inventory, hosts).filter(({ kind }) => kind === 'ssh');
     const materials: PlaybookMaterials = {
       ...(await treeOf(deps, spec, signal)),
@@ -80,8 +80,11 @@ async function vaultOf(db: Db, ring: Keyring, project: string): Promise<VaultSec
   return [...values].map(([name, value]) => ({ name, variable: vaultVariable(name), value }));
 }
 
-async function inventoryKey(db: Db, ring: Keyring, inventory: string): Promise<Buffer | null> {
-  const ref = await getSshKey(db, inventory);
+async function inventoryKey(
+  db: Db,
+  ring: Keyring,
+  { name: inventory, ref }: { readonly name: string; readonly ref: string | null },
+): Promise<Buffer | null> {
   if (ref === SSH_AGENT)
     throw new Failure(
       'conflict',

@@ -7,7 +7,7 @@ import { queueAction, queueRest } from '../../jobs/actions.ts';
 import type { Asker, Gate, QueueDeps } from '../../jobs/queue.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { recordService } from '../jobs/job-transitions.ts';
-import { checkScheduleTag } from '../../store/jobs/order-tags.ts';
+import { checkTag } from '../../store/engine/tags/tags.ts';
 import {
   actionOfSchedule,
   listDue,
@@ -119,7 +119,7 @@ export class Scheduler {
       const slot = { slot: row.last_at === null ? null : rfc3339(row.last_at) };
       let queued: QueuedSome;
       try {
-        const { asker, gate } = originOf(tx, deps, row);
+        const { asker, gate } = await originOf(tx, deps, row);
         queued = await queueAction(tx, deps, asker, actionOfSchedule(row), gate);
       } catch (error) {
         const { code, message } = refusalOf(error);
@@ -140,7 +140,7 @@ export class Scheduler {
     await deps.store.write(async (tx) => {
       if (seen.rest_after === null || (await takeRest(tx, seen)) === undefined) return;
       try {
-        const { asker, gate } = originOf(tx, deps, seen);
+        const { asker, gate } = await originOf(tx, deps, seen);
         const stoppedAt = await queueRest(tx, deps, asker, actionOfSchedule(seen), gate, seen.rest_after);
         if (stoppedAt !== null) await noteRest(tx, seen.name, stoppedAt);
       } catch (error) {
@@ -173,8 +173,12 @@ function slotAfter(read: ReadTimetable, { cron, timezone }: ScheduleRow, afterMs
   }
 }
 
-function originOf(tx: Tx, deps: ScheduleDeps, row: ScheduleRow): { readonly asker: Asker; readonly gate: Gate | null } {
-  checkScheduleTag(tx.ring, row);
+async function originOf(
+  tx: Tx,
+  deps: ScheduleDeps,
+  row: ScheduleRow,
+): Promise<{ readonly asker: Asker; readonly gate: Gate | null }> {
+  await checkTag(tx, 'schedules', row);
   const provenance = { origin: 'schedule', schedule: row.name } as const;
   const gate: Gate | null =
     row.approval === 'required' ? { ...provenance, ttlMs: row.approval_ttl_ms ?? deps.approvalTtlMs } : null;

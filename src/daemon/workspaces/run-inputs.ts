@@ -5,6 +5,7 @@ import type { SavedPlan, WorkspaceMaterials, WorkspaceSpec } from '../../domain/
 import { readInputs } from '../../domain/workspaces/inputs.ts';
 import { newId } from '../../lib/id.ts';
 import type { Keyring } from '../../lib/seal.ts';
+import { checkTag } from '../../store/engine/tags/tags.ts';
 import { findApprovalOfJob } from '../../store/approvals/approvals.ts';
 import { consume, getArtifact } from '../../store/workspaces/artifacts.ts';
 import type { ArtifactRow, Db, JobRow, WorkspaceRow } from '../../store/schema/schema.ts';
@@ -40,6 +41,7 @@ export async function gatherInputs(
 ): Promise<RunInputs> {
   const { db } = deps.store;
   const [ring, workspace] = await Promise.all([deps.keyring(), getWorkspace(db, job.workspace ?? '')]);
+  await checkTag({ ring, adoption: deps.store.adoption }, 'workspaces', workspace);
   const artifact = spec.plan === null ? null : await readUnaltered(deps.store, job.id, spec.plan);
   const inputs = readInputs(workspace.inputs);
   // A plan has the values of the workspace already; the secrets that it was made with are listed with it.

@@ -1,11 +1,11 @@
 const WORDS = /privileged|writable|\\u/;
 
 /** The same of a stored workflow: one of its steps does. */
-export function workflowNeedsTag(stored: string): boolean {
+export function workflowLeavesSandbox(stored: string): boolean {
   if (!WORDS.test(stored)) return false;
   try {
     const { steps } = JSON.parse(stored) as { readonly steps: readonly { readonly action: unknown }[] };
-    return steps.some(({ action }) => needsTag(false, JSON.stringify(action)));
+    return steps.some(({ action }) => leavesSandbox(false, JSON.stringify(action)));
   } catch {
     return true;
   }
@@ -15,7 +15,7 @@ export function workflowNeedsTag(stored: string): boolean {
  * Whether an order reaches beyond the sandbox of its run: it is privileged, or may write paths outside its run.
  * `stored` is the JSON of a job's spec or of an action. An order that cannot be parsed counts as such an order.
  */
-export function needsTag(privileged: boolean, stored: string): boolean {
+export function leavesSandbox(privileged: boolean, stored: string): boolean {
   if (privileged) return true;
   // Most orders contain neither word and are not parsed.
   if (!WORDS.test(stored)) return false;

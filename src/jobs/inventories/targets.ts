@@ -1,5 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import { connections } from '../../domain/inventories/connection.ts';
+import type { Inventory } from '../../domain/inventories/inventory.ts';
 import { limitHosts, requireHost } from '../../domain/inventories/limit.ts';
 import { getInventory, getSshKey, holdInventory } from '../../store/inventories/inventories.ts';
 import type { Tx } from '../../store/engine/tx.ts';
@@ -18,8 +19,12 @@ interface Targets {
  * The hosts, in the order of the inventory. Throws not_found for an unknown inventory, and invalid_argument for a limit
  * that selects no host or names something else.
  */
-export async function targetHosts(db: Db, { inventory: name, limit, isOfEvent }: Targets): Promise<readonly string[]> {
-  const inventory = await getInventory(db, name);
+export async function targetHosts(db: Db, targets: Targets): Promise<readonly string[]> {
+  return hostsIn(await getInventory(db, targets.inventory), targets);
+}
+
+/** The same of an inventory that was read before. */
+export function hostsIn(inventory: Inventory, { inventory: name, limit, isOfEvent }: Targets): readonly string[] {
   if (limit !== null && isOfEvent === true) requireHost(name, inventory, limit);
   return limitHosts(name, inventory, limit);
 }

@@ -4,7 +4,7 @@ import { isEnd, type Step, type StepEnd, type StepState } from '../../domain/wor
 import { nextMoves, verdictOf } from '../../domain/workflows/progress.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { getJob } from '../../store/jobs/jobs.ts';
-import { checkRunTag } from '../../store/jobs/order-tags.ts';
+import { checkTag } from '../../store/engine/tags/tags.ts';
 import type { WorkflowRunRow } from '../../store/schema/schema.ts';
 import {
   endRun,
@@ -139,7 +139,7 @@ async function queueStep(
   const asker: Asker = { trigger: 'workflow', requestedBy: run.requested_by, owners, provenance };
   let queued: Queued;
   try {
-    checkRunTag(tx.ring, run);
+    await checkTag(tx, 'workflow_runs', run);
     queued = await deps.queueAction(tx, deps, asker, step.action, own ?? gate);
   } catch (error) {
     // A refusal comes before anything is written. Any other error rolls the write back.

@@ -6,7 +6,7 @@ import type { StepAction } from '../../domain/rules/step-actions.ts';
 import { type Step, type StepEnd, type StepState, STEPS_MAX } from '../../domain/workflows/workflow.ts';
 import { newId } from '../../lib/id.ts';
 import type { Tx } from '../../store/engine/tx.ts';
-import { checkWorkflowTag } from '../../store/jobs/order-tags.ts';
+import { checkTag } from '../../store/engine/tags/tags.ts';
 import type { WorkflowRow, WorkflowRunRow } from '../../store/schema/schema.ts';
 import { deleteRun, insertRun } from '../../store/workflows/runs.ts';
 import { workflowIn } from '../../store/workflows/workflows.ts';
@@ -42,7 +42,7 @@ export async function startRun(
   workflow: WorkflowRow,
   { gate, resume }: StartOptions,
 ): Promise<StartedRun> {
-  checkWorkflowTag(tx.ring, workflow);
+  await checkTag(tx, 'workflows', workflow);
   const steps = await filled(workflowIn<StepAction>(workflow).steps, asker.event);
   const { origin, alert = null, rule = null, matchedAt = null, schedule = null } = asker.provenance ?? MANUAL;
   const taken = resume?.steps;

@@ -34,8 +34,7 @@ export function summaryFacts(row: ListedApproval): SummaryFacts {
   const labels = row.event_labels === null ? null : (JSON.parse(row.event_labels) as Record<string, string>);
   const event = labels === null ? null : { name: row.event_name, host: hostOf(labels) };
   const privileged = row.job_privileged === 1;
-  // Only these two kinds of orders have a tag.
-  const writesOutside = row.job_order_tag !== null && !privileged;
+  const writesOutside = row.job_writable === 1;
   return { kind, workspace, privileged, writesOutside, written, spec, plan, event, step };
 }
 

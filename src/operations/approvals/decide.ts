@@ -6,7 +6,9 @@ import { QUEUE_RULES } from '../../jobs/kinds.ts';
 import { getApproval, holdApproval, settle } from '../../store/approvals/approvals.ts';
 import { appendState } from '../../store/jobs/chunks.ts';
 import { cancelWaiting, queueApproved } from '../../store/jobs/claims.ts';
+import { checkTag } from '../../store/engine/tags/tags.ts';
 import type { Tx } from '../../store/engine/tx.ts';
+import { getJob } from '../../store/jobs/jobs.ts';
 import type { ApprovalRow, Db } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { isAsking } from './approval-links.ts';
@@ -53,6 +55,7 @@ export async function decide(runtime: DecideHome, tx: Tx, request: DecisionReque
   if (approval.expires_at <= (await tx.dialect.clock(tx.db, tx.now))) throw tooLate(approval);
   refuseAsker(approval, decider.owner);
   await refuseStale(tx.db, approval);
+  if (decision === 'approve') await checkTags(tx, approval);
   const to = decision === 'approve' ? 'approved' : 'rejected';
   const settled = await settle(tx, approvalId, { to, by: decider.name, via: decider.via, reason });
   if (settled === undefined) throw outOfTime(await getApproval(tx.db, approvalId));
@@ -62,6 +65,12 @@ export async function decide(runtime: DecideHome, tx: Tx, request: DecisionReque
     runtime.services.wake();
   });
   return { approval: settled, jobState };
+}
+
+/** Throws forbidden: what somebody wrote into the database is approved by no one. */
+async function checkTags(tx: Tx, approval: ApprovalRow): Promise<void> {
+  await checkTag(tx, 'approvals', approval);
+  await checkTag(tx, 'jobs', await getJob(tx.db, approval.job_id));
 }
 
 /** Moves the job as the settled approval says. A job that does not wait any more undoes the decision. */

@@ -6,7 +6,7 @@ import { QUEUE_RULES } from '../../jobs/kinds.ts';
 import { newId } from '../../lib/id.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { getJob, insertJob } from '../../store/jobs/jobs.ts';
-import { hasJobTag } from '../../store/jobs/order-tags.ts';
+import { passesTag } from '../../store/engine/tags/tags.ts';
 import { findRedrive, listRedrivable, listRedriveExclusions, type RedriveSelection } from '../../store/jobs/redrive.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
 import * as field from '../core/fields.ts';
@@ -84,9 +84,9 @@ async function candidates(tx: Tx, selection: RedriveSelection, all: boolean): Pr
   return found.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** A privileged order that somebody wrote into the database is not made into one of this service. */
+/** What somebody wrote into the database is not made into an order of this service. */
 async function obstacle(tx: Tx, job: JobRow): Promise<string | null> {
-  if (!hasJobTag(tx.ring, job)) return 'its order was not made by this service';
+  if (!(await passesTag(tx, 'jobs', job))) return 'its order was not made by this service';
   return QUEUE_RULES[job.kind].redriveObstacle(tx.db, job);
 }
 

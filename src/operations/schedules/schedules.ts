@@ -179,7 +179,7 @@ const enable = writeOperation({
       // The user who enables it counts as a requester, like its author, and cannot approve its jobs (T28).
       owners: JSON.stringify([...new Set([...(JSON.parse(row.owners) as string[]), caller.owner])]),
     };
-    await switchSchedule(tx, name, on);
+    await switchSchedule(tx, row, on);
     tx.afterCommit(() => services.wake());
     return written(replyGet({ ...row, ...on }), name);
   },
@@ -197,7 +197,7 @@ const disable = writeOperation({
   async run({ tx }, { name }) {
     const row = await holdSchedule(tx, name);
     const off = { enabled: 0 as const, next_at: null, owners: row.owners };
-    await switchSchedule(tx, name, off);
+    await switchSchedule(tx, row, off);
     return written(replyGet({ ...row, ...off }), name);
   },
 });

@@ -1,13 +1,16 @@
 import { Failure } from '../../domain/failure.ts';
 import { findSource } from '../../store/sources/sources.ts';
+import { checkTag } from '../../store/engine/tags/tags.ts';
 import type { Context } from '../core/operation.ts';
 
 /**
  * Refuses a source that declares lifecycle hooks: they never run, and without them the result would be another one. The
- * copy of the run is checked again. Throws not_implemented.
+ * copy of the run is checked again. Throws not_implemented, and forbidden for a row that was changed in the database.
  */
 export async function refuseHooks({ store, services }: Context, name: string): Promise<void> {
   const source = await findSource(store.db, name);
+  if (source !== undefined)
+    await checkTag({ ring: await services.keyring(), adoption: store.adoption }, 'sources', source);
   // A tree that is not on this machine is looked at where it runs.
   const tree = source === undefined ? null : await services.sources.treeOf(source);
   const file = tree === null ? null : await services.sources.hooksFile(tree);

@@ -4,6 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import type { FetchedTree } from '../../domain/sources/source.ts';
 import { rfc3339 } from '../../lib/clock.ts';
+import { checkTag } from '../../store/engine/tags/tags.ts';
 import type { SourceRow } from '../../store/schema/schema.ts';
 import {
   deleteSource,
@@ -27,7 +28,7 @@ const PATH_CHARACTERS_MAX = 4_095;
 /**
  * Without the location: a path tells about the machine, and a URL may hold a forgotten credential.
  */
-function sourceView(row: SourceRow): ViewItem<'source.list'> {
+function sourceView(row: Omit<SourceRow, 'order_tag' | 'order_key_id'>): ViewItem<'source.list'> {
   return {
     name: row.name,
     kind: row.kind,
@@ -99,12 +100,12 @@ const add = writeOperation({
     return { source: { name, ...source }, fetched: await services.sources.fetch({ name, ...source }) };
   },
   async run({ tx }, { plugins, replace }, { source, fetched }) {
-    const row: SourceRow = {
+    const row = {
       ...source,
       commit_id: fetched.commit,
       synced_at: tx.now,
       created_at: tx.now,
-      plugins: plugins ? 1 : 0,
+      plugins: plugins ? (1 as const) : (0 as const),
     };
     if (!replace || !(await replaceSource(tx, row))) await insertSource(tx, row);
     return written(reply('source.get', sourceView(row)), row.name, {
@@ -141,6 +142,7 @@ const sync = writeOperation({
   failures: ['not_found', 'conflict', 'unavailable'],
   async prepare({ store, services }, { name }) {
     const source = await getSource(store.db, name);
+    await checkTag({ ring: await services.keyring(), adoption: store.adoption }, 'sources', source);
     return { source, fetched: await services.sources.fetch(source) };
   },
   async run({ tx }, _input, { source, fetched }) {
@@ -174,8 +176,10 @@ const hooks = readOperation({
   input: z.strictObject({ source: field.name }),
   answers: ['hooks.show'],
   failures: ['not_found', 'unavailable'],
-  async run({ store, services: { sources } }, { source }) {
+  async run({ store, services }, { source }) {
+    const { sources } = services;
     const row = await getSource(store.db, source);
+    await checkTag({ ring: await services.keyring(), adoption: store.adoption }, 'sources', row);
     const tree = await sources.treeOf(row);
     if (tree === null)
       throw new Failure(

@@ -1,5 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import { staleFrom } from '../../jobs/workspaces/stale.ts';
+import { checkTag } from '../../store/engine/tags/tags.ts';
 import { findSource } from '../../store/sources/sources.ts';
 import type { WorkspaceRow } from '../../store/schema/schema.ts';
 import { findArtifact } from '../../store/workspaces/artifacts.ts';
@@ -34,8 +35,13 @@ async function changeOf({ services }: Context, tree: string, digest: string): Pr
   }
 }
 
-async function treeOf({ store, services }: Context, { name, source, path }: WorkspaceRow): Promise<string | null> {
+async function treeOf({ store, services }: Context, workspace: WorkspaceRow): Promise<string | null> {
+  const on = { ring: await services.keyring(), adoption: store.adoption };
+  await checkTag(on, 'workspaces', workspace);
+  const { name, source, path } = workspace;
   if (source === null) return services.sources.treeOf({ name, kind: 'dir', location: path, commit_id: null });
   const row = await findSource(store.db, source);
-  return row === undefined ? null : services.sources.treeOf(row);
+  if (row === undefined) return null;
+  await checkTag(on, 'sources', row);
+  return services.sources.treeOf(row);
 }

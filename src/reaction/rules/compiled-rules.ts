@@ -4,9 +4,8 @@ import type { EventFacts } from '../../domain/events/event.ts';
 import type { RuleAction } from '../../domain/rules/actions.ts';
 import type { Rule } from '../../domain/rules/rule.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Keyring } from '../../lib/seal.ts';
 import { nextTurn } from '../../lib/flow/cooperative.ts';
-import { checkRuleTag } from '../../store/jobs/order-tags.ts';
+import { checkTag, type TagContext } from '../../store/engine/tags/tags.ts';
 import { listRules, ruleOf, rulesMark } from '../../store/rules/rules.ts';
 import { FollowedData } from '../../store/engine/followed-data.ts';
 import type { RuleRow, SilenceRow } from '../../store/schema/schema.ts';
@@ -25,7 +24,7 @@ export interface CompiledRule extends Rule {
   /** The action with its `${…}` filled in, each checked as the type of its field. */
   fill(facts: EventFacts): { readonly action: RuleAction } | { readonly error: string };
   /** Throws forbidden for a privileged action without the right tag. */
-  checkTag(ring: Keyring): void;
+  checkTag(on: TagContext): Promise<void>;
 }
 
 /** A silence that is open. */
@@ -132,7 +131,7 @@ export class CompiledRules {
       requires: condition.requires,
       evaluate: condition.evaluate,
       fill: (facts) => (typeof action === 'string' ? { error: action } : action.fill(facts)),
-      checkTag: (ring) => checkRuleTag(ring, row),
+      checkTag: (on) => checkTag(on, 'rules', row),
     };
   }
 

@@ -1,5 +1,6 @@
 import type { ApprovalState } from '../../domain/approvals/approval.ts';
 import { newId } from '../../lib/id.ts';
+import { retagged, tagOf } from '../engine/tags/tags.ts';
 import type { Tx } from '../engine/tx.ts';
 import { PENDING } from '../engine/literals.ts';
 import { prepared } from '../engine/prepared.ts';
@@ -29,11 +30,11 @@ export interface NewApproval
  */
 export async function insertApproval(tx: Tx, asked: NewApproval): Promise<ApprovalRow> {
   const now = await tx.dialect.clock(tx.db, tx.now);
-  const row: ApprovalRow = {
+  const columns = {
     id: newId('apr', tx.now),
     job_id: asked.jobId,
     kind: asked.kind,
-    state: 'pending',
+    state: 'pending' as const,
     policy: asked.policy,
     workspace: asked.workspace,
     runbook: asked.runbook,
@@ -53,8 +54,9 @@ export async function insertApproval(tx: Tx, asked: NewApproval): Promise<Approv
     decided_by: null,
     decided_via: null,
     reason: null,
-    one_tap: asked.one_tap ?? 0,
+    one_tap: asked.one_tap ?? (0 as const),
   };
+  const row: ApprovalRow = { ...columns, ...tagOf(tx.ring, 'approvals', columns) };
   await tx.db.insertInto('approvals').values(row).execute();
   return row;
 }
@@ -102,8 +104,7 @@ interface ApprovalFilter {
 export interface ListedApproval extends ApprovalRow {
   readonly job_summary: string | null;
   readonly job_privileged: 0 | 1 | null;
-  /** Of an order that reaches beyond the sandbox. */
-  readonly job_order_tag: string | null;
+  readonly job_writable: 0 | 1 | null;
   /** Null where the job has a summary: an order may be long. */
   readonly job_spec: string | null;
   readonly plan_summary: string | null;
@@ -129,7 +130,7 @@ export function listed(db: Db) {
     .select((eb) => [
       'jobs.summary as job_summary',
       'jobs.privileged as job_privileged',
-      'jobs.order_tag as job_order_tag',
+      'jobs.writable as job_writable',
       eb.case().when('jobs.summary', 'is', null).then(eb.ref('jobs.spec')).end().as('job_spec'),
       'artifacts.summary as plan_summary',
       'events.name as event_name',
@@ -160,16 +161,23 @@ interface Settlement {
   readonly reason: string | null;
 }
 
+type SettledColumns = Pick<
+  ApprovalRow,
+  'state' | 'decided_at' | 'decided_by' | 'decided_via' | 'reason' | 'order_tag' | 'order_key_id'
+>;
+
 const settleRow = (compare: '>' | '<=') =>
-  prepared<Settlement & { readonly id: string; readonly now: number }, ApprovalRow>((db, value) =>
+  prepared<SettledColumns & { readonly id: string; readonly now: number }, ApprovalRow>((db, value) =>
     db
       .updateTable('approvals')
       .set({
-        state: value('to'),
-        decided_at: value('now'),
-        decided_by: value('by'),
-        decided_via: value('via'),
+        state: value('state'),
+        decided_at: value('decided_at'),
+        decided_by: value('decided_by'),
+        decided_via: value('decided_via'),
         reason: value('reason'),
+        order_tag: value('order_tag'),
+        order_key_id: value('order_key_id'),
       })
       .where('id', '=', value('id'))
       .where('state', '=', PENDING)
@@ -185,13 +193,21 @@ const settleAfter = settleRow('<=');
  * the store's, read while the row is locked, so that a wait for another decision counts as time.
  */
 export async function settle(tx: Tx, id: string, settlement: Settlement): Promise<ApprovalRow | undefined> {
-  await heldById(tx.db, { id });
+  const [held] = (await heldById(tx.db, { id })).rows;
+  if (held === undefined) return undefined;
   const now = await tx.dialect.clock(tx.db, tx.now);
-  const update = settlement.to === 'expired' ? settleAfter : settleBefore;
-  return (await update(tx.db, { id, now, ...settlement })).rows[0];
+  const { to: state, by, via, reason } = settlement;
+  const decided = { state, decided_at: now, decided_by: by, decided_via: via, reason };
+  const tag = { order_tag: held.order_tag, order_key_id: held.order_key_id };
+  const columns = { ...tag, ...retagged(tx.ring, 'approvals', held, decided) };
+  const update = state === 'expired' ? settleAfter : settleBefore;
+  return (await update(tx.db, { id, now, ...columns })).rows[0];
 }
 
-/** Rejects the pending approval of a job that is being cancelled, also past the deadline: the job does not run. */
+/**
+ * Rejects the pending approval of a job that is being cancelled, also past the deadline: the job does not run. Its tag
+ * stays that of the request: only a yes is checked.
+ */
 export async function rejectOfJob(tx: Tx, jobId: string, by: Omit<Settlement, 'to'>): Promise<void> {
   const now = await tx.dialect.clock(tx.db, tx.now);
   await tx.db

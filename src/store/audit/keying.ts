@@ -1,6 +1,7 @@
 import type { Tx } from '../engine/tx.ts';
 import { appendLedger, type LedgerEntry, SEAM } from '../engine/ledger.ts';
-import { tagWaitingJobs } from '../jobs/order-tags.ts';
+import { MAY_RUN } from '../maintenance/adopt-orders.ts';
+import { tagOf } from '../engine/tags/tags.ts';
 import type { Store } from '../store.ts';
 
 /**
@@ -22,7 +23,12 @@ export async function keyLedger(store: Store, mayAdopt: boolean): Promise<boolea
     const closes = !mayAdopt || !(await writesWithoutKey(tx));
     const seams = mayAdopt ? await makeSeams(tx, store.chain, closes) : 0;
     const tagged = mayAdopt && held === undefined ? await tagWaitingJobs(tx) : 0;
-    const row = { id: 1 as const, keyed_at: held?.keyed_at ?? tx.now, closed_at: closes ? tx.now : null };
+    const row = {
+      id: 1 as const,
+      keyed_at: held?.keyed_at ?? tx.now,
+      closed_at: closes ? tx.now : null,
+      orders_adopted_at: held?.orders_adopted_at ?? null,
+    };
     await tx.db
       .insertInto('ledger_keying')
       .values(row)
@@ -77,4 +83,22 @@ async function makeSeam(tx: Tx, chain: string, rows: number): Promise<void> {
     [entry],
   );
   await Promise.all(sent);
+}
+
+/** Tags the privileged jobs that a build without tags left. Answers how many. */
+async function tagWaitingJobs(tx: Tx): Promise<number> {
+  const rows = await tx.db
+    .selectFrom('jobs')
+    .selectAll()
+    .where('privileged', '=', 1)
+    .where('state', 'in', MAY_RUN)
+    .where('order_tag', 'is', null)
+    .execute();
+  for (const row of rows)
+    await tx.db
+      .updateTable('jobs')
+      .set(tagOf(tx.ring, 'jobs', row))
+      .where('id', '=', row.id)
+      .execute();
+  return rows.length;
 }

@@ -18,6 +18,7 @@ import {
 } from './group-member.ts';
 import { holdSameKey } from './key-in-use.ts';
 import { appendLedger, type LedgerEntry } from './ledger.ts';
+import type { Adoption } from './tags/adoption.ts';
 import type { Counter, Work, WriteOptions } from './tx.ts';
 
 /** At most this many writes share a commit, so that one transaction stays short. */
@@ -36,6 +37,7 @@ interface GateOptions {
   readonly chain: string;
   /** Asked before each transaction. Throws Failure where there is no key: then nothing is written. */
   readonly ring: () => Keyring | Promise<Keyring>;
+  readonly adoption: Adoption;
 }
 
 /**
@@ -50,6 +52,7 @@ export class WriteGate {
   readonly #clock: Clock;
   readonly #chain: string;
   readonly #ring: GateOptions['ring'];
+  readonly #adoption: Adoption;
   /** The keyring that is known to be that of the store. */
   #known: Keyring | null = null;
   /** Set once this process has written a keyed row: from then on it writes no other ones. */
@@ -58,11 +61,12 @@ export class WriteGate {
   #running: Promise<void> | null = null;
   #closed = false;
 
-  constructor({ engine, clock, chain, ring }: GateOptions) {
+  constructor({ engine, clock, chain, ring, adoption }: GateOptions) {
     this.#engine = engine;
     this.#clock = clock;
     this.#chain = chain;
     this.#ring = ring;
+    this.#adoption = adoption;
   }
 
   write<T>(work: Work<T>, options: WriteOptions = {}): Promise<T> {
@@ -217,6 +221,7 @@ export class WriteGate {
       dialect: this.#engine.dialect,
       now: this.#clock.now(),
       ring,
+      adoption: this.#adoption,
       record: (entry) => void entries.push(entry),
       count: (counter) => void counted.push(counter),
       follow: (work, orElse) => void followers.push({ work, orElse }),

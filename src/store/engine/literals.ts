@@ -10,4 +10,4 @@ export const PENDING = sql.lit('pending' as const);
 export const RUNNING = sql.lit('running' as const);
 export const NOT_BLOCKED = sql.lit(0 as const);
 export const PRIVILEGED = sql.lit(1 as const);
-export const NOT_PRIVILEGED = sql.lit(0 as const);
+export const WRITABLE = sql.lit(1 as const);

@@ -1,6 +1,13 @@
 import { type RawBuilder, sql } from 'kysely';
 
 /**
+ * Jobs without a tag wait until the last daemon of an earlier build, which may still take them, has gone: then they get
+ * one. What has none after that is claimed, and refused with a reason.
+ */
+export const isOrdered = sql`(order_tag is not null
+  or exists (select 1 from ledger_keying where orders_adopted_at is not null))`;
+
+/**
  * The ids of the oldest jobs that a daemon may claim: two searches of one index, as one with `or` would go through the
  * jobs of all other nodes. `ready` makes the search, in brackets, for a condition on the node.
  */

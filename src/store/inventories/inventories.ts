@@ -4,6 +4,7 @@ import { type Inventory, LOCALHOST, LOCALHOST_INVENTORY } from '../../domain/inv
 import { readModel, writeModel } from '../../domain/inventories/model-json.ts';
 import { forgetManaged } from '../configuration/managed.ts';
 import { findActionUser } from '../engine/action-users.ts';
+import { retagged, tagOf } from '../engine/tags/tags.ts';
 import type { Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
 import { found, insertRow, rowBy } from '../engine/rows.ts';
@@ -11,7 +12,7 @@ import type { Db, InventoryRow } from '../schema/schema.ts';
 import { deleteHostKeys } from './host-keys.ts';
 
 /** An inventory without its hosts. */
-export type InventoryFacts = Omit<InventoryRow, 'model'>;
+export type InventoryFacts = Omit<InventoryRow, 'model' | 'order_tag' | 'order_key_id'>;
 
 const FACTS = [
   'name',
@@ -61,8 +62,12 @@ export async function getSshKey(db: Db, name: string): Promise<string | null> {
   return name === LOCALHOST ? null : found((await findKeys(db, { name })).rows[0], 'inventory', name).ssh_key;
 }
 
-export function inventoryOf({ digest, model }: Pick<InventoryRow, 'digest' | 'model'>): Inventory {
+/** Throws conflict where the hosts are not those of the digest. */
+export function inventoryOf({ name, digest, model }: Pick<InventoryRow, 'name' | 'digest' | 'model'>): Inventory {
   const inventory = READ.get(digest) ?? readModel(model);
+  // Kept by its digest, one that somebody wrote under the digest of another would stand for that.
+  if (!READ.has(digest) && digestOf(model) !== digest)
+    throw new Failure('conflict', `Integrity: the hosts of inventory ${name} were changed after they were written.`);
   READ.delete(digest);
   READ.set(digest, inventory);
   const [oldest] = READ.keys();
@@ -79,7 +84,8 @@ interface NewInventory {
 
 /** Throws duplicate where the name is taken. */
 export async function insertInventory(tx: Tx, added: NewInventory): Promise<InventoryRow> {
-  const row = { ...columnsOf(tx, added), name: added.name, ssh_key: added.sshKey ?? null, created_at: tx.now };
+  const columns = { ...columnsOf(tx, added), name: added.name, ssh_key: added.sshKey ?? null, created_at: tx.now };
+  const row = { ...columns, ...tagOf(tx.ring, 'inventories', columns) };
   if (!(await insertRow(tx.db, 'inventories', row, 'skip')))
     throw new Failure(
       'duplicate',
@@ -90,12 +96,10 @@ export async function insertInventory(tx: Tx, added: NewInventory): Promise<Inve
 
 /** Replaces its hosts; the keys of hosts that are gone go too. Undefined if there is no inventory of the name. */
 export async function replaceInventory(tx: Tx, added: NewInventory): Promise<InventoryRow | undefined> {
-  const row = await tx.db
-    .updateTable('inventories')
-    .set({ ...columnsOf(tx, added), ...(added.sshKey === undefined ? {} : { ssh_key: added.sshKey }) })
-    .where('name', '=', added.name)
-    .returningAll()
-    .executeTakeFirst();
+  const row = await change(tx, added.name, {
+    ...columnsOf(tx, added),
+    ...(added.sshKey === undefined ? {} : { ssh_key: added.sshKey }),
+  });
   if (row === undefined) return undefined;
   const known = await tx.db
     .selectFrom('host_keys')
@@ -107,11 +111,15 @@ export async function replaceInventory(tx: Tx, added: NewInventory): Promise<Inv
   return row;
 }
 
+function digestOf(model: string): string {
+  return createHash('sha256').update(model).digest('hex');
+}
+
 function columnsOf(tx: Tx, { inventory }: NewInventory) {
   const model = writeModel(inventory);
   return {
     model,
-    digest: createHash('sha256').update(model).digest('hex'),
+    digest: digestOf(model),
     hosts: inventory.hosts.size,
     // Without `all` and `ungrouped`.
     groups: inventory.groups.size - 2,
@@ -121,8 +129,16 @@ function columnsOf(tx: Tx, { inventory }: NewInventory) {
 
 /** Throws not_found. */
 export async function setSshKey(tx: Tx, name: string, sshKey: string): Promise<InventoryRow> {
-  const set = tx.db.updateTable('inventories').set({ ssh_key: sshKey, updated_at: tx.now }).where('name', '=', name);
-  return found(await set.returningAll().executeTakeFirst(), 'inventory', name);
+  return found(await change(tx, name, { ssh_key: sshKey, updated_at: tx.now }), 'inventory', name);
+}
+
+/** Undefined if there is no inventory of the name. */
+async function change(tx: Tx, name: string, columns: Partial<InventoryRow>): Promise<InventoryRow | undefined> {
+  const held = tx.db.selectFrom('inventories').selectAll().where('name', '=', name);
+  const [before] = await tx.dialect.holdRows(held).execute();
+  if (before === undefined) return undefined;
+  const set = tx.db.updateTable('inventories').set(retagged(tx.ring, 'inventories', before, columns));
+  return set.where('name', '=', name).returningAll().executeTakeFirst();
 }
 
 /** With its host keys. Throws not_found, and conflict while a rule or a schedule names it. */

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { FinalState, JobState } from '../../domain/jobs/job.ts';
 import type { Tx } from '../engine/tx.ts';
-import { releaseKey } from './jobs.ts';
+import { retagged } from '../engine/tags/tags.ts';
+import { getJob, releaseKey } from './jobs.ts';
 import { QUEUED, RUNNING } from '../engine/literals.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Db, JobRow } from '../schema/schema.ts';
@@ -66,7 +67,9 @@ export async function recordLeader(tx: Tx, fence: Fence, leader: Omit<LeaderOf, 
 
 /** Names the plan that a plan run has made. */
 export async function recordArtifact(tx: Tx, jobId: string, artifactId: string): Promise<void> {
-  await tx.db.updateTable('jobs').set({ plan_artifact_id: artifactId }).where('id', '=', jobId).execute();
+  const job = await getJob(tx.db, jobId);
+  const columns = retagged(tx.ring, 'jobs', job, { plan_artifact_id: artifactId });
+  await tx.db.updateTable('jobs').set(columns).where('id', '=', jobId).execute();
 }
 
 /** How a run ended. */

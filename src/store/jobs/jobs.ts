@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import type { InitialState, JobKind, JobState, JobTrigger } from '../../domain/jobs/job.ts';
+import { leavesSandbox } from '../../domain/jobs/order.ts';
 import type { Tx } from '../engine/tx.ts';
-import { NOT_BLOCKED, NOT_PRIVILEGED, PRIVILEGED, QUEUED, RUNNING } from '../engine/literals.ts';
-import { jobTag } from './order-tags.ts';
+import { NOT_BLOCKED, PRIVILEGED, QUEUED, RUNNING, WRITABLE } from '../engine/literals.ts';
+import { tagOf } from '../engine/tags/tags.ts';
 import { prepared } from '../engine/prepared.ts';
 import { countOf, found, hasChanged, insertRow, rowBy } from '../engine/rows.ts';
 import type { Db, JobRow } from '../schema/schema.ts';
@@ -37,8 +38,8 @@ export interface NewJob {
 }
 
 /**
- * Inserts a job; one whose concurrency key another queued or running job holds is not claimable yet. A privileged one
- * is tagged: the caller has made sure that it was ordered on the machine, or follows from an order whose tag it
+ * Inserts a job; one whose concurrency key another queued or running job holds is not claimable yet. It is
+ * tagged: the caller has made sure that it was ordered on the machine, or follows from an order whose tag it
  * checked.
  */
 export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
@@ -66,9 +67,10 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
     plan_artifact_id: job.planArtifactId ?? null,
     summary: job.summary ?? null,
     node: job.node ?? null,
+    writable: !job.privileged && leavesSandbox(false, job.spec) ? 1 : 0,
     lease_generation: 0,
   } as const;
-  tx.later(insertRow(tx.db, 'jobs', { ...row, ...jobTag(tx.ring, row) }));
+  tx.later(insertRow(tx.db, 'jobs', { ...row, ...tagOf(tx.ring, 'jobs', row) }));
 }
 
 /** The jobs of a key that run or may be claimed: never more than one. Two lookups, each of which an index can serve. */
@@ -146,10 +148,9 @@ export function countPrivileged(db: Db, since: number): Promise<number> {
   return countOf(db.selectFrom('jobs').where('privileged', '=', PRIVILEGED).where('created_at', '>=', since));
 }
 
-/** Runs queued since `since` that may write outside their directory: the only tagged orders that are not privileged. */
+/** Runs queued since `since` that may write outside their directory, and are not privileged. */
 export function countWritable(db: Db, since: number): Promise<number> {
-  const tagged = db.selectFrom('jobs').where('order_tag', 'is not', null).where('privileged', '=', NOT_PRIVILEGED);
-  return countOf(tagged.where('created_at', '>=', since));
+  return countOf(db.selectFrom('jobs').where('writable', '=', WRITABLE).where('created_at', '>=', since));
 }
 
 /** Jobs that run, and those that ran and ended at `since` (in milliseconds) or later: their ids, the newest first. */

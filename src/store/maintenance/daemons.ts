@@ -6,13 +6,13 @@ import type { DaemonRow, Db, JobRow } from '../schema/schema.ts';
 import type { Store } from '../store.ts';
 
 /** A daemon at its start. One without a listener has no ingress URL, and one that sends nothing has no targets. */
-type NewDaemon = Omit<DaemonRow, 'ingress_url' | 'notify_targets' | 'ledger_key_id' | 'node'> &
+type NewDaemon = Omit<DaemonRow, 'ingress_url' | 'notify_targets' | 'ledger_key_id' | 'node' | 'tags_orders'> &
   Partial<Pick<DaemonRow, 'ingress_url' | 'notify_targets' | 'node'>>;
 
 export async function insertDaemon(tx: Tx, row: NewDaemon): Promise<void> {
   await tx.db
     .insertInto('daemons')
-    .values({ ...row, ledger_key_id: tx.ring.activeId })
+    .values({ ...row, ledger_key_id: tx.ring.activeId, tags_orders: 1 })
     .execute();
 }
 

@@ -4,7 +4,7 @@ import type { RuleAction } from '../../domain/rules/actions.ts';
 import type { Rule } from '../../domain/rules/rule.ts';
 import { forgetManaged } from '../configuration/managed.ts';
 import type { Tx } from '../engine/tx.ts';
-import { ruleTag } from '../jobs/order-tags.ts';
+import { retagged, tagOf } from '../engine/tags/tags.ts';
 import { prepared } from '../engine/prepared.ts';
 import { found, insertRow, rowBy } from '../engine/rows.ts';
 import type { Db, RuleRow } from '../schema/schema.ts';
@@ -90,9 +90,10 @@ export async function switchRule(
   name: string,
   { enabled, owner }: { readonly enabled: boolean; readonly owner?: string },
 ): Promise<RuleRow> {
-  const { owners } = await holdRule(tx, name);
-  const behind = new Set([...(JSON.parse(owners) as string[]), ...(owner === undefined ? [] : [owner])]);
-  const row = await change(tx, name, { enabled: enabled ? 1 : 0, owners: JSON.stringify([...behind]) });
+  const held = await holdRule(tx, name);
+  const behind = new Set([...(JSON.parse(held.owners) as string[]), ...(owner === undefined ? [] : [owner])]);
+  const owners = retagged(tx.ring, 'rules', held, { owners: JSON.stringify([...behind]) });
+  const row = await change(tx, name, { enabled: enabled ? 1 : 0, ...owners });
   return found(row, 'rule', name);
 }
 
@@ -129,7 +130,7 @@ function columnsOf(tx: Tx, rule: NewRule) {
     bounded_values: 1 as const,
     summary: rule.summary ?? null,
   };
-  return { ...columns, ...ruleTag(tx.ring, { name: rule.name, ...columns }) };
+  return { ...columns, ...tagOf(tx.ring, 'rules', { name: rule.name, ...columns }) };
 }
 
 const fired = prepared<{ now: number; name: string; version: number }, unknown>((db, value) =>

@@ -3,7 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { ScheduledAction } from '../../domain/schedules/schedule.ts';
 import { forgetManaged } from '../configuration/managed.ts';
 import type { Tx } from '../engine/tx.ts';
-import { scheduleTag } from '../jobs/order-tags.ts';
+import { retagged, tagOf } from '../engine/tags/tags.ts';
 import { prepared } from '../engine/prepared.ts';
 import { found, hasChanged, insertRow } from '../engine/rows.ts';
 import type { Db, ScheduleRow } from '../schema/schema.ts';
@@ -26,7 +26,7 @@ export type NewSchedule = Omit<ScheduleRow, 'order_tag' | 'order_key_id'>;
 
 /** Throws duplicate where the name is taken. */
 export async function insertSchedule(tx: Tx, row: NewSchedule): Promise<void> {
-  if (!(await insertRow(tx.db, 'schedules', { ...row, ...scheduleTag(tx.ring, row) }, 'skip')))
+  if (!(await insertRow(tx.db, 'schedules', { ...row, ...tagOf(tx.ring, 'schedules', row) }, 'skip')))
     throw new Failure(
       'duplicate',
       `name: a schedule with the name ${row.name} already exists; use --replace to replace it.`,
@@ -48,7 +48,7 @@ export async function replaceSchedule(
   const row = { ...held, ...to };
   await tx.db
     .updateTable('schedules')
-    .set({ ...to, ...scheduleTag(tx.ring, row), rest_after: null })
+    .set({ ...to, ...tagOf(tx.ring, 'schedules', row), rest_after: null })
     .where('name', '=', held.name)
     .execute();
   return row;
@@ -68,13 +68,13 @@ export async function holdSchedule(tx: Tx, name: string): Promise<ScheduleRow> {
 /** Switches it on or off. `next_at` is null for one that is off. */
 export async function switchSchedule(
   tx: Tx,
-  name: string,
+  held: ScheduleRow,
   to: Pick<ScheduleRow, 'enabled' | 'next_at' | 'owners'>,
 ): Promise<void> {
   await tx.db
     .updateTable('schedules')
-    .set({ ...to, rest_after: null })
-    .where('name', '=', name)
+    .set({ ...retagged(tx.ring, 'schedules', held, to), rest_after: null })
+    .where('name', '=', held.name)
     .execute();
 }
 

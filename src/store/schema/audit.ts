@@ -31,4 +31,6 @@ export interface LedgerKeyingRow {
   keyed_at: number;
   /** When every chain of earlier builds had its seam; null before. */
   closed_at: number | null;
+  /** When all orders of earlier builds had their tags; null before. */
+  orders_adopted_at: number | null;
 }

@@ -20,6 +20,9 @@ export interface SourceRow {
   created_at: number;
   /** 1: Ansible may load the plugins of the source. */
   plugins: 0 | 1;
+  /** Its tag (`engine/tags`) and the id of the tag's key; null in rows of earlier builds. */
+  order_tag: string | null;
+  order_key_id: string | null;
 }
 
 export interface WorkspaceRow {
@@ -52,6 +55,9 @@ export interface WorkspaceRow {
   last_plan_job_id: string | null;
   last_apply_job_id: string | null;
   created_at: number;
+  /** Its tag (`engine/tags`) and the id of the tag's key; null in rows of earlier builds. */
+  order_tag: string | null;
+  order_key_id: string | null;
 }
 
 /** One version of the state of a root that has no backend. */
@@ -130,6 +136,9 @@ export interface ApprovalRow {
   reason: string | null;
   /** 1: the rule that asked allows one tap. */
   one_tap: 0 | 1;
+  /** Its tag (`engine/tags`) and the id of the tag's key; null in rows of earlier builds. */
+  order_tag: string | null;
+  order_key_id: string | null;
 }
 
 /** One capability to decide one approval one way. */

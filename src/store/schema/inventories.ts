@@ -12,6 +12,9 @@ export interface InventoryRow {
   ssh_key: string | null;
   created_at: number;
   updated_at: number;
+  /** Its tag (`engine/tags`) and the id of the tag's key; null in rows of earlier builds. */
+  order_tag: string | null;
+  order_key_id: string | null;
 }
 
 /** A public key that a person accepted for a host. */

@@ -43,9 +43,11 @@ export interface JobRow {
   outcome_event_id: string | null;
   /** Of a drift run with a change to report: the status of its event. */
   drift_status: EventStatus | null;
-  /** Of a privileged order: its tag (`order-tags.ts`) and the id of the tag's key. */
+  /** Its tag (`engine/tags`) and the id of the tag's key; null in rows of earlier builds. */
   order_tag: string | null;
   order_key_id: string | null;
+  /** 1: it may write outside its run, and is not privileged. */
+  writable: 0 | 1;
   /** The author's description; null without one. */
   summary: string | null;
   /**

@@ -40,6 +40,8 @@ export interface DaemonRow {
   notify_targets: string | null;
   /** The key that it writes the ledger with; null for daemons of earlier builds, which write it without one. */
   ledger_key_id: string | null;
+  /** 1: it tags every order; null for daemons of earlier builds, which tag few. */
+  tags_orders: 1 | null;
   /** The name by which people know it; null for daemons of earlier builds. */
   node: string | null;
 }

@@ -93,7 +93,7 @@ export interface RuleRow {
   last_fired_at: number | null;
   /** 1: its command may be approved by one tap. */
   one_tap: 0 | 1;
-  /** Of a privileged order: its tag (`order-tags.ts`) and the id of the tag's key. */
+  /** Its tag (`engine/tags`) and the id of the tag's key; null in rows of earlier builds. */
   order_tag: string | null;
   order_key_id: string | null;
   /** 1: `${…}` was checked as this build does; null: by an earlier build, in other places and without bounds. */
@@ -158,7 +158,7 @@ export interface ScheduleRow {
   /** Where the last slot stopped that makes more jobs than fit one write; null once it has made all. */
   rest_after: string | null;
   created_at: number;
-  /** Of a privileged order: its tag (`order-tags.ts`) and the id of the tag's key. */
+  /** Its tag (`engine/tags`) and the id of the tag's key; null in rows of earlier builds. */
   order_tag: string | null;
   order_key_id: string | null;
   /** The author's description; null without one. */

@@ -11,7 +11,7 @@ export interface WorkflowRow {
   added_by: string;
   created_at: number;
   updated_at: number;
-  /** Of a workflow with a privileged step: its tag (`order-tags.ts`) and the id of the tag's key. */
+  /** Its tag (`engine/tags`) and the id of the tag's key; null in rows of earlier builds. */
   order_tag: string | null;
   order_key_id: string | null;
 }

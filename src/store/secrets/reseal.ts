@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { sql } from 'kysely';
 import { type Keyring, SealBroken } from '../../lib/seal.ts';
+import { retagged } from '../engine/tags/tags.ts';
 import type { Tx } from '../engine/tx.ts';
 import type { LedgerEntry } from '../engine/ledger.ts';
 import { hasChanged } from '../engine/rows.ts';
@@ -178,6 +179,17 @@ function sealTarget({ credentials: before, ...row }: CheckTargetRow, ring: Keyri
     );
 }
 
+/** The approvals of the plan name the new digest, with their tags. */
+async function moveDigest(tx: Tx, { id, digest: before }: ArtifactRow, digest: string): Promise<void> {
+  const asked = tx.db.selectFrom('approvals').selectAll().where('plan_artifact_id', '=', id);
+  for (const approval of await tx.dialect.holdRows(asked.where('plan_digest', '=', before)).execute())
+    await tx.db
+      .updateTable('approvals')
+      .set(retagged(tx.ring, 'approvals', approval, { plan_digest: digest }))
+      .where('id', '=', approval.id)
+      .execute();
+}
+
 /**
  * A saved plan is identified by the digest of its sealed bytes, in its row, in its approval and in the ledger. Sealed
  * again it has another digest: its row and its approval change with it, in one transaction, and the ledger gets a row
@@ -192,11 +204,7 @@ function sealArtifact(row: ArtifactRow, ring: Keyring): Put {
   return async (tx, by) => {
     const update = tx.db.updateTable('artifacts').set(resealed).where('id', '=', row.id);
     if (!(await hasChanged(update.where('digest', '=', row.digest).where('key_id', '=', row.key_id)))) return false;
-    const asked = tx.db
-      .updateTable('approvals')
-      .set({ plan_digest: resealed.digest })
-      .where('plan_artifact_id', '=', row.id);
-    await asked.where('plan_digest', '=', row.digest).execute();
+    await moveDigest(tx, row, resealed.digest);
     tx.record({
       ...by,
       operation: 'seal.rotate',

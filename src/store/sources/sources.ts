@@ -1,6 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import { forgetManaged } from '../configuration/managed.ts';
 import { findActionUser } from '../engine/action-users.ts';
+import { retagged, tagOf } from '../engine/tags/tags.ts';
 import type { Tx } from '../engine/tx.ts';
 import { found, hasChanged, insertRow, rowBy } from '../engine/rows.ts';
 import type { Db, SourceRow } from '../schema/schema.ts';
@@ -17,19 +18,23 @@ export function listSources(db: Db): Promise<SourceRow[]> {
   return db.selectFrom('sources').selectAll().orderBy('name').execute();
 }
 
-type NewSource = Omit<SourceRow, 'plugins'> & Partial<Pick<SourceRow, 'plugins'>>;
+/** A source before it is tagged. */
+export type NewSource = Omit<SourceRow, 'plugins' | 'order_tag' | 'order_key_id'> & Partial<Pick<SourceRow, 'plugins'>>;
 
 /** Throws duplicate where the name is taken. */
 export async function insertSource(tx: Tx, source: NewSource): Promise<void> {
-  const row: SourceRow = { plugins: 0, ...source };
-  if (!(await insertRow(tx.db, 'sources', row, 'skip'))) throw sourceExists(row.name);
+  const row = { plugins: 0 as const, ...source };
+  if (!(await insertRow(tx.db, 'sources', { ...row, ...tagOf(tx.ring, 'sources', row) }, 'skip')))
+    throw sourceExists(row.name);
 }
 
 /**
  * Replaces the source of the name; false without one. With the time of the new one a fetch of the old one is not
  * noted, and its vendored files are not used.
  */
-export function replaceSource(tx: Tx, { name, ...columns }: SourceRow): Promise<boolean> {
+export function replaceSource(tx: Tx, source: NewSource): Promise<boolean> {
+  const row = { plugins: 0 as const, ...source };
+  const { name, ...columns } = { ...row, ...tagOf(tx.ring, 'sources', row) };
   return hasChanged(tx.db.updateTable('sources').set(columns).where('name', '=', name));
 }
 
@@ -42,9 +47,10 @@ export async function moveSource(
   source: Pick<SourceRow, 'name' | 'created_at'>,
   commit: string | null,
 ): Promise<SourceRow> {
+  const held = await holdSource(tx, source.name);
   const row = await tx.db
     .updateTable('sources')
-    .set({ commit_id: commit, synced_at: tx.now })
+    .set(retagged(tx.ring, 'sources', held, { commit_id: commit, synced_at: tx.now }))
     .where('name', '=', source.name)
     .where('created_at', '=', source.created_at)
     .returningAll()

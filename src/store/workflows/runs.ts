@@ -5,7 +5,7 @@ import { RUNNING } from '../engine/literals.ts';
 import { prepared } from '../engine/prepared.ts';
 import { found, hasChanged, insertRow, rowBy } from '../engine/rows.ts';
 import type { Tx } from '../engine/tx.ts';
-import { runTag } from '../jobs/order-tags.ts';
+import { tagOf } from '../engine/tags/tags.ts';
 import type { Db, WorkflowRunRow, WorkflowStepRow } from '../schema/schema.ts';
 
 /** Literals of partial indexes, see `engine/literals.ts`. */
@@ -44,7 +44,7 @@ export async function insertRun(
     cancel_requested_at: null,
     unfinished: 0,
     outcome_event_id: null,
-    ...runTag(tx.ring, order),
+    ...tagOf(tx.ring, 'workflow_runs', order),
   };
   await insertRow(tx.db, 'workflow_runs', row);
   for (const [position, step] of steps.entries())

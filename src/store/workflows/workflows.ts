@@ -3,7 +3,7 @@ import type { Workflow } from '../../domain/workflows/workflow.ts';
 import { forgetManaged } from '../configuration/managed.ts';
 import type { Tx } from '../engine/tx.ts';
 import { found, insertRow, rowBy } from '../engine/rows.ts';
-import { workflowTag } from '../jobs/order-tags.ts';
+import { tagOf } from '../engine/tags/tags.ts';
 import type { Db, WorkflowRow } from '../schema/schema.ts';
 
 /** A workflow before it is tagged. */
@@ -28,7 +28,7 @@ export async function getWorkflow(db: Db, name: string): Promise<WorkflowRow> {
 
 /** Throws duplicate where the name is taken. */
 export async function insertWorkflow(tx: Tx, added: NewWorkflow): Promise<WorkflowRow> {
-  const row = { ...added, created_at: tx.now, updated_at: tx.now, ...workflowTag(tx.ring, added) };
+  const row = { ...added, created_at: tx.now, updated_at: tx.now, ...tagOf(tx.ring, 'workflows', added) };
   if (await insertRow(tx.db, 'workflows', row, 'skip')) return row;
   throw new Failure(
     'duplicate',
@@ -40,7 +40,7 @@ export async function insertWorkflow(tx: Tx, added: NewWorkflow): Promise<Workfl
 export function replaceWorkflow(tx: Tx, { name, ...columns }: NewWorkflow): Promise<WorkflowRow | undefined> {
   return tx.db
     .updateTable('workflows')
-    .set({ ...columns, ...workflowTag(tx.ring, { name, ...columns }), updated_at: tx.now })
+    .set({ ...columns, ...tagOf(tx.ring, 'workflows', { name, ...columns }), updated_at: tx.now })
     .where('name', '=', name)
     .returningAll()
     .executeTakeFirst();

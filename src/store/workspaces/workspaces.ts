@@ -2,6 +2,7 @@ import { Failure } from '../../domain/failure.ts';
 import { OPEN_STATES } from '../../domain/jobs/job.ts';
 import { CHANGING_KINDS, workspaceKey, type Drift } from '../../domain/workspaces/workspace.ts';
 import { forgetManaged } from '../configuration/managed.ts';
+import { retagged, tagOf } from '../engine/tags/tags.ts';
 import type { Tx } from '../engine/tx.ts';
 import { QUEUED, RUNNING } from '../engine/literals.ts';
 import { prepared } from '../engine/prepared.ts';
@@ -36,7 +37,7 @@ export type NewWorkspace = Pick<
 
 /** Throws duplicate for a name that is taken. */
 export async function insertWorkspace(tx: Tx, workspace: NewWorkspace): Promise<WorkspaceRow> {
-  const row: WorkspaceRow = {
+  const columns = {
     inputs: '{}',
     ...workspace,
     serial: null,
@@ -46,12 +47,13 @@ export async function insertWorkspace(tx: Tx, workspace: NewWorkspace): Promise<
     moved_at: null,
     own_backend: null,
     secret_refs: '[]',
-    drift: 'unknown',
+    drift: 'unknown' as const,
     drift_checked_at: null,
     last_plan_job_id: null,
     last_apply_job_id: null,
     created_at: tx.now,
   };
+  const row: WorkspaceRow = { ...columns, ...tagOf(tx.ring, 'workspaces', columns) };
   if (!(await insertRow(tx.db, 'workspaces', row, 'skip')))
     throw new Failure('duplicate', `name: a workspace with the name ${workspace.name} already exists.`);
   return row;
@@ -64,13 +66,10 @@ export async function updateWorkspace(
   changes: Partial<Omit<NewWorkspace, 'name'>>,
 ): Promise<WorkspaceRow> {
   if (Object.keys(changes).length === 0) return getWorkspace(tx.db, name);
-  const row = await tx.db
-    .updateTable('workspaces')
-    .set(changes)
-    .where('name', '=', name)
-    .returningAll()
-    .executeTakeFirst();
-  return found(row, 'workspace', name);
+  const held = tx.db.selectFrom('workspaces').selectAll().where('name', '=', name);
+  const before = found((await tx.dialect.holdRows(held).execute())[0], 'workspace', name);
+  const set = tx.db.updateTable('workspaces').set(retagged(tx.ring, 'workspaces', before, changes));
+  return set.where('name', '=', name).returningAll().executeTakeFirstOrThrow();
 }
 
 /** Deletes it with its states and its saved plans; its jobs and approvals stay as history. Throws not_found. */

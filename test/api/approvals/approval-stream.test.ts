@@ -9,6 +9,7 @@ import { until } from '../../support/api-client.ts';
 import { type Program, startProgram } from '../../support/program.ts';
 import { open, untilClosed, untilHas } from '../../support/raw-http.ts';
 import { send } from '../../support/scenario.ts';
+import { rewrite } from '../../support/store/rewrite.ts';
 
 const PATH = '/api/v1/approvals/stream';
 
@@ -73,7 +74,7 @@ for (const postgres of [false, true]) {
     lists.push(await list());
     // Changes that the list does not show: another job, and what the approval view leaves out.
     await program.queue();
-    await program.store.write(({ db }) => db.updateTable('approvals').set({ owners: '["ci","other"]' }).execute());
+    await rewrite(program.store, 'approvals', { owners: '["ci","other"]' });
     const quiet = untilHas(socket, ': still here');
     await quiet;
     const gone = untilHas(socket, 'data: []\n\n');

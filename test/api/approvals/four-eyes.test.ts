@@ -6,6 +6,7 @@ import { Failure } from '../../../src/domain/failure.ts';
 import { decideByLink } from '../../../src/operations/approvals/decision-page.ts';
 import { invoke } from '../../../src/operations/core/invoke.ts';
 import { OPERATIONS } from '../../../src/operations/table.ts';
+import { tagOf } from '../../../src/store/engine/tags/tags.ts';
 import { getApproval } from '../../../src/store/approvals/approvals.ts';
 import { insertLinks } from '../../../src/store/approvals/decision-links.ts';
 import { getJob } from '../../../src/store/jobs/jobs.ts';
@@ -161,15 +162,14 @@ test('T28: A redrive runs an interrupted plan run again, but no interrupted appl
   const [row] = rows;
   assert.ok(row !== undefined);
   const ended = { ...row, state: 'interrupted', initial_state: 'queued', concurrency_key: null } as const;
-  await program.store.write(async ({ db }) => {
-    await db
-      .insertInto('jobs')
-      .values({ ...ended, id: 'job_00000000000000000000000001' })
-      .execute();
-    await db
-      .insertInto('jobs')
-      .values({ ...ended, id: 'job_00000000000000000000000002', kind: 'plan', plan_artifact_id: null })
-      .execute();
+  await program.store.write(async ({ db, ring }) => {
+    const insert = (job: typeof row): Promise<unknown> =>
+      db
+        .insertInto('jobs')
+        .values({ ...job, ...tagOf(ring, 'jobs', job) })
+        .execute();
+    await insert({ ...ended, id: 'job_00000000000000000000000001' });
+    await insert({ ...ended, id: 'job_00000000000000000000000002', kind: 'plan', plan_artifact_id: null });
   });
   const result = JSON.parse(await locally(program, 'zoe', 'job.redrive', {})) as {
     old_job_id: string;
@@ -194,15 +194,14 @@ test('T29: A redrive bypasses no switch: an apply or destroy that is now refused
     concurrency_key: null,
     plan_artifact_id: null,
   } as const;
-  await program.store.write(async ({ db }) => {
-    await db
-      .insertInto('jobs')
-      .values({ ...ended, id: 'job_00000000000000000000000001', kind: 'apply' })
-      .execute();
-    await db
-      .insertInto('jobs')
-      .values({ ...ended, id: 'job_00000000000000000000000002', kind: 'destroy' })
-      .execute();
+  await program.store.write(async ({ db, ring }) => {
+    const insert = (job: typeof row): Promise<unknown> =>
+      db
+        .insertInto('jobs')
+        .values({ ...job, ...tagOf(ring, 'jobs', job) })
+        .execute();
+    await insert({ ...ended, id: 'job_00000000000000000000000001', kind: 'apply' });
+    await insert({ ...ended, id: 'job_00000000000000000000000002', kind: 'destroy' });
   });
   type Pair = { old_job_id: string; new_job_id: string | null; skipped?: string };
   const dryRun = async (): Promise<Pair[]> =>

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import type { SourceRow } from '../../../src/store/schema/schema.ts';
-import { insertSource } from '../../../src/store/sources/sources.ts';
+import { insertSource, type NewSource } from '../../../src/store/sources/sources.ts';
 import { type Scenario, send } from '../../support/scenario.ts';
 import type { Program } from '../../support/program.ts';
 
 const path = '/api/v1/playbooks/run';
 const body = { playbook: 'site.yml', source: 'ops', inventory: 'localhost' };
-const OPS: SourceRow = {
+const OPS: NewSource = {
   name: 'ops',
   kind: 'dir',
   location: '/srv/ops',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { Failure } from '../../../src/domain/failure.ts';
 import { setCordon } from '../../../src/store/maintenance/cordon.ts';
-import { deleteSchedule, listRefused, switchSchedule } from '../../../src/store/schedules/schedules.ts';
+import { deleteSchedule, holdSchedule, listRefused, switchSchedule } from '../../../src/store/schedules/schedules.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { deleteWorkspace, insertWorkspace } from '../../../src/store/workspaces/workspaces.ts';
 import {
@@ -190,7 +190,10 @@ for (const engine of ENGINES) {
     test('A schedule that is disabled, removed or added again after a daemon saw it due does not run', async () => {
       const due = Date.parse('2026-11-21T03:00:00Z');
       const changes: ((store: Store) => Promise<unknown>)[] = [
-        (to) => to.write((tx) => switchSchedule(tx, 'nightly', { enabled: 0, next_at: null, owners: '[]' })),
+        (to) =>
+          to.write(async (tx) =>
+            switchSchedule(tx, await holdSchedule(tx, 'nightly'), { enabled: 0, next_at: null, owners: '[]' }),
+          ),
         (to) => to.write((tx) => deleteSchedule(tx, 'nightly')),
         async (to) => {
           await to.write((tx) => deleteSchedule(tx, 'nightly'));

@@ -7,7 +7,8 @@ import { findEventOfJob, insertEvent, listFires, recordFire } from '../../../src
 import { advanceRun, type WorkflowDeps } from '../../../src/jobs/workflows/advance.ts';
 import { cancelWaiting, claimJobs } from '../../../src/store/jobs/claims.ts';
 import { insertJob } from '../../../src/store/jobs/jobs.ts';
-import { checkRunTag, checkWorkflowTag } from '../../../src/store/jobs/order-tags.ts';
+import { checkTag } from '../../../src/store/engine/tags/tags.ts';
+import { TAGGED_ALL } from '../../support/seal.ts';
 import {
   endRun,
   endStep,
@@ -34,7 +35,6 @@ import {
 } from '../../../src/store/workflows/workflows.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { eventRow } from '../../support/fixtures/events.ts';
-import { TEST_RING } from '../../support/seal.ts';
 import { noteWork } from '../../support/statements.ts';
 import { ENGINES, enqueue, freshStore, makeJob } from '../engine-fixture.ts';
 
@@ -122,20 +122,21 @@ for (const engine of ENGINES) {
       const { store } = its;
       const privileged = definition({ privileged: true });
       const row = await store.write((tx) => insertWorkflow(tx, workflow('patch', { definition: privileged })));
-      checkWorkflowTag(TEST_RING, row);
-      assert.throws(
-        () => checkWorkflowTag(TEST_RING, { ...row, owners: '["eve"]' }),
-        /privileged order of workflow patch was changed/,
+      await checkTag(TAGGED_ALL, 'workflows', row);
+      await assert.rejects(
+        checkTag(TAGGED_ALL, 'workflows', { ...row, owners: '["eve"]' }),
+        /workflow patch was changed/,
       );
       const run = await store.write((tx) => insertRun(tx, newRun({ definition: privileged }), []));
-      checkRunTag(TEST_RING, run);
-      assert.throws(() => checkRunTag(TEST_RING, { ...run, origin: 'alert' }), /workflow run .* was changed/);
-      const plain = await store.write((tx) => insertWorkflow(tx, workflow('check')));
-      assert.equal(plain.order_tag, null);
-      assert.throws(
-        () => checkWorkflowTag(TEST_RING, { ...plain, definition: privileged }),
-        /workflow check has no tag/,
+      await checkTag(TAGGED_ALL, 'workflow_runs', run);
+      await assert.rejects(
+        checkTag(TAGGED_ALL, 'workflow_runs', { ...run, origin: 'alert' }),
+        /workflow run .* was changed/,
       );
+      const plain = await store.write((tx) => insertWorkflow(tx, workflow('check')));
+      await assert.rejects(checkTag(TAGGED_ALL, 'workflows', { ...plain, definition: privileged }), /was changed/);
+      const none = { order_tag: null, order_key_id: null };
+      await assert.rejects(checkTag(TAGGED_ALL, 'workflows', { ...plain, ...none }), /workflow check has no tag/);
     });
 
     test('have runs, newest first, whose steps are in the order of the file', async () => {

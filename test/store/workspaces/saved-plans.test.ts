@@ -49,6 +49,8 @@ function approval(artifactId: string, some: Partial<ApprovalRow> = {}): Approval
     decided_via: null,
     reason: null,
     one_tap: 0,
+    order_tag: null,
+    order_key_id: null,
     ...some,
   };
 }

@@ -91,9 +91,11 @@ for (const engine of ENGINES) {
         insertWorkspace(tx, workspaceRow('net', { approve_when: 'true', deny_when: 'false' })),
       );
       await its.store.write((tx) => updateWorkspace(tx, 'net', { approve_when: null, require_saved_plan: 1 }));
+      const after = await getWorkspace(its.store.db, 'net');
+      assert.notEqual(after.order_tag, before.order_tag);
       assert.deepEqual(
-        { ...(await getWorkspace(its.store.db, 'net')) },
-        { ...before, approve_when: null, require_saved_plan: 1 },
+        { ...after },
+        { ...before, approve_when: null, require_saved_plan: 1, order_tag: after.order_tag },
       );
     });
 

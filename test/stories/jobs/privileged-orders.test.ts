@@ -2,16 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JobEvent } from '../../../src/domain/jobs/job.ts';
-import { needsTag } from '../../../src/domain/jobs/order.ts';
-import { TEST_RING } from '../../support/seal.ts';
-import {
-  checkRuleTag,
-  checkScheduleTag,
-  hasJobTag,
-  jobTag,
-  ruleTag,
-  scheduleTag,
-} from '../../../src/store/jobs/order-tags.ts';
+import { leavesSandbox } from '../../../src/domain/jobs/order.ts';
+import { checkTag, isTagged, tagOf } from '../../../src/store/engine/tags/tags.ts';
+import { TAGGED_ALL, TAGGED_FEW, TEST_RING } from '../../support/seal.ts';
 import type { JobRow } from '../../../src/store/schema/schema.ts';
 import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
 
@@ -52,15 +45,15 @@ for (const postgres of [false, true]) {
       await change(fixture, moved, { privileged: 1, spec: (await fixture.row(honest)).spec, order_tag, order_key_id });
       await fixture.serve();
       assert.equal((await fixture.waitFor(honest, ENDED)).state, 'succeeded');
-      await assertRefused(fixture, changed, /job .* was changed after it was ordered/);
-      await assertRefused(fixture, raised, /job .* has no tag/);
-      await assertRefused(fixture, moved, /job .* was changed after it was ordered/);
+      await assertRefused(fixture, changed, /job .* was changed after it was written/);
+      await assertRefused(fixture, raised, /job .* was changed after it was written/);
+      await assertRefused(fixture, moved, /job .* was changed after it was written/);
     });
   });
 }
 
 test('T65: the tag of a privileged order covers its node and what it repeats, each in its place', () => {
-  const order: Parameters<typeof jobTag>[1] = {
+  const order: Parameters<typeof tagOf<'jobs'>>[2] = {
     id: 'job_a',
     kind: 'command',
     initial_state: 'queued',
@@ -78,6 +71,7 @@ test('T65: the tag of a privileged order covers its node and what it repeats, ea
     timeout_ms: 1,
     rerun_of: null,
     node: null,
+    plan_artifact_id: null,
   };
   const variants = [
     order,
@@ -85,10 +79,14 @@ test('T65: the tag of a privileged order covers its node and what it repeats, ea
     { ...order, node: 'x' },
     { ...order, rerun_of: 'x', node: 'x' },
     { ...order, rerun_of: 'x', node: 'y' },
+    { ...order, plan_artifact_id: 'x' },
+    { ...order, node: 'x', plan_artifact_id: 'x' },
   ];
   for (const [i, tagged] of variants.entries())
-    for (const [j, stored] of variants.entries())
-      assert.equal(hasJobTag(TEST_RING, { ...stored, ...jobTag(TEST_RING, tagged) }), i === j, `${i} as ${j}`);
+    for (const [j, stored] of variants.entries()) {
+      const row = { ...stored, ...tagOf(TEST_RING, 'jobs', tagged) };
+      assert.equal(isTagged(TEST_RING, 'jobs', row), i === j, `${i} as ${j}`);
+    }
 });
 
 test('T65: a redrive makes no privileged order out of one that has no tag, and keeps one that has', async (t) => {
@@ -126,7 +124,7 @@ test('T65: waiting orders of an earlier build are tagged once, by the first star
   await assertRefused(fixture, late, /has no tag/);
 });
 
-test('T65: a privileged or writable action of a rule or schedule needs the tag of the machine', () => {
+test('T65: a privileged or writable action of a rule or schedule needs the tag of the machine', async () => {
   const rule = {
     name: 'clean',
     when_text: 'true',
@@ -136,6 +134,8 @@ test('T65: a privileged or writable action of a rule or schedule needs the tag o
     action: '{"kind":"command","privileged":true}',
     added_by: 'ana',
     one_tap: 0,
+    owners: '["ana"]',
+    bounded_values: 1,
   } as const;
   const schedule = {
     ...rule,
@@ -146,27 +146,27 @@ test('T65: a privileged or writable action of a rule or schedule needs the tag o
     action: '{"kind":"command","writable":["/srv"]}',
   };
   const none = { order_tag: null, order_key_id: null };
-  assert.doesNotThrow(() => checkRuleTag(TEST_RING, { ...rule, ...ruleTag(TEST_RING, rule) }));
-  assert.doesNotThrow(() => checkScheduleTag(TEST_RING, { ...schedule, ...scheduleTag(TEST_RING, schedule) }));
+  const [ruleTag, scheduleTag] = [tagOf(TEST_RING, 'rules', rule), tagOf(TEST_RING, 'schedules', schedule)];
+  await checkTag(TAGGED_ALL, 'rules', { ...rule, ...ruleTag });
+  await checkTag(TAGGED_ALL, 'schedules', { ...schedule, ...scheduleTag });
   for (const other of [
     none,
-    { ...ruleTag(TEST_RING, rule), approval: 'none' as const },
-    { ...ruleTag(TEST_RING, rule), when_text: 'false' },
-    scheduleTag(TEST_RING, schedule),
-  ]) {
-    assert.throws(() => checkRuleTag(TEST_RING, { ...rule, ...other }), { code: 'forbidden' });
-  }
+    { ...ruleTag, approval: 'none' as const },
+    { ...ruleTag, when_text: 'false' },
+    { ...ruleTag, owners: '["eve"]' },
+    scheduleTag,
+  ])
+    await assert.rejects(checkTag(TAGGED_FEW, 'rules', { ...rule, ...other }), { code: 'forbidden' });
   for (const other of [
     none,
-    { ...scheduleTag(TEST_RING, schedule), cron: '* * * * *' },
-    { ...scheduleTag(TEST_RING, schedule), action: '{"kind":"command","writable":["/etc"]}' },
-  ]) {
-    assert.throws(() => checkScheduleTag(TEST_RING, { ...schedule, ...other }), { code: 'forbidden' });
-  }
-  assert.doesNotThrow(
-    () => checkRuleTag(TEST_RING, { ...rule, ...none, action: '{"kind":"command","command":["/bin/true"]}' }),
-    'what stays in the sandbox needs no tag',
-  );
+    { ...scheduleTag, cron: '* * * * *' },
+    { ...scheduleTag, owners: '[]' },
+    { ...scheduleTag, action: '{"kind":"command","writable":["/etc"]}' },
+  ])
+    await assert.rejects(checkTag(TAGGED_FEW, 'schedules', { ...schedule, ...other }), { code: 'forbidden' });
+  const plain = { ...rule, ...none, action: '{"kind":"command","command":["/bin/true"]}' };
+  await checkTag(TAGGED_FEW, 'rules', plain);
+  await assert.rejects(checkTag(TAGGED_ALL, 'rules', plain), /Integrity: rule clean has no tag/);
 });
 
 test('T65: an order is privileged however its JSON says so', () => {
@@ -178,7 +178,7 @@ test('T65: an order is privileged however its JSON says so', () => {
     '{"privileged":1}',
     '{"privileged":',
   ])
-    assert.ok(needsTag(false, text), text);
+    assert.ok(leavesSandbox(false, text), text);
   for (const text of ['{}', '{"privileged":false}', '{"writable":[]}', '{"command":["privileged"]}'])
-    assert.equal(needsTag(false, text), false, text);
+    assert.equal(leavesSandbox(false, text), false, text);
 });

@@ -5,6 +5,7 @@ import { until } from '../../support/api-client.ts';
 import type { DaemonHere } from '../../support/daemon-here.ts';
 import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
 import { approvalOf, decide, ended, jobOf, runIs, states, step } from '../../support/workflows/fixture.ts';
+import { rewrite } from '../../support/store/rewrite.ts';
 
 const ALERT = { name: 'DiskFull', status: 'firing', labels: { unit: 'nginx', host: 'web1' } };
 
@@ -147,15 +148,13 @@ test('A step that could not be queued causes one notification', async (t) => {
     name: 'w',
     text: `steps:\n${step('a', 'true')}  - name: b\n    command: [x]\n    inventory: localhost\n`,
   });
-  await fixture.store.write(async (tx) => {
-    const row = await tx.db.selectFrom('workflows').selectAll().executeTakeFirstOrThrow();
-    const definition = row.definition.replaceAll(
-      '"inventory":"localhost","limit":null',
-      '"inventory":"gone","limit":null',
-    );
-    const mixed = JSON.stringify({ steps: [JSON.parse(row.definition).steps[0], JSON.parse(definition).steps[1]] });
-    await tx.db.updateTable('workflows').set({ definition: mixed }).execute();
-  });
+  const row = await fixture.store.db.selectFrom('workflows').selectAll().executeTakeFirstOrThrow();
+  const definition = row.definition.replaceAll(
+    '"inventory":"localhost","limit":null',
+    '"inventory":"gone","limit":null',
+  );
+  const mixed = JSON.stringify({ steps: [JSON.parse(row.definition).steps[0], JSON.parse(definition).steps[1]] });
+  await rewrite(fixture.store, 'workflows', { definition: mixed });
   await fixture.serve();
   const { run_id: id } = await fixture.call<{ run_id: string }>('workflow.run', { name: 'w' });
   assert.equal((await ended(fixture, id)).state, 'failed');

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
-import { eitherReady } from '../ready-jobs.ts';
+import { eitherReady, isOrdered } from '../ready-jobs.ts';
 import { Failure } from '../../../domain/failure.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { randomBytes } from '../../../lib/random.ts';
@@ -107,7 +107,8 @@ const dialect: Dialect = {
   readyJobs(daemonId, limit, purpose) {
     const held = purpose === 'claim' ? sql`for update skip locked` : sql``;
     const ready = (node: RawBuilder<unknown>): RawBuilder<unknown> =>
-      sql`(select id from jobs where state = 'queued' and blocked = 0 and ${node} order by id limit ${limit} ${held})`;
+      sql`(select id from jobs where state = 'queued' and blocked = 0 and ${node} and ${isOrdered}
+        order by id limit ${limit} ${held})`;
     return eitherReady(ready, daemonId, limit);
   },
   indexedBy: () => sql``,

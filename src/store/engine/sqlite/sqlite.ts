@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
 import { sql } from 'kysely';
-import { eitherReady } from '../ready-jobs.ts';
+import { eitherReady, isOrdered } from '../ready-jobs.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { holdProcess, pause, type Clock } from '../../../lib/clock.ts';
 import { nextTurn } from '../../../lib/flow/cooperative.ts';
@@ -38,7 +38,7 @@ const dialect: Dialect = {
     eitherReady(
       (node) =>
         sql`(select id from jobs indexed by jobs_ready where state = 'queued' and blocked = 0 and ${node}
-          order by id limit ${limit})`,
+          and ${isOrdered} order by id limit ${limit})`,
       daemonId,
       limit,
     ),

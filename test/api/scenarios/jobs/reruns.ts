@@ -5,6 +5,7 @@ import type { Program } from '../../../support/program.ts';
 import { type Scenario, send } from '../../../support/scenario.ts';
 import { gate } from '../../../support/fixtures/approvals.ts';
 import { addRule, one, reactionOf } from '../../../support/fixtures/reaction.ts';
+import { rewrite } from '../../../support/store/rewrite.ts';
 
 const SEND = { method: 'POST', path: '/api/v1/jobs/$job/rerun' } as const;
 
@@ -12,13 +13,7 @@ async function ended(program: Program, some: object = {}): Promise<{ job: string
   const job = await program.queue();
   await program.claim();
   await program.finish(job, { state: 'failed', exitCode: 3 });
-  await program.store.write(async ({ db }) => {
-    await db
-      .updateTable('jobs')
-      .set({ owners: '["mia"]', ...some })
-      .where('id', '=', job)
-      .execute();
-  });
+  await rewrite(program.store, 'jobs', { owners: '["mia"]', ...some }, job);
   return { job };
 }
 

@@ -1,0 +1,83 @@
+/**
+ * Tags over the rows from which a daemon takes an order or a path: HMAC over what makes the order, by a key that is not
+ * in the database. An attacker who can write only the database can neither create such a row nor change one.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import { Failure } from '../../../domain/failure.ts';
+import type { Keyring } from '../../../lib/seal.ts';
+import type { Adoption } from './adoption.ts';
+import { type Covered, earlierTextOf, hadTag, nameOf, type OrderTag, type TaggedTable, textOf } from './forms.ts';
+
+/** Where a tag is checked: a write, or a store and its keys. */
+export interface TagContext {
+  readonly ring: Keyring;
+  readonly adoption: Adoption;
+}
+
+/** The tag of a row that is written now. */
+export function tagOf<T extends TaggedTable>(ring: Keyring, table: T, row: Covered<T>): OrderTag {
+  return { order_tag: ring.mac('order', textOf(table, row)), order_key_id: ring.activeId };
+}
+
+/**
+ * What a change of a row sets, with its tag: a row whose tag was not valid before stays so, or somebody who changes one
+ * of its columns would vouch for the others.
+ */
+export function retagged<T extends TaggedTable, C extends object>(
+  ring: Keyring,
+  table: T,
+  before: Covered<T> & OrderTag,
+  changes: C,
+): C & Partial<OrderTag> {
+  return isTagged(ring, table, before) ? { ...changes, ...tagOf(ring, table, { ...before, ...changes }) } : changes;
+}
+
+/** Throws forbidden, with a message for people, for a row whose order or path must not be used. */
+export async function checkTag<T extends TaggedTable>(
+  on: TagContext,
+  table: T,
+  row: Covered<T> & OrderTag,
+): Promise<void> {
+  const fault = faultOf(on.ring, table, row);
+  if (fault === null || (await isOfEarlierBuild(on.adoption, table, row))) return;
+  throw new Failure('forbidden', `Integrity: ${nameOf(table, row)} ${fault}. Nothing was run.`);
+}
+
+/** Whether `checkTag` would pass. */
+export async function passesTag<T extends TaggedTable>(
+  on: TagContext,
+  table: T,
+  row: Covered<T> & OrderTag,
+): Promise<boolean> {
+  return isTagged(on.ring, table, row) || (await isOfEarlierBuild(on.adoption, table, row));
+}
+
+/** Whether the row has a valid tag. */
+export function isTagged(ring: Keyring, table: TaggedTable, row: object & OrderTag): boolean {
+  return faultOf(ring, table, row) === null;
+}
+
+/** Whether the row has the tag that an earlier build gave it, over fewer columns. */
+export function hasEarlierTag(ring: Keyring, table: TaggedTable, row: object & OrderTag): boolean {
+  const text = earlierTextOf(table, row);
+  return text !== null && mismatch(ring, row, text) === null;
+}
+
+/** Until the orders of earlier builds have their tags, those that had none there count as they did there. */
+async function isOfEarlierBuild(adoption: Adoption, table: TaggedTable, row: object & OrderTag): Promise<boolean> {
+  return row.order_tag === null && !hadTag(table, row) && !(await adoption.isOver());
+}
+
+function faultOf(ring: Keyring, table: TaggedTable, row: object & OrderTag): string | null {
+  return mismatch(ring, row, textOf(table, row));
+}
+
+/** What follows the name of the row in a message; null for a valid tag. */
+function mismatch(ring: Keyring, { order_tag: tag, order_key_id: keyId }: OrderTag, text: string): string | null {
+  if (tag === null || keyId === null) return 'has no tag, so that it was not written by this service';
+  const expected = ring.macBy(keyId, 'order', text);
+  if (expected === null) return `is tagged with key ${keyId}, which is not in the seal key file`;
+  const [given, right] = [Buffer.from(tag), Buffer.from(expected)];
+  const isSame = given.length === right.length && timingSafeEqual(given, right);
+  return isSame ? null : 'was changed after it was written';
+}

@@ -1,0 +1,24 @@
+import { keyOf, type TaggedTable } from '../../../src/store/engine/tags/forms.ts';
+import { tagOf } from '../../../src/store/engine/tags/tags.ts';
+import type { Store } from '../../../src/store/store.ts';
+
+/** Changes the rows of a table, or the one of this key, with their tags: as the service does, and nobody else can. */
+export function rewrite(store: Store, table: TaggedTable, changes: object, key?: string): Promise<void> {
+  const name = keyOf(table) as 'name';
+  return store.write(async ({ db, ring }) => {
+    // Any of them: each has the columns that are used here.
+    const rows = await db
+      .selectFrom(table as 'sources')
+      .selectAll()
+      .execute();
+    for (const row of rows.filter((each) => key === undefined || each[name] === key)) {
+      const changed = { ...row, ...changes };
+      const set = { ...changes, ...tagOf(ring, table, changed as never) };
+      await db
+        .updateTable(table as 'sources')
+        .set(set)
+        .where(name, '=', row[name])
+        .execute();
+    }
+  });
+}
