@@ -2,7 +2,7 @@ import { keyOf, type TaggedTable } from '../../../src/store/engine/tags/forms.ts
 import { tagOf } from '../../../src/store/engine/tags/tags.ts';
 import type { Store } from '../../../src/store/store.ts';
 
-/** Changes the rows of a table, or the one of this key, with their tags: as the service does, and nobody else can. */
+/** Changes the rows of a table, or the one of this key, with their tags: as only the service can. */
 export function rewrite(store: Store, table: TaggedTable, changes: object, key?: string): Promise<void> {
   const name = keyOf(table) as 'name';
   return store.write(async ({ db, ring }) => {
