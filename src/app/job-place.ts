@@ -4,11 +4,13 @@ import type { Settings } from '../config/settings/settings.ts';
 import { formerRunsDirs, prepareRunsDir } from '../config/runs-dir.ts';
 import { ModeWatch, withModes } from '../daemon/core/mode-watch.ts';
 import { Failure } from '../domain/failure.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { userName } from '../lib/user-name.ts';
 import { dropCapabilities, withholdCapabilities } from '../runners/account/capabilities.ts';
 import { VendoredFiles } from '../runners/checkout/vendored/vendored-files.ts';
 import { pathsThatExpose } from '../runners/sandbox/policy.ts';
+import { SharedMemory } from '../runners/shared-memory/shared-memory.ts';
 import { keptInitsDir } from '../runners/terraform/init/kept-inits.ts';
 import type { Base } from './base.ts';
 
@@ -55,6 +57,11 @@ export async function prepareJobPlace(
     vendored: new VendoredFiles(runsDir, account, clock),
     keptInitsDir: keptInitsDir(runsDir),
   };
+}
+
+/** Null where other programs, too, may have files of the account of jobs there. */
+export function sharedMemoryOf({ account, isFallback }: JobIdentity, clock: Clock): SharedMemory | null {
+  return account === null || isFallback ? null : new SharedMemory(account, clock);
 }
 
 /** Where jobs run as the account of the daemon. `self` names the daemon in the ledger. */

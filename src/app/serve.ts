@@ -6,7 +6,6 @@ import { loggedSignals } from '../daemon/core/logged-signals.ts';
 import { type Daemon, startDaemon } from '../daemon/daemon.ts';
 import type { ProgramIo } from '../faces/cli/terminal.ts';
 import { Peers } from '../faces/http/peers.ts';
-import type { Account } from '../domain/jobs/account.ts';
 import { createIngressFace } from '../faces/ingress/face.ts';
 import { holdProcess } from '../lib/clock.ts';
 import { createLog, type Log } from '../lib/log.ts';
@@ -21,7 +20,7 @@ import { type Base, openBase, sameKey } from './base.ts';
 import { refuseExposed, refuseOpenDoor } from './exposure.ts';
 import { ingressUrlOf } from './ingress-url.ts';
 import { foldersOf } from './outside.ts';
-import { prepareJobIdentity, prepareJobPlace, watchModes, withModeWatch } from './job-place.ts';
+import { prepareJobIdentity, prepareJobPlace, sharedMemoryOf, watchModes, withModeWatch } from './job-place.ts';
 import { beginAdoption, beginKeying } from './keying.ts';
 import { notifierOptions } from './notifier.ts';
 import { logLimits, sandboxSupport } from './sandbox-support.ts';
@@ -149,7 +148,7 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
     keyring: () => sameKey(base),
     sources: base.sources,
     clock: base.clock,
-    setup: { ...forJobs, ...runSetup(base, place.runsDir, jobIdentity.account) },
+    setup: { ...forJobs, ...runSetup(base, place.runsDir, jobIdentity) },
     machine: thisMachine(),
     version: VERSION,
     instancesDir: base.paths.instances,
@@ -210,8 +209,10 @@ function ofDaemon({ settings, paths }: Base) {
   return { forks, sshAgent, maxJobs, leaseMs, keep, backups };
 }
 
-function runSetup(base: Base, runsDir: string, account: Account | null) {
-  return { clock: base.clock, runsDir, account, ...foldersOf(base, runsDir), ...toolSettings() };
+function runSetup(base: Base, runsDir: string, identity: JobIdentity) {
+  const { account } = identity;
+  const sharedMemory = sharedMemoryOf(identity, base.clock);
+  return { clock: base.clock, runsDir, account, sharedMemory, ...foldersOf(base, runsDir), ...toolSettings() };
 }
 
 /** What tools get of the daemon's environment. */

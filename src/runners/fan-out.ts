@@ -35,7 +35,7 @@ export async function executeAll<T>(
   let bounds: ProgramBounds | null = null;
   try {
     await setup.guard.ready();
-    bounds = setup.bounds.open(job.id, accountOf(setup, job));
+    bounds = setup.bounds.open(job.id, accountOf(setup, job), null);
     return await new Fan(setup, program, bounds, recorder, reports).run(fanOut, limits);
   } catch (error) {
     if (!(error instanceof NotStarted)) throw error;

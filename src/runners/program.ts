@@ -11,6 +11,7 @@ import { termDirOf } from './process/term-once.ts';
 import { inputsDirOf } from './run-dir.ts';
 import type { ProgramOrder, RunJob } from './runner.ts';
 import type { SandboxPolicy } from './sandbox/policy.ts';
+import type { SharedMemoryUse } from './shared-memory/shared-memory.ts';
 
 /** What a run starts its programs with. */
 export interface ProgramSetup {
@@ -38,6 +39,8 @@ export interface Program {
   readonly job: Pick<RunJob<unknown, unknown>, 'id' | 'kind' | 'privileged'>;
   readonly runDir: string;
   readonly clearFiles: readonly string[];
+  /** What the run has in shared memory; null where that is not known. */
+  readonly shared: SharedMemoryUse | null;
   /** The folder of its read-only files, once it has some. */
   inputsDirs: readonly string[];
 }

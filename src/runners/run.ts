@@ -8,6 +8,7 @@ import { REFUSAL_HINT } from './output/refusals.ts';
 import type { RecordedChunk } from './output/chunk-queue.ts';
 import { readReport } from './output/report.ts';
 import { supervise } from './process/supervise.ts';
+import type { SharedMemory } from './shared-memory/shared-memory.ts';
 import {
   accountOf,
   launchRequest,
@@ -28,6 +29,8 @@ export interface RunSetup extends ProgramSetup {
   readonly runsDir: string;
   /** Folders beside it whose paths are not for readers of a job's output: the data directory. */
   readonly hiddenFolders?: readonly string[];
+  /** What jobs of a separate account leave in shared memory; null where they run as the account of the daemon. */
+  readonly sharedMemory: SharedMemory | null;
 }
 
 /** The reports of a running job, which the daemon records. */
@@ -74,7 +77,9 @@ export async function runJob<Spec, Materials, Checkpoint, Result>(
     return ended({ state: 'failed', exitCode: null }, recorder);
   }
   const limits = { deadline, signal };
-  const program: Program = { job, runDir, clearFiles: runner.clearFiles, inputsDirs: [] };
+  const sharedMemory = accountOf(setup, job) === null ? null : setup.sharedMemory;
+  const shared = (await sharedMemory?.begin()) ?? null;
+  const program: Program = { job, runDir, clearFiles: runner.clearFiles, inputsDirs: [], shared };
   let unkept = false;
   try {
     const outcome = await runner.run(job, {
@@ -108,6 +113,7 @@ export async function runJob<Spec, Materials, Checkpoint, Result>(
   } finally {
     // It holds what could not be stored: the sweep of ended runs takes it from there first.
     if (!unkept) await removeRunDir(runDir, setup.clock);
+    await shared?.end();
   }
 }
 
@@ -133,7 +139,7 @@ async function execute(
   let bounds: ProgramBounds | null = null;
   try {
     await setup.guard.ready();
-    bounds = setup.bounds.open(job.id, accountOf(setup, job));
+    bounds = setup.bounds.open(job.id, accountOf(setup, job), order.sharedMemory === true ? program.shared : null);
     const end = await runProgram({ ...setup, bounds }, program, order, recorder, reports, limits);
     if (order.widens === true && !job.privileged && end.reason === 'exited' && end.exitCode !== 0)
       if (recorder.saysRefused) recorder.system(REFUSAL_HINT);

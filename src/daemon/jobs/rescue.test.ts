@@ -8,6 +8,7 @@ import type { EndTreeOptions } from '../../runners/process/tree.ts';
 import { fenceOf, recordLeader } from '../../store/jobs/claims.ts';
 import { holdLock } from '../../store/engine/instance-lock.ts';
 import { findJob, getJob } from '../../store/jobs/jobs.ts';
+import { listOrphans } from '../../store/maintenance/daemons.ts';
 import { lockFile } from '../core/lock-file.ts';
 import type { Pass } from '../core/loop.ts';
 import { Presence, presenceLoop } from '../core/presence.ts';
@@ -25,6 +26,8 @@ interface Scene extends TestStore {
   readonly announced: string[];
   /** The jobs whose control groups exist, and what was the state of each when its group was removed. */
   readonly groups: Map<string, string | null>;
+  /** What was still to be ended each time that shared memory was emptied. */
+  readonly emptied: string[][];
   rescue(left?: number[], formerRunsDirs?: string[]): Promise<Pass>;
   state(id: string): Promise<string>;
 }
@@ -36,6 +39,7 @@ async function scene(t: TestContext): Promise<Scene> {
   const asked: Scene['asked'] = [];
   const announced: string[] = [];
   const groups: Scene['groups'] = new Map();
+  const emptied: string[][] = [];
   const state = async (id: string): Promise<string> => (await getJob(setup.store.db, id)).state;
   const presence = new Presence({ ...setup, clock: systemClock, self: () => self });
   const rescue = async (left: number[] = [], formerRunsDirs: string[] = []): Promise<Pass> => {
@@ -52,6 +56,7 @@ async function scene(t: TestContext): Promise<Scene> {
         leftovers: () => [...groups].flatMap(([id, removed]) => (removed === null ? [id] : [])),
         remove: async (id) => void groups.set(id, (await findJob(setup.store.db, id))?.state ?? 'unknown'),
       },
+      sharedMemory: { empty: async () => void emptied.push((await listOrphans(setup.store.db)).map(({ id }) => id)) },
       announceJob: (id) => void announced.push(id),
       signals: createSignals(),
       self: () => self,
@@ -59,7 +64,7 @@ async function scene(t: TestContext): Promise<Scene> {
     await presence.look();
     return rescueOnce(deps, new AbortController().signal);
   };
-  return { ...setup, self, asked, announced, groups, rescue, state };
+  return { ...setup, self, asked, announced, groups, emptied, rescue, state };
 }
 
 /** A job that `daemonId` has claimed and, by default, started. */
@@ -77,6 +82,13 @@ async function runningJob(
 }
 
 describe('rescue', () => {
+  test('T91: empties shared memory at the start, after the jobs of dead daemons have ended', async (t) => {
+    const on = await scene(t);
+    const dead = await runningJob(on, await on.daemon());
+    await on.rescue();
+    assert.deepEqual([await on.state(dead), on.emptied], ['interrupted', [[]]]);
+  });
+
   test('removes the group of a job before it ends the job, and groups without a job that runs', async (t) => {
     const on = await scene(t);
     const dead = await runningJob(on, await on.daemon());

@@ -8,6 +8,7 @@ import type { Bounds } from '../../runners/bounds/bounds.ts';
 import type { endTree } from '../../runners/process/tree.ts';
 import { termDirOf } from '../../runners/process/term-once.ts';
 import { findRunDir, jobIdOf, removeRunDir } from '../../runners/run-dir.ts';
+import type { SharedMemory } from '../../runners/shared-memory/shared-memory.ts';
 import { fenceOf, type JobEnd } from '../../store/jobs/claims.ts';
 import { listOrphans, type Orphan } from '../../store/maintenance/daemons.ts';
 import { passesTag } from '../../store/engine/tags/tags.ts';
@@ -26,6 +27,7 @@ export interface RescueDeps extends RecoverDeps {
   readonly formerRunsDirs?: readonly string[];
   readonly endTree: typeof endTree;
   readonly bounds?: Pick<Bounds, 'leftovers' | 'remove'>;
+  readonly sharedMemory?: Pick<SharedMemory, 'empty'> | null;
   readonly announceJob: (jobId: string) => void;
   readonly signals: Signals;
   readonly self: () => string;
@@ -48,6 +50,8 @@ export async function rescueOnce(deps: RescueDeps, signal: AbortSignal): Promise
   for (const runsDir of [deps.runsDir, ...(deps.formerRunsDirs ?? []).filter((dir) => existsSync(dir))])
     isSwept = (await sweepRunDirs({ ...deps, runsDir })) && isSwept;
   await sweepGroups(deps);
+  // Also at the start, for what jobs of dead daemons left.
+  await deps.sharedMemory?.empty();
   return orphans.length > 0 || !isSwept ? { dueMs: RESCUE_EVERY_MS } : {};
 }
 

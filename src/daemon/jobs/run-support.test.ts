@@ -42,6 +42,7 @@ async function runOne(on: TestStore, kind: RunKind, id: string, checkpoint?: (st
     },
     guard: { ready: nothing, watch: () => undefined, unwatch: () => undefined, renew: () => undefined, stop: nothing },
     bounds: NO_BOUNDS,
+    sharedMemory: null,
     runsDir: on.runsDir,
     account: null,
     path: '/bin',

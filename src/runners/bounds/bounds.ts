@@ -9,6 +9,11 @@ export interface JobLimits {
   readonly processes: number;
 }
 
+/** What jobs have in memory that belongs to no process, only to a name. */
+export interface SharedBytes {
+  grownBytes(): number;
+}
+
 /** The bounds of one program of a job, together with everything that it starts. */
 export interface ProgramBounds {
   /** Belongs to the order by which the program is started. */
@@ -25,8 +30,11 @@ export interface ProgramBounds {
 export interface Bounds {
   /** How the bounds hold, for the doctor: a clause without a full stop. */
   readonly detail: string;
-  /** `account` is null where the job runs as the account of the daemon. Throws where the bounds cannot be set. */
-  open(jobId: string, account: AccountIds | null): ProgramBounds;
+  /**
+   * `account` is null where the job runs as the account of the daemon, and `shared` for a program that may not write
+   * shared memory by name. Throws where the bounds cannot be set.
+   */
+  open(jobId: string, account: AccountIds | null, shared: SharedBytes | null): ProgramBounds;
   /** The jobs whose groups still exist. */
   leftovers(): readonly string[];
   /** Ends the processes in the group of a job, and removes the group. */

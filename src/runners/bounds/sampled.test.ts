@@ -36,7 +36,7 @@ describe('a job without a control group', { skip: NO_SANDBOX }, () => {
     count += 1;
     const jobId = `job_sampled_${process.pid}_${count}`;
     const bounds = new SampledBounds({ limits: LIMITS, jobs: 1, clock: systemClock, because: 'of the test', adopted });
-    const program = bounds.open(jobId, null);
+    const program = bounds.open(jobId, null, null);
     const launched = await createLauncher().launch({
       argv: ['timeout', '--signal=KILL', '60', 'perl', '-e', script],
       env: childEnvironment({ jobId, runDir }),

@@ -3,9 +3,9 @@ import type { AccountIds } from '../../domain/jobs/account.ts';
 import { formatSize } from '../../domain/size.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { endTree, findTree, type Leader } from '../process/tree.ts';
-import type { Bounds, JobLimits, ProgramBounds } from './bounds.ts';
+import type { Bounds, JobLimits, ProgramBounds, SharedBytes } from './bounds.ts';
 import { preferOwnSession, urgently } from './urgency.ts';
-import { exactMemoryOf, usageOf } from './usage.ts';
+import { exactMemoryOf, type Memory, usageOf } from './usage.ts';
 
 /** A job that fills memory as fast as it can gets some 500 MiB further until the next look. */
 const LOOK_EVERY_MS = 250;
@@ -33,6 +33,7 @@ interface Watched {
   readonly jobId: string;
   readonly leader: Leader;
   readonly account: AccountIds | null;
+  readonly shared: SharedBytes | null;
   /** Why the job is being ended. */
   over: string | null;
 }
@@ -60,14 +61,14 @@ export class SampledBounds implements Bounds {
     );
   }
 
-  open(jobId: string, account: AccountIds | null): ProgramBounds {
+  open(jobId: string, account: AccountIds | null, shared: SharedBytes | null): ProgramBounds {
     let watched: Watched | null = null;
     return {
       // Other programs of the daemon's own account would count, too.
       order: account === null ? {} : { limits: { processesOfAccount: this.#processesOfAccount } },
       members: null,
       watch: (leader) => {
-        watched = { jobId, leader, account, over: null };
+        watched = { jobId, leader, account, shared, over: null };
         if (this.#watched.size === 0) this.#calm = processesOfMachine();
         this.#watched.add(watched);
         this.#lookLater();
@@ -122,14 +123,21 @@ export class SampledBounds implements Bounds {
     }
   }
 
-  async #reached({ jobId, leader, account }: Watched): Promise<string | null> {
+  async #reached({ jobId, leader, account, shared }: Watched): Promise<string | null> {
     const { memoryBytes, processes } = this.#options.limits;
     const pids = (await findTree(jobId, leader, this.#options.adopted())).map(({ pid }) => pid);
     const usage = await usageOf(pids);
     if (usage.processes > processes) return `The job had more than ${processes} processes and threads and was ended.`;
-    if (usage.memoryBytes <= memoryBytes || (await exactMemoryOf(pids, account)) <= memoryBytes) return null;
+    const named = shared?.grownBytes() ?? 0;
+    const isWithin = (memory: Memory): boolean => bytesOf(memory, named) <= memoryBytes;
+    if (isWithin(usage.memory) || isWithin(await exactMemoryOf(pids, account))) return null;
     return `The job used more than ${formatSize(memoryBytes)} of memory and was ended.`;
   }
+}
+
+/** Of named memory, the mapped part is in both figures, so the larger one counts. */
+function bytesOf({ privateBytes, sharedBytes }: Memory, named: number): number {
+  return privateBytes + Math.max(sharedBytes, named);
 }
 
 /** The processes and threads of the machine; 0 where the kernel does not say. */

@@ -9,8 +9,21 @@ import { OpenFile } from '../run-files/open-file.ts';
 interface Usage {
   /** With their threads. */
   readonly processes: number;
-  /** Memory that the kernel cannot take back. What several processes share is counted for each of them. */
-  readonly memoryBytes: number;
+  /** What several processes share is counted for each of them. */
+  readonly memory: Memory;
+}
+
+/** Memory that the kernel cannot take back. */
+export interface Memory {
+  /** That of processes alone, also where it is on the swap device. */
+  readonly privateBytes: number;
+  /** Mapped memory that processes share, with a name or without. */
+  readonly sharedBytes: number;
+}
+
+interface Lines {
+  readonly private: readonly string[];
+  readonly shared: readonly string[];
 }
 
 /** Processes that are read before yielding to other work: about 1 ms. */
@@ -18,32 +31,39 @@ const PROCESSES_PER_TURN = 32;
 const KIB = 1024;
 /** It has some 25 lines. */
 const ROLLUP_BYTES_MAX = 16 * 1024;
-const OF_STATUS = ['RssAnon', 'RssShmem', 'VmSwap'];
-const OF_ROLLUP = ['Pss_Anon', 'Pss_Shmem', 'SwapPss'];
+const OF_STATUS: Lines = { private: ['RssAnon', 'VmSwap'], shared: ['RssShmem'] };
+const OF_ROLLUP: Lines = { private: ['Pss_Anon', 'SwapPss'], shared: ['Pss_Shmem'] };
 
 export async function usageOf(pids: readonly number[]): Promise<Usage> {
-  let [processes, memoryBytes] = [0, 0];
+  let processes = 0;
+  const memory = { privateBytes: 0, sharedBytes: 0 };
   for (const [index, pid] of pids.entries()) {
     if (index % PROCESSES_PER_TURN === PROCESSES_PER_TURN - 1) await nextTurn();
     const status = statusOf(pid);
     processes += Number(/^Threads:\s+(\d+)$/m.exec(status)?.[1] ?? 0);
-    memoryBytes += sumOf(status, OF_STATUS);
+    addTo(memory, status, OF_STATUS);
   }
-  return { processes, memoryBytes };
+  return { processes, memory };
 }
 
 /**
- * As `memoryBytes`, but what several processes share is divided among them. The kernel takes longer for it, and shows
+ * As in `Usage`, but what several processes share is divided among them. The kernel takes longer for it, and shows
  * it to their account only.
  */
-export async function exactMemoryOf(pids: readonly number[], account: AccountIds | null): Promise<number> {
-  let bytes = 0;
+export async function exactMemoryOf(pids: readonly number[], account: AccountIds | null): Promise<Memory> {
+  const memory = { privateBytes: 0, sharedBytes: 0 };
   for (const pid of pids) {
     const rollup = await readRollup(`/proc/${pid}/smaps_rollup`, account).catch(() => null);
     // Ended, or closed to this process: then only the other figure is known.
-    bytes += rollup === null ? sumOf(statusOf(pid), OF_STATUS) : sumOf(rollup, OF_ROLLUP);
+    if (rollup === null) addTo(memory, statusOf(pid), OF_STATUS);
+    else addTo(memory, rollup, OF_ROLLUP);
   }
-  return bytes;
+  return memory;
+}
+
+function addTo(memory: { -readonly [Part in keyof Memory]: number }, text: string, lines: Lines): void {
+  memory.privateBytes += sumOf(text, lines.private);
+  memory.sharedBytes += sumOf(text, lines.shared);
 }
 
 async function readRollup(path: string, account: AccountIds | null): Promise<string> {

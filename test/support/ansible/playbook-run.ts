@@ -104,6 +104,7 @@ export class PlaybookRuns {
         launcher: createLauncher(),
         guard: this.#guard,
         bounds: NO_BOUNDS,
+        sharedMemory: null,
         runsDir: this.#runs,
         hiddenFolders: [],
         account: this.#account,

@@ -29,7 +29,7 @@ const bounds = new SampledBounds({
   because: 'of the test',
   adopted: () => [],
 });
-const job = bounds.open('job_crowded', null);
+const job = bounds.open('job_crowded', null, null);
 const before = isPreferred();
 job.watch({ pid: process.pid, startTicks: 0 });
 const crowd = Array.from({ length: CROWD }, () => spawn('sleep', ['60'], { stdio: 'ignore' }));

@@ -113,6 +113,7 @@ function runSetup(runsDir: string, programs: Scene['programs']): RunSetup {
     launcher: { launch, prepare: () => null, supported: () => Promise.reject(new Error('not asked')) },
     guard: { ready: nothing, watch: () => undefined, unwatch: () => undefined, renew: () => undefined, stop: nothing },
     bounds: NO_BOUNDS,
+    sharedMemory: null,
     runsDir,
     account: null,
     path: '/bin',
