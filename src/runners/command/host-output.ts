@@ -2,8 +2,13 @@ import { CUT_MARK } from '../../domain/commands/hosts.ts';
 import type { OutputSift } from '../runner.ts';
 
 const NEWLINE = 10;
+const RETURN = 13;
 
-/** The output of the command on one host: recorded with the name of the host before each line, and kept as it came. */
+/**
+ * The output of the command on one host: recorded with the name of the host before each line, and kept as it came. A
+ * reader of the log may be shown only what follows the last carriage return of a line, so the name is repeated there:
+ * no output looks like that of another host.
+ */
 export class HostOutput {
   readonly sifts: { readonly stdout: OutputSift; readonly stderr: OutputSift };
   readonly #kept: { readonly stdout: KeptStream; readonly stderr: KeptStream };
@@ -28,7 +33,8 @@ class KeptStream implements OutputSift {
   readonly #parts: Buffer[] = [];
   #size = 0;
   #isCut = false;
-  #atLineStart = true;
+  /** The last byte; a line begins after the first two. */
+  #last: 'newline' | 'return' | 'other' = 'newline';
 
   constructor(host: string, bytesMax: number) {
     this.#prefix = Buffer.from(`${host}: `);
@@ -39,11 +45,14 @@ class KeptStream implements OutputSift {
     this.#keep(chunk);
     const parts: Buffer[] = [];
     for (let at = 0; at < chunk.length;) {
-      if (this.#atLineStart) parts.push(this.#prefix);
-      const end = chunk.indexOf(NEWLINE, at);
-      const next = end < 0 ? chunk.length : end + 1;
+      const first = chunk[at];
+      // The two ends of a line that belong together, and carriage returns that follow each other, have no text between.
+      const isEnd = first === NEWLINE || first === RETURN;
+      if (this.#last === 'newline' || (this.#last === 'return' && !isEnd)) parts.push(this.#prefix);
+      const next = endOfPart(chunk, at);
       parts.push(chunk.subarray(at, next));
-      this.#atLineStart = end >= 0;
+      const last = chunk[next - 1];
+      this.#last = last === NEWLINE ? 'newline' : last === RETURN ? 'return' : 'other';
       at = next;
     }
     return Buffer.concat(parts);
@@ -68,4 +77,11 @@ class KeptStream implements OutputSift {
     const text = Buffer.concat(this.#parts).toString('utf8').replaceAll('\0', '\u{FFFD}');
     return this.#isCut ? `${text}\n${CUT_MARK}` : text;
   }
+}
+
+/** Behind the next newline or carriage return. One look at each byte, whatever a host prints. */
+function endOfPart(chunk: Buffer, from: number): number {
+  let at = from;
+  while (at < chunk.length && chunk[at] !== NEWLINE && chunk[at] !== RETURN) at += 1;
+  return Math.min(at + 1, chunk.length);
 }
