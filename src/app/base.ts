@@ -65,7 +65,7 @@ export async function openBase(settings: Settings, schema: SchemaAccess = 'creat
   const followers = new Followers();
   const forget = store.onForeignCommit(() => followers.wakeAll());
   let key: Promise<Buffer> | null = null;
-  const probes = createProbes(clock, settings.checkCaFile);
+  const probes = createProbes(clock, settings);
   return {
     seal,
     ...createOnDemand(settings, paths, clock),

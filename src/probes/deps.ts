@@ -7,6 +7,7 @@ import { probeResolver } from '../dial/resolver.ts';
 import type { Clock } from '../lib/clock.ts';
 import { Limiter } from '../lib/flow/limiter.ts';
 import { openFilesLimit } from './open-files.ts';
+import { ownAddresses } from './own-addresses.ts';
 import { type Ping, pinger } from './ping/pinger.ts';
 
 /** What probes work with. All of them share one. */
@@ -26,6 +27,8 @@ interface ProbeOptions {
   readonly clock: Clock;
   /** Certificates of `--check-ca-file`, as PEM. They are trusted beside the public ones. */
   readonly ca: readonly string[];
+  /** `--check-refuse-own-addresses`. */
+  readonly refuseOwn?: boolean;
 }
 
 /** Replaced by tests, which may reach no address that a probe may. */
@@ -40,6 +43,12 @@ const POLICY: AddressPolicy = {
   only: 'only addresses of the network',
 };
 
+/** The same without the addresses of this machine's own interfaces. */
+function othersOnly(clock: Clock): AddressPolicy {
+  const isOwn = ownAddresses(clock);
+  return { allows: (address) => POLICY.allows(address) && !isOwn(address), only: 'only addresses of other machines' };
+}
+
 /** Two rounds at one name server take 4.5 s, and all of them together less than a probe has. */
 const NAME_LIMITS = { timeoutMs: 1_500, tries: 2, totalMs: 8_000 };
 /** Enough for 400 new probes a second of targets that are silent until the end. */
@@ -47,10 +56,10 @@ const RUNNING_MAX = 4_096;
 /** The service needs descriptors for other things too. */
 const OPEN_FILES_SHARE = 4;
 
-export function probeDeps({ clock, ca }: ProbeOptions, seams: ProbeSeams = {}): ProbeDeps {
+export function probeDeps({ clock, ca, refuseOwn = false }: ProbeOptions, seams: ProbeSeams = {}): ProbeDeps {
   const ask = seams.ask ?? nameServers(clock, NAME_LIMITS);
   const resolve = seams.resolve ?? probeResolver({ ask, clock });
-  const policy = seams.policy ?? POLICY;
+  const policy = seams.policy ?? (refuseOwn ? othersOnly(clock) : POLICY);
   const { ping, close } = pinger(clock, policy);
   let context: SecureContext | null = null;
   return {

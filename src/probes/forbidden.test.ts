@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { isIPv4 } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
 import { listen, listenHttp } from '../../test/support/network/listener.ts';
 import { probeOnce } from '../../test/support/network/probing.ts';
 import type { Resolve } from '../dial/resolve.ts';
 import { systemClock } from '../lib/clock.ts';
 import { probeDeps } from './deps.ts';
+import { needs } from '../../test/support/tools.ts';
 
 /** This machine, its links and its metadata service, as addresses that a socket takes. */
 const LITERALS = [
@@ -90,4 +93,29 @@ test('T40: a name that resolves to this machine is refused, also when only one o
       assert.equal((await probing).detail, 'forbidden_address', addresses.join());
   }
   assert.equal(listener.connections, 0);
+});
+
+const skip = needs('an address that is not loopback');
+
+test('T40: with the setting, own addresses are refused in each form, and others are not', { skip }, async (t) => {
+  const all = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  const own = all.find(({ internal, address }) => !internal && isIPv4(address))?.address;
+  assert.ok(own !== undefined);
+  const resolve: Resolve = async () => ['10.0.0.5', own];
+  const deps = probeDeps({ clock: systemClock, ca: [], refuseOwn: true }, { resolve });
+  const others = probeDeps({ clock: systemClock, ca: [] });
+  t.after(() => {
+    deps.close();
+    others.close();
+  });
+  const listener = await listen(t);
+  const { port } = listener;
+  for (const address of [own, `[::ffff:${own}]`, `[64:ff9b::${own}]`])
+    assert.equal((await probeOnce(deps, 'tcp', `${address}:${port}`)).detail, 'forbidden_address', address);
+  assert.equal((await probeOnce(deps, 'ping', own)).detail, 'forbidden_address');
+  assert.equal((await probeOnce(deps, 'http', `http://inner.test:${port}/`)).detail, 'forbidden_address');
+  assert.equal((await probeOnce(deps, 'tcp', `127.0.0.1:${port}`)).detail, 'forbidden_address');
+  assert.equal(listener.connections, 0);
+  // The listener is on loopback only: without the setting the probe is made, and nothing answers.
+  assert.equal((await probeOnce(others, 'tcp', `${own}:${port}`)).detail, 'refused');
 });

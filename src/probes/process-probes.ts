@@ -8,13 +8,17 @@ export interface Probes {
   close(): Promise<void>;
 }
 
-/** `caFile` is that of `--check-ca-file`. */
-export function createProbes(clock: Clock, caFile: string | null): Probes {
+interface ProbeSettings {
+  readonly checkCaFile: string | null;
+  readonly checkRefuseOwn: boolean;
+}
+
+export function createProbes(clock: Clock, { checkCaFile, checkRefuseOwn }: ProbeSettings): Probes {
   let made: Promise<ProbeDeps> | null = null;
   // Few verbs of the command line probe.
   const load = async (): Promise<ProbeDeps> => {
-    const [ca, { probeDeps }] = await Promise.all([readCheckCa(caFile), import('./deps.ts')]);
-    return probeDeps({ clock, ca });
+    const [ca, { probeDeps }] = await Promise.all([readCheckCa(checkCaFile), import('./deps.ts')]);
+    return probeDeps({ clock, ca, refuseOwn: checkRefuseOwn });
   };
   return {
     deps() {

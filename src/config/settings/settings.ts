@@ -118,6 +118,13 @@ export const SETTINGS = {
     help: 'Certificates (PEM) that checks trust beside the public ones; the variable is read by all commands',
     read: optionalPath,
   }),
+  checkRefuseOwn: setting({
+    flag: 'check-refuse-own-addresses',
+    isSwitch: true,
+    only: ['serve', 'web'],
+    help: 'Checks reach no address of an interface of this machine; the variable is read by all commands',
+    read: (text) => isOn('check-refuse-own-addresses', text),
+  }),
   nodeName: setting({
     flag: 'node-name',
     placeholder: 'NAME',

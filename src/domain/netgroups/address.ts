@@ -125,12 +125,19 @@ export function plainAddress(address: string): string {
  * every address that it carries is.
  */
 export function classifyAddress(text: string): AddressClass | null {
+  const classes = destinationsOf(text).map(classOf);
+  return classes.find((each) => each !== 'public') ?? classes[0] ?? null;
+}
+
+/**
+ * The addresses that packets to an IP literal reach, in canonical form: itself, or those that it carries. Empty for any
+ * other text.
+ */
+export function destinationsOf(text: string): readonly string[] {
   const address = canonicalAddress(text);
-  if (address === null || isIPv4(address)) return address === null ? null : classOf(address);
+  if (address === null || isIPv4(address)) return address === null ? [] : [address];
   const carrier = CARRIERS.find(({ prefix }) => prefix.check(address, 'ipv6'));
-  if (carrier === undefined) return classOf(address);
-  const classes = carrier.carried(bytesOf(address)).map((four) => classOf(dotted(four)));
-  return classes.find((each) => each !== 'public') ?? 'public';
+  return carrier === undefined ? [address] : carrier.carried(bytesOf(address)).map(dotted);
 }
 
 /** The class with its article: `a loopback address`, `an unspecified address`. Null gives `a malformed address`. */
