@@ -91,6 +91,13 @@ const POLICIES = {
   },
 } as const satisfies Record<string, { readonly as: 'destination' | 'own'; readonly allows: readonly AddressClass[] }>;
 
+/** Names by which clouds answer at the metadata addresses of the table, also with credentials. */
+const METADATA_NAMES: readonly RegExp[] = [
+  /^metadata(?:\.goog|\.google\.internal|\.azure\.internal|\.tencentyun\.com)?$/,
+  /^instance-data(?:\.ec2\.internal|\.[a-z0-9-]+\.compute\.internal)?$/,
+  /^api\.metadata\.cloud\.ibm\.com$/,
+];
+
 type AddressUse = keyof typeof POLICIES;
 
 /** Whether this use allows an IP literal. False for text that is no address. */
@@ -144,6 +151,15 @@ export function destinationsOf(text: string): readonly string[] {
 export function addressWords(kind: AddressClass | null): string {
   const word = kind ?? 'malformed';
   return `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word} address`;
+}
+
+/**
+ * Whether a host name is a known one of a metadata service, in any case, with a dot at its end or not. What other names
+ * resolve to is not known here.
+ */
+export function isMetadataName(name: string): boolean {
+  const plain = name.toLowerCase().replace(/\.$/, '');
+  return METADATA_NAMES.some((names) => names.test(plain));
 }
 
 /** The part of a canonical address that one customer usually has: an IPv4 address, or the /64 of an IPv6 address. */

@@ -83,6 +83,27 @@ describe('the URL of a git source', () => {
     },
   );
 
+  it('T22: names no known metadata service, in any case and with a dot at its end or not', () => {
+    for (const host of [
+      'metadata',
+      'metadata.goog',
+      'METADATA.Goog',
+      'metadata.goog.',
+      'metadata.google.internal',
+      'metadata.google.internal.',
+      'metadata.azure.internal',
+      'metadata.tencentyun.com',
+      'api.metadata.cloud.ibm.com',
+      'instance-data',
+      'instance-data.ec2.internal',
+      'instance-data.eu-west-1.compute.internal',
+    ])
+      for (const url of [`https://${host}/x`, `https://${host}:8443/x`, `ssh://git@${host}/x`, `git@${host}:x`])
+        assert.throws(() => checkGitUrl(url), isRefusal, url);
+    for (const host of ['metadata.example.org', 'git.metadata.goog.example.org', 'my-metadata', 'goog'])
+      assert.doesNotThrow(() => checkGitUrl(`https://${host}/x`), host);
+  });
+
   it('is not repeated by its refusal: it may hold a password', () => {
     for (const url of [
       'https://ana:canary@git.example.org/x',

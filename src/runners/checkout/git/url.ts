@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { allowsAddress } from '../../../domain/netgroups/address.ts';
+import { allowsAddress, isMetadataName } from '../../../domain/netgroups/address.ts';
 import { Failure } from '../../../domain/failure.ts';
 
 /** Of a URL, in characters: more than any server takes. */
@@ -21,14 +21,6 @@ const USER = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/;
 const NAME_OR_IPV4 = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?$/;
 /** What a path in a repository's address has; nothing that a shell on the other side would read as more than a name. */
 const PATH = /^[A-Za-z0-9._~/@:+,=-]+$/;
-/** Names of the addresses where clouds answer with credentials. */
-const METADATA_NAMES: readonly string[] = [
-  'metadata',
-  'metadata.google.internal',
-  'instance-data',
-  'instance-data.ec2.internal',
-];
-
 /** Throws invalid_argument with the reason, and without the URL, which may hold a password. */
 export function checkGitUrl(text: string): void {
   if (text.length > URL_MAX) throw refused(`expected at most ${URL_MAX} characters`);
@@ -56,7 +48,7 @@ function checkHost(text: string, mayHavePort: boolean): void {
     return;
   }
   if (!NAME_OR_IPV4.test(host)) throw refused('invalid host; expected a name or an address');
-  if (METADATA_NAMES.includes(host.toLowerCase())) throw refused(NO_SERVER);
+  if (isMetadataName(host)) throw refused(NO_SERVER);
   // An IPv4 address has many spellings (decimal, hexadecimal, octal, shortened), which programs connect to all the
   // same.
   const spelt = URL.parse(`http://${host}`)?.hostname;
