@@ -166,3 +166,28 @@ test('an answer that breaks off is no success', async (t) => {
   });
   assert.equal((await svc(['job', 'list', '--remote', server.url], { env: TOKEN })).exitCode, 7);
 });
+
+test('a token that travels unencrypted to another machine is warned of once, and --insecure silences it', async () => {
+  // No address of loopback, and nothing listens there: the warning comes before the refusal.
+  const http = ['--remote', 'http://0.0.0.0:1'];
+  const once = /^Warning: the token and the answers travel unencrypted to http:\/\/0\.0\.0\.0:1\. /;
+  const warned = await svc(['job', 'list', ...http], { env: TOKEN });
+  assert.match(warned.stderr, once);
+  assert.equal(warned.stderr.match(/Warning/g)?.length, 1);
+  const inJson = await svc(['job', 'list', '--output', 'json'], { env: { ...TOKEN, SVC_REMOTE: 'http://0.0.0.0:1' } });
+  assert.match(inJson.stderr, once);
+  assert.doesNotMatch(inJson.stdout, /Warning/);
+  for (const [argv, env] of [
+    [[...http, '--insecure'], TOKEN],
+    [http, { ...TOKEN, SVC_INSECURE: '1' }],
+    [['--remote', 'https://0.0.0.0:1'], TOKEN],
+    [['--remote', 'http://127.0.0.1:1'], TOKEN],
+    [['--remote', 'http://[::1]:1'], TOKEN],
+    [['--remote', 'http://localhost:1'], TOKEN],
+    [['--remote', 'http://0x7f.1:1'], TOKEN],
+  ] as const) {
+    const ran = await svc(['job', 'list', ...argv], { env });
+    assert.doesNotMatch(ran.stderr, /Warning/, argv.join(' '));
+    assert.notEqual(ran.exitCode, 0);
+  }
+});

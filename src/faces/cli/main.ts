@@ -61,18 +61,27 @@ async function run(
     if (call.remote !== true && (given.remoteByFlag || flags['context'] !== undefined))
       throw noRoute(`svc ${verb.path}`);
     const options = call.remote === true ? await withContext(given, flags, terminal) : given;
+    if (call.remote === true) await warnOfClearText(terminal, options);
     const session = { terminal, options, flags, verb, fields };
     return (await import('./run-program.ts')).runProgram(session, call.program);
   }
   const options = await withContext(given, flags, terminal);
   const session = { terminal, options, flags, verb, fields };
   if (options.remote !== null) requireRoute(verb, call, fields);
+  await warnOfClearText(terminal, options);
   const client = await openClient(terminal, flags, options);
   try {
     return await (await import('./run-operation.ts')).runOperation({ ...session, client }, call);
   } finally {
     await client.close();
   }
+}
+
+/** Once for a command, however many requests it makes. */
+async function warnOfClearText({ stderr }: Terminal, { remote, insecure }: Options): Promise<void> {
+  if (insecure || remote?.startsWith('http:') !== true) return;
+  const warning = (await import('./connection/clear-text.ts')).clearTextWarning(remote);
+  if (warning !== null) await write(stderr, warning);
 }
 
 /** Reports a failure: its envelope on standard output in JSON mode, else message and hint on standard error. */

@@ -101,6 +101,12 @@ export const GLOBAL_FLAGS: readonly Flag[] = [
     env: 'SVC_TOKEN_FILE',
     help: 'File with the token for --remote; - is standard input. Or set SVC_TOKEN to the token',
   },
+  {
+    name: 'insecure',
+    type: 'boolean',
+    env: 'SVC_INSECURE',
+    help: 'No warning where the token travels unencrypted to another machine (http)',
+  },
   { name: 'no-input', type: 'boolean', env: 'SVC_NO_INPUT', help: 'Never prompt; fail where an answer is needed' },
   { name: 'yes', type: 'boolean', env: 'SVC_YES', help: 'Answer yes to every question' },
   { name: 'no-color', type: 'boolean', env: 'NO_COLOR', help: 'Disable colour' },

@@ -14,6 +14,8 @@ export interface Options {
   readonly context?: Context;
   /** True when --remote itself was given, not only its environment twin. */
   readonly remoteByFlag: boolean;
+  /** Whether a token may travel unencrypted to another machine without a warning. */
+  readonly insecure: boolean;
   readonly noInput: boolean;
   readonly yes: boolean;
   readonly color: boolean;
@@ -28,6 +30,7 @@ export function readOptions(flags: GivenFlags, { env, stdin, stdout }: Terminal)
     output: readOutput(flags, env),
     remote: remote === undefined ? null : baseUrl(remote, '--remote'),
     remoteByFlag: flags['remote'] !== undefined,
+    insecure: isSet('insecure', flags, env),
     // Without a terminal on standard input no one can answer.
     noInput: isSet('no-input', flags, env) || stdin.isTTY !== true,
     yes: isSet('yes', flags, env),
@@ -54,9 +57,11 @@ export function guessOutput(argv: readonly string[], env: Environment): Output {
   return (joined ?? (at < 0 ? env['SVC_OUTPUT'] : words[at + 1])) === 'json' ? 'json' : 'text';
 }
 
-function isSet(name: 'yes' | 'no-input', flags: GivenFlags, env: Environment): boolean {
+const SWITCHES = { yes: 'SVC_YES', insecure: 'SVC_INSECURE', 'no-input': 'SVC_NO_INPUT' } as const;
+
+function isSet(name: keyof typeof SWITCHES, flags: GivenFlags, env: Environment): boolean {
   if (flags[name] !== undefined) return true;
-  const twin = name === 'yes' ? 'SVC_YES' : 'SVC_NO_INPUT';
+  const twin = SWITCHES[name];
   const text = env[twin] ?? '';
   if (['1', 'true'].includes(text)) return true;
   if (['', '0', 'false'].includes(text)) return false;
