@@ -115,7 +115,7 @@ describe('rescue', () => {
     const next = await on.job('k');
     await on.rescue();
     assert.deepEqual(
-      on.asked.map(({ options, state }) => [options.jobId, options.leader, state]),
+      on.asked.map(({ options, state }) => [options.jobId, options.recorded, state]),
       [[id, LEADER, 'running']],
     );
     assert.deepEqual([await on.state(id), on.announced], ['interrupted', [id]]);

@@ -5,7 +5,7 @@ import { isTerminal, STOP_GRACE_MS } from '../../domain/jobs/job.ts';
 import { KINDS } from '../../domain/jobs/kinds.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Bounds } from '../../runners/bounds/bounds.ts';
-import type { endTree } from '../../runners/process/tree.ts';
+import type { endTree, Leader } from '../../runners/process/tree.ts';
 import { termDirOf } from '../../runners/process/term-once.ts';
 import { findRunDir, jobIdOf, removeRunDir } from '../../runners/run-dir.ts';
 import type { SharedMemory } from '../../runners/shared-memory/shared-memory.ts';
@@ -122,21 +122,26 @@ function rescuedEnd({ node, started_at: startedAt, stopped_at: stoppedAt }: Orph
 
 async function endSurvivors(deps: RescueDeps, job: Orphan, signal: AbortSignal): Promise<readonly number[]> {
   // A program starts only after its leader is recorded: without one, there is nothing to look for.
-  if (job.leader_pid === null || job.leader_start === null) return [];
-  const leader = { pid: job.leader_pid, startTicks: job.leader_start };
+  const recorded = leaderIn(job);
+  if (recorded === null) return [];
   const stop = {
     termDir: termDirOf(findRunDir(deps.runsDir, job.id)),
     leaderFirst: KINDS[job.kind].stop === 'leader-first',
   };
   const { left } = await deps.endTree({
     jobId: job.id,
-    leader,
+    recorded,
     graceMs: STOP_GRACE_MS,
     clock: deps.clock,
     signal,
     ...stop,
   });
   return left;
+}
+
+/** Null also for numbers that no daemon gives: 0 and 1 mean other processes to the kernel, negative ones groups. */
+function leaderIn({ leader_pid: pid, leader_start: startTicks }: Orphan): Leader | null {
+  return pid === null || startTicks === null || pid <= 1 ? null : { pid, startTicks };
 }
 
 export const rescueLoop: LoopRow<RescueDeps> = {

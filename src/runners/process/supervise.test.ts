@@ -12,7 +12,7 @@ import type { Launched } from '../launch/tool.ts';
 import { childEnvironment } from './environment.ts';
 import { processEntry } from './process-table.ts';
 import { supervise, type SuperviseOptions } from './supervise.ts';
-import { findSurvivors } from './tree.ts';
+import { endTree, findSurvivors } from './tree.ts';
 
 const NO_SANDBOX = needs('Linux', 'Landlock ABI 4');
 
@@ -130,6 +130,19 @@ describe('a supervised run', { skip: NO_SANDBOX }, () => {
     assert.deepEqual(await watch(launched), { exitCode: 5, reason: 'exited', survivors: [] });
     assert.deepEqual(await findSurvivors(jobId, launched), []);
     assert.equal(taken.text, '');
+  });
+
+  it('T82: is found by the mark, where the record of its leader is all that is left of the daemon', async () => {
+    for (const privileged of [false, true]) {
+      const launched = await launch(
+        `trap '' TERM; env -i sh -c 'setsid sleep 300 & sleep 301 &'; echo ready; while :; do sleep 1; done`,
+        privileged,
+      );
+      await firstLine(launched);
+      const { pid, startTicks } = launched;
+      const { left } = await endTree({ jobId, recorded: { pid, startTicks }, graceMs: 50, clock: systemClock });
+      assert.deepEqual([left, await findSurvivors(jobId, launched)], [[], []]);
+    }
   });
 
   it('is not held by an escaped process that keeps the output open', { skip: needs('prlimit') }, async () => {

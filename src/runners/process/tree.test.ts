@@ -128,6 +128,39 @@ describe('the tree of a job', { skip: NO_LINUX }, () => {
     assert.equal(processEntry(stranger.leader.pid)?.startTicks, stranger.leader.startTicks);
   });
 
+  it('T82: a recorded leader that is not of the job stays, with its group, its session and its children', async (t) => {
+    const other = newJobId();
+    const stranger = await start(other, 'sleep 300 & setsid sleep 301 & echo ready; wait');
+    t.after(() => endTree({ jobId: other, leader: stranger.leader, graceMs: 0, clock: systemClock }));
+    const all = (): Promise<unknown[]> => findSurvivors(other, stranger.leader);
+    await until('three processes of the other job', async () => (await all()).length === 3);
+    for (const recorded of [stranger.leader, { pid: 0, startTicks: 0 }, { pid: process.pid, startTicks: 0 }]) {
+      const options = { jobId: newJobId(), recorded, graceMs: 0, clock: systemClock };
+      assert.deepEqual(await endTree(options), { left: [] });
+      assert.deepEqual(await endTree({ ...options, leaderFirst: true }), { left: [] });
+    }
+    assert.equal((await all()).length, 3);
+  });
+
+  it('T82: what was started with the id of the job is ended, whomever the record names', async () => {
+    const stranger = await start('another job', 'echo ready; exec sleep 300');
+    const jobId = newJobId();
+    const { leader } = await start(jobId, FIVE);
+    await untilCount(jobId, leader, 5);
+    const recorded = stranger.leader;
+    assert.deepEqual(await endTree({ jobId, recorded, graceMs: 50, clock: systemClock }), { left: [] });
+    assert.deepEqual(await findSurvivors(jobId, leader), []);
+    assert.equal(processEntry(recorded.pid)?.startTicks, recorded.startTicks);
+  });
+
+  it('T82: a recorded leader that is of the job is ended with what keeps forking', async () => {
+    const jobId = newJobId();
+    const script = `trap '' TERM; echo ready; while :; do sleep 5 & sleep 0.01; done`;
+    const { leader } = await start(jobId, script);
+    assert.deepEqual(await endTree({ jobId, recorded: leader, graceMs: 100, clock: systemClock }), { left: [] });
+    assert.deepEqual(await findSurvivors(jobId, leader), []);
+  });
+
   it('F12: ends five processes by the lists of children, where what they leave behind is adopted', async () => {
     const jobId = newJobId();
     const { leader } = await start(jobId, FIVE);

@@ -21,8 +21,16 @@ export interface TreeMembers {
 
 export interface EndTreeOptions {
   readonly jobId: string;
-  /** Without it only the environment tells who belongs to the job. Valid only within one boot of the machine. */
+  /**
+   * As this daemon started it, or its guard learnt of it. Without one only mark and environment tell who belongs to the
+   * job. Valid only within one boot of the machine.
+   */
   readonly leader?: Leader | null;
+  /**
+   * In place of it: as a row of the database says, which may name any process of the machine. Then its group and
+   * session count for nothing: a process belongs to the job by mark or environment, or descends from one that does.
+   */
+  readonly recorded?: Leader;
   /** From SIGTERM to SIGKILL, in milliseconds. */
   readonly graceMs?: number;
   readonly clock: Clock;
@@ -58,28 +66,39 @@ const RESCAN_FIRST_MS = 5;
 const LOOKS_AT_MOST = 3;
 /** What SIGKILL does not end within this time waits in the kernel for a device, and no signal helps. */
 const KILL_WITHIN_MS = 5_000;
+/**
+ * A child that got its order as its daemon died has no mark for two more system calls, which take microseconds. For so
+ * long a recorded leader without a mark is looked at again, and gets no signal.
+ */
+const MARKED_WITHIN_MS = 1_000;
 
 /**
  * Every living process of a job: those that have its mark or were started with its SVC_JOB_ID, those of the leader's
  * group or session, and the descendants of all of these. Never this process itself.
  */
 export async function findSurvivors(jobId: string, leader: Leader | null = null): Promise<ProcessEntry[]> {
+  return findBy(jobId, leader?.startTicks ?? 0, (all) => (leader === null ? [] : groupOf(all, leader)));
+}
+
+/** Those of them that have started at `startTicks` or later. `knownOf` adds what belongs to the job all the same. */
+async function findBy(jobId: string, startTicks: number, knownOf: KnownOf): Promise<ProcessEntry[]> {
   if (jobId === '' || jobId.includes('\0')) throw new Error('a job id is needed to find its processes');
   for (let look = 1; ; look++) {
     const newest = newestPid();
-    const found = await lookOnce(jobId, leader);
+    const found = await lookOnce(jobId, startTicks, knownOf);
     // One that was forked during the look may be missed while its parent, already read, is gone at the end of it.
     if (found.length > 0 || newest === newestPid() || look === LOOKS_AT_MOST) return found;
   }
 }
 
-async function lookOnce(jobId: string, leader: Leader | null): Promise<ProcessEntry[]> {
+type KnownOf = (all: readonly ProcessEntry[]) => readonly ProcessEntry[];
+
+async function lookOnce(jobId: string, startTicks: number, knownOf: KnownOf): Promise<ProcessEntry[]> {
   const all = (await listProcesses()).filter((entry) => entry.pid !== process.pid && entry.pid !== 1);
-  const known = leader === null ? null : groupOf(all, leader);
-  const members = new Set<ProcessEntry>(known ?? []);
+  const members = new Set<ProcessEntry>(knownOf(all));
   const rest = all.filter((entry) => !members.has(entry));
   // Nothing that is older than the leader descends from it: most of the machine need not be looked into.
-  const candidates = rest.filter((entry) => leader === null || entry.startTicks >= leader.startTicks);
+  const candidates = rest.filter((entry) => entry.startTicks >= startTicks);
   for (const entry of candidates) if (await carriesId(entry, jobId)) members.add(entry);
   addDescendants(members, all);
   return [...members];
@@ -137,7 +156,8 @@ function addDescendants(members: Set<ProcessEntry>, all: readonly ProcessEntry[]
  * most 5 s more. Never rejects for what the processes do.
  */
 export async function endTree(options: EndTreeOptions): Promise<TreeEnd> {
-  const { leader = null, graceMs = GRACE_DEFAULT_MS, clock, signal } = options;
+  const { graceMs = GRACE_DEFAULT_MS, clock, signal } = options;
+  const leader = options.leader ?? options.recorded ?? null;
   const startedAt = clock.monotonic();
   const killAt = startedAt + graceMs;
   const termOnce = new TermOnce(options.termDir ?? null);
@@ -145,8 +165,9 @@ export async function endTree(options: EndTreeOptions): Promise<TreeEnd> {
     const survivors = await survivorsOf(options);
     const now = clock.monotonic();
     const left = survivors.map((entry) => entry.pid);
-    if (survivors.length === 0 || signal?.aborted === true || now >= killAt + KILL_WITHIN_MS) return { left };
-    if (now >= killAt) kill(survivors, leader, options.members);
+    const isOver = survivors.length === 0 && (now >= startedAt + MARKED_WITHIN_MS || !isAwaited(options.recorded));
+    if (isOver || signal?.aborted === true || now >= killAt + KILL_WITHIN_MS) return { left };
+    if (now >= killAt) kill(survivors, options);
     else if (leader !== null && options.leaderFirst === true && survivors.some(isProcess(leader))) {
       terminateLeaderFirst(survivors, leader, termOnce, (now - startedAt) / graceMs);
     } else terminate(survivors, termOnce);
@@ -155,8 +176,15 @@ export async function endTree(options: EndTreeOptions): Promise<TreeEnd> {
   }
 }
 
-async function survivorsOf({ jobId, leader, members, adopted }: EndTreeOptions): Promise<ProcessEntry[]> {
+/** Whether the recorded process is there: where it is not one of the job by now, it may become one. */
+function isAwaited(recorded: Leader | undefined): boolean {
+  const entry = recorded === undefined ? null : processEntry(recorded.pid);
+  return recorded !== undefined && entry !== null && isProcess(recorded)(entry);
+}
+
+async function survivorsOf({ jobId, leader, recorded, members, adopted }: EndTreeOptions): Promise<ProcessEntry[]> {
   if (members) return members.pids().flatMap((pid) => processEntry(pid) ?? []);
+  if (recorded !== undefined) return findBy(jobId, recorded.startTicks, () => []);
   return leader ? findTree(jobId, leader, adopted?.() ?? null) : findSurvivors(jobId);
 }
 
@@ -190,10 +218,14 @@ function terminate(survivors: readonly ProcessEntry[], termOnce: TermOnce): void
   }
 }
 
-function kill(survivors: readonly ProcessEntry[], leader: Leader | null, members?: TreeMembers | null): void {
+function kill(survivors: readonly ProcessEntry[], { jobId, leader, recorded, members }: EndTreeOptions): void {
   if (members) return members.kill();
+  const group = (leader ?? recorded)?.pid;
+  // A session that has a marked process began with one, or with the child that got the mark: all of it is the job's.
+  const isOfJob = ({ pid }: ProcessEntry): boolean => recorded === undefined || markIn(pid) === markOf(jobId);
   // The whole group at one blow, so that a process that keeps forking in it has no time to; then each that left it.
-  if (leader !== null && survivors.some((entry) => entry.group === leader.pid)) signalPid(-leader.pid, 'SIGKILL');
+  if (group !== undefined && survivors.some((entry) => entry.group === group && isOfJob(entry)))
+    signalPid(-group, 'SIGKILL');
   for (const entry of survivors) send(entry, 'SIGKILL');
 }
 
