@@ -1,10 +1,9 @@
 import type { DataDirPaths } from '../config/data-dir.ts';
 import type { Settings } from '../config/settings/settings.ts';
 import { thisMachine } from '../daemon/core/identity.ts';
-import { lockFile } from '../daemon/core/lock-file.ts';
 import { hostPort } from '../lib/host-port.ts';
 import { listIngresses } from '../store/maintenance/daemons.ts';
-import { isLockHeld } from '../store/engine/instance-lock.ts';
+import { isDaemonLocked } from '../store/engine/instance-lock.ts';
 import type { Store } from '../store/store.ts';
 
 /**
@@ -23,9 +22,7 @@ export async function ingressUrlOf({
 }): Promise<string> {
   const { host, bootId } = thisMachine();
   const ingresses = await listIngresses(store, { host, boot_id: bootId });
-  const living = ingresses.find(
-    ({ id }) => store.dialect.liveness === 'lease' || isLockHeld(lockFile(paths.instances, id)),
-  );
+  const living = ingresses.find(({ id }) => store.dialect.liveness === 'lease' || isDaemonLocked(paths.instances, id));
   const { host: own, port } = settings.ingressAddr;
   return living?.url ?? `http://${hostPort(own, port)}`;
 }

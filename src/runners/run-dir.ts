@@ -1,7 +1,8 @@
 import { existsSync, lstatSync, mkdirSync } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { AccountIds } from '../domain/jobs/account.ts';
+import { affixed, entryPath, idPartIn, type PathPart } from '../domain/path-part.ts';
 import type { Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { termDirOf } from './process/term-once.ts';
@@ -33,21 +34,25 @@ const GROUP_READS = 0o640;
 const REMOVE_WITHIN_MS = 60_000;
 
 /** The path of the directory of a run of this account; null is the account of this process. */
-export function runDirOf(runsDir: string, jobId: string, account: AccountIds | null): string {
-  return account === null ? join(runsDir, jobId) : join(runsDir, jobId + OUTER_SUFFIX, jobId);
+export function runDirOf(runsDir: string, jobId: PathPart, account: AccountIds | null): string {
+  return entryPath(account === null ? runsDir : outerOf(runsDir, jobId), jobId);
+}
+
+function outerOf(runsDir: string, jobId: PathPart): string {
+  return entryPath(runsDir, affixed('', jobId, OUTER_SUFFIX));
 }
 
 /** The path of the directory of a run, whichever account it ran as. It may be missing. */
-export function findRunDir(runsDir: string, jobId: string): string {
-  const outer = join(runsDir, jobId + OUTER_SUFFIX);
-  return existsSync(outer) ? join(outer, jobId) : join(runsDir, jobId);
+export function findRunDir(runsDir: string, jobId: PathPart): string {
+  const outer = outerOf(runsDir, jobId);
+  return entryPath(existsSync(outer) ? outer : runsDir, jobId);
 }
 
 /**
  * Makes the directory of a run and answers its path. It belongs to the account; null is the account of this process.
  * What its removal needs is made at once: when the run ends, the disk may be full.
  */
-export function makeRunDir(runsDir: string, jobId: string, account: AccountIds | null = null): string {
+export function makeRunDir(runsDir: string, jobId: PathPart, account: AccountIds | null = null): string {
   if (account !== null) {
     const runDir = runDirOf(runsDir, jobId, account);
     makeFolderOf(account, runDir);
@@ -55,8 +60,8 @@ export function makeRunDir(runsDir: string, jobId: string, account: AccountIds |
   }
   return inOwnFolder(runsDir, (at) => {
     mkdirSync(at(jobId), { mode: OWNER_ALL });
-    mkdirSync(at(jobId + GONE_SUFFIX), { mode: OWNER_ALL });
-    return `${runsDir}/${jobId}`;
+    mkdirSync(at(affixed('', jobId, GONE_SUFFIX)), { mode: OWNER_ALL });
+    return entryPath(runsDir, jobId);
   });
 }
 
@@ -84,13 +89,14 @@ export async function placeInput(runDir: string, name: string, bytes: Uint8Array
   const isOwn = uid === process.geteuid?.();
   if (!isOwn) shareFolder({ uid, gid }, inputs);
   await writeRunFile(inputs, name, bytes, isOwn ? OWNER_READS : GROUP_READS);
-  return join(inputs, name);
+  return `${inputs}/${name}`;
 }
 
-/** The job that an entry of the runs' folder belongs to, by its name. */
-export function jobIdOf(entry: string): string {
+/** The job that an entry of the runs' folder belongs to, by its name; null for an entry of no job. */
+export function jobIdOf(entry: string): PathPart | null {
   const suffix = [...SUFFIXES, OUTER_SUFFIX].find((each) => entry.endsWith(each)) ?? '';
-  return entry.slice(0, entry.length - suffix.length);
+  const id = entry.slice(0, entry.length - suffix.length);
+  return idPartIn('job', id);
 }
 
 /**

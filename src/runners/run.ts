@@ -117,6 +117,24 @@ export async function runJob<Spec, Materials, Checkpoint, Result>(
   }
 }
 
+/** A run that is over before it begins: its output is the reason. Nothing of it is on the disk. */
+export async function refuseJob(
+  setup: RunSetup,
+  reports: Pick<RunReports<never>, 'firstSeq' | 'write'>,
+  reason: string,
+  state: 'failed' | 'cancelled',
+): Promise<EndedRun<never>> {
+  const recorder = new Recorder({
+    secrets: [],
+    folders: { run: '', data: [setup.runsDir, ...(setup.hiddenFolders ?? [])] },
+    clock: setup.clock,
+    firstSeq: reports.firstSeq,
+    write: (chunk) => reports.write(chunk),
+  });
+  recorder.system(reason);
+  return await ended({ state, exitCode: null }, recorder);
+}
+
 /** The last line of our own says best why a run failed. */
 async function ended<Result>(outcome: RunOutcome<Result>, recorder: Recorder): Promise<EndedRun<Result>> {
   const lastChunk = await recorder.finish();

@@ -1,10 +1,11 @@
 import type { JobKind, JobProgress, RunEnd } from '../domain/jobs/job.ts';
+import type { PathPart } from '../domain/path-part.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { SandboxPolicy, Unfiltered } from './sandbox/policy.ts';
 
 /** The job as a run sees it. A run never sees the store. */
 export interface RunJob<Spec, Materials> {
-  readonly id: string;
+  readonly id: PathPart;
   readonly kind: JobKind;
   readonly spec: Spec;
   readonly privileged: boolean;

@@ -1,14 +1,14 @@
 import { rm, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import {
   backupFileName,
   backupIdOf,
   type BackupSpec,
-  idOfBackupFile,
+  fileOfBackup,
   partialFileName,
 } from '../../domain/backups/backup.ts';
 import { backupKind } from '../../domain/backups/kind.ts';
+import { entryPath } from '../../domain/path-part.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import { backupRunner, type MadeBackup } from '../../runners/backup/backup.ts';
 import { findBackup, forgetRemoved, insertBackup, listRemoved, removeSurplus } from '../../store/backups/backups.ts';
@@ -17,6 +17,7 @@ import type { Tx } from '../../store/engine/tx.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { VERSION } from '../../version.ts';
+import type { CheckedJob } from '../jobs/checked-job.ts';
 import { recordMove } from '../jobs/job-transitions.ts';
 import {
   type BackupPlace,
@@ -102,11 +103,12 @@ async function record(tx: Tx, deps: RunDeps, job: JobRow, name: string, made: Ma
 /** Removes the files of backups that newer ones have replaced, and then their rows. */
 async function removeFiles(store: Store, { folder }: BackupPlace): Promise<void> {
   const gone: string[] = [];
-  for (const { id, file, host } of await listRemoved(store.db, REMOVED_MAX)) {
+  for (const row of await listRemoved(store.db, REMOVED_MAX)) {
     // A row that somebody changed names no other file.
-    const removed = idOfBackupFile(file) === id && (await removeFile(join(folder, file)));
+    const file = fileOfBackup(row);
+    const removed = file !== null && (await removeFile(entryPath(folder, file)));
     // Without a file here, it may be in the directory of another machine, whose daemon removes it.
-    if (removed || host === hostname()) gone.push(id);
+    if (removed || row.host === hostname()) gone.push(row.id);
   }
   if (gone.length > 0) await store.write((tx) => forgetRemoved(tx, gone));
 }
@@ -123,10 +125,10 @@ async function removeFile(path: string): Promise<boolean> {
 }
 
 /** What a run whose daemon died has left in the folder: the file that it was writing, or a whole one without a row. */
-async function removeUnfinished({ store, backups }: RecoverDeps, job: JobRow): Promise<void> {
-  await rm(join(backups.folder, partialFileName(job.id)), { force: true });
+async function removeUnfinished({ store, backups }: RecoverDeps, job: CheckedJob): Promise<void> {
+  await rm(entryPath(backups.folder, partialFileName(job.id)), { force: true });
   const id = backupIdOf(job.id);
   if ((await findBackup(store.db, id)) !== undefined) return;
   const spec: BackupSpec = backupKind.readSpec(job.spec);
-  await rm(join(backups.folder, backupFileName(spec, id, beganAt(job))), { force: true });
+  await rm(entryPath(backups.folder, backupFileName(spec, id, beganAt(job))), { force: true });
 }

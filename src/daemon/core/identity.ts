@@ -2,12 +2,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { ThisMachine } from '../../domain/new-program.ts';
 import type { NotifyTarget } from '../../domain/notify/target.ts';
+import { pathPart } from '../../domain/path-part.ts';
 import { newId } from '../../lib/id.ts';
 import { insertDaemon, markStopped } from '../../store/maintenance/daemons.ts';
-import { holdLock, type InstanceLock } from '../../store/engine/instance-lock.ts';
+import { holdLock, type InstanceLock, lockFile } from '../../store/engine/instance-lock.ts';
 import { adoptNumbered, targetsJson } from '../../store/notify/targets.ts';
 import type { Store } from '../../store/store.ts';
-import { lockFile, removeLock } from './lock-file.ts';
+import { removeLock } from './lock-file.ts';
 import { chooseNodeName } from './node-name.ts';
 
 /** The machine and its boot: processes of another one cannot be searched from here. */
@@ -60,7 +61,9 @@ export async function takeIdentity(options: IdentityOptions): Promise<Identity> 
   const { store, machine } = options;
   const id = newId('dmn', options.now);
   const lock: InstanceLock | null =
-    store.dialect.liveness === 'lock' ? holdLock(lockFile(options.instancesDir, id)) : null;
+    store.dialect.liveness === 'lock'
+      ? holdLock(lockFile(options.instancesDir, pathPart('id of this daemon', id)))
+      : null;
   const recorded = store.write(async (tx) => {
     const node = await chooseNodeName(tx, { ...options, ...machine, wanted: options.nodeName, isRunning });
     const lease = tx.dialect.liveness === 'lease' ? (await tx.dialect.leaseClock(tx.db)) + options.leaseMs : null;

@@ -1,11 +1,10 @@
 import { NAME } from '../../domain/name.ts';
 import { Failure } from '../../domain/failure.ts';
-import { isLockHeld } from '../../store/engine/instance-lock.ts';
+import { isDaemonLocked } from '../../store/engine/instance-lock.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { executingOf } from '../../store/maintenance/restarts.ts';
 import { holdNodeNames, unstoppedOf } from '../../store/maintenance/nodes.ts';
 import type { DaemonRow } from '../../store/schema/schema.ts';
-import { lockFile } from './lock-file.ts';
 
 /** More daemons than one service has. */
 const SUFFIX_MAX = 999;
@@ -64,7 +63,7 @@ async function isRestarting(tx: Tx, { host, bootId, isRunning }: NodeNameOptions
 }
 
 async function isAlive(tx: Tx, { host, bootId, instancesDir, isRunning }: NodeNameOptions, row: DaemonRow) {
-  if (tx.dialect.liveness === 'lock') return isLockHeld(lockFile(instancesDir, row.id));
+  if (tx.dialect.liveness === 'lock') return isDaemonLocked(instancesDir, row.id);
   if (row.lease_until === null || row.lease_until <= (await tx.dialect.leaseClock(tx.db))) return false;
   // A daemon that was killed and started again need not wait until its lease has ended.
   if (row.host === host && row.boot_id === bootId) return row.pid !== process.pid && isRunning(row.pid);

@@ -1,10 +1,10 @@
 import type { Clock } from '../../lib/clock.ts';
-import { isLockHeld } from '../../store/engine/instance-lock.ts';
+import { isDaemonLocked } from '../../store/engine/instance-lock.ts';
 import { whileUnchanged } from '../../store/engine/read-cache.ts';
 import { expireLeases, listOthers, markStopped } from '../../store/maintenance/daemons.ts';
 import type { DaemonRow } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
-import { lockFile, lockSeenAt, removeLock, touchLock } from './lock-file.ts';
+import { lockSeenAt, removeLock, touchLock } from './lock-file.ts';
 import type { LoopRow, WakeUp } from './loop.ts';
 
 interface PresenceOptions {
@@ -36,7 +36,7 @@ export class Presence {
     if (store.dialect.liveness === 'lease')
       return others.length > 0 && (await store.write((tx) => expireLeases(tx, self())));
     touchLock(instancesDir, self(), clock.now());
-    const dead = others.filter(({ id }) => !isLockHeld(lockFile(instancesDir, id)));
+    const dead = others.filter(({ id }) => !isDaemonLocked(instancesDir, id));
     for (const { id } of dead) {
       const seenAt = lockSeenAt(instancesDir, id, clock.now()) ?? clock.now();
       await store.write((tx) => markStopped(tx, id, seenAt));

@@ -33,7 +33,9 @@ export async function claim(
   if (!(await mayClaimNow(tx, node)) || !(await mayClaim(tx, daemonId))) return [];
   const claimed: Claimed[] = [];
   for (const row of await claimJobs(tx, daemonId, limit)) {
-    const child = KINDS[row.kind].startsAtOnce ? nextChild() : null;
+    // A row that somebody wrote may have any kind: its run is refused, and the others are claimed.
+    const startsAtOnce = Object.hasOwn(KINDS, row.kind) && KINDS[row.kind].startsAtOnce;
+    const child = startsAtOnce ? nextChild() : null;
     if (child !== null) await recordLeader(tx, fenceOf(row), child);
     claimed.push({ row, child, lastSeq: await appendState(tx, row.id, 'running', null) });
     recordMove(tx, daemonId, 'job.start', row.id, {});

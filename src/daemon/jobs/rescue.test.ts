@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
+import { jobIdPart, pathPart } from '../../domain/path-part.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { termDirOf } from '../../runners/process/term-once.ts';
 import type { EndTreeOptions } from '../../runners/process/tree.ts';
 import { fenceOf, recordLeader } from '../../store/jobs/claims.ts';
-import { holdLock } from '../../store/engine/instance-lock.ts';
+import { holdLock, lockFile } from '../../store/engine/instance-lock.ts';
 import { findJob, getJob } from '../../store/jobs/jobs.ts';
 import { listOrphans } from '../../store/maintenance/daemons.ts';
-import { lockFile } from '../core/lock-file.ts';
 import type { Pass } from '../core/loop.ts';
 import { Presence, presenceLoop } from '../core/presence.ts';
 import { claim, endJob } from './job-transitions.ts';
@@ -17,6 +17,7 @@ import { rescueLoop, rescueOnce, type RescueDeps } from './rescue.ts';
 import { createSignals } from '../core/signals.ts';
 import { HERE, openTestStore, type TestStore } from '../../../test/support/store/job-store.ts';
 
+const UNKNOWN = 'job_01m7yd4zyke00anp2z332d2j5p';
 const LEADER = { pid: 4_000_000, startTicks: 77 };
 
 interface Scene extends TestStore {
@@ -53,7 +54,7 @@ async function scene(t: TestContext): Promise<Scene> {
         return { left };
       },
       bounds: {
-        leftovers: () => [...groups].flatMap(([id, removed]) => (removed === null ? [id] : [])),
+        leftovers: () => [...groups].flatMap(([id, removed]) => (removed === null ? [jobIdPart(id)] : [])),
         remove: async (id) => void groups.set(id, (await findJob(setup.store.db, id))?.state ?? 'unknown'),
       },
       sharedMemory: { empty: async () => void emptied.push((await listOrphans(setup.store.db)).map(({ id }) => id)) },
@@ -93,10 +94,10 @@ describe('rescue', () => {
     const on = await scene(t);
     const dead = await runningJob(on, await on.daemon());
     const ours = await runningJob(on, on.self);
-    for (const id of [dead, ours, 'job_unknown']) on.groups.set(id, null);
+    for (const id of [dead, ours, UNKNOWN]) on.groups.set(id, null);
     await on.rescue();
     assert.deepEqual(
-      [dead, ours, 'job_unknown'].map((id) => on.groups.get(id)),
+      [dead, ours, UNKNOWN].map((id) => on.groups.get(id)),
       ['running', null, 'unknown'],
     );
   });
@@ -140,7 +141,7 @@ describe('rescue', () => {
   test('a daemon whose lock is held is left alone, and so is this one', async (t) => {
     const on = await scene(t);
     const other = await on.daemon();
-    const lock = holdLock(lockFile(on.instancesDir, other));
+    const lock = holdLock(lockFile(on.instancesDir, pathPart('id', other)));
     t.after(() => lock.release());
     const ids = [await runningJob(on, other), await runningJob(on, on.self)];
     await on.rescue();
@@ -161,11 +162,11 @@ describe('rescue', () => {
   test('F09: a torn lock file locks nothing, and is removed with its daemon', async (t) => {
     const on = await scene(t);
     const other = await on.daemon();
-    writeFileSync(lockFile(on.instancesDir, other), 'torn'.repeat(50));
+    writeFileSync(lockFile(on.instancesDir, pathPart('id', other)), 'torn'.repeat(50));
     const id = await runningJob(on, other);
     await on.rescue();
     assert.equal(await on.state(id), 'interrupted');
-    assert.equal(existsSync(lockFile(on.instancesDir, other)), false);
+    assert.equal(existsSync(lockFile(on.instancesDir, pathPart('id', other))), false);
   });
 
   test('a job that had no program yet has no process to look for', async (t) => {
@@ -200,7 +201,7 @@ describe('rescue', () => {
     const on = await scene(t);
     const running = await runningJob(on, on.self);
     const ended = await runningJob(on, await on.daemon());
-    const folders = [running, ended, 'job_01m7yd4zyke00anp2z332d2j5p', 'notes'];
+    const folders = [running, ended, UNKNOWN, 'notes'];
     for (const name of folders) mkdirSync(join(on.runsDir, name, 'closed', 'deep'), { recursive: true });
     await on.rescue();
     assert.deepEqual(

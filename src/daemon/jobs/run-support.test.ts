@@ -10,6 +10,7 @@ import type { RecordedChunk } from '../../runners/output/chunk-queue.ts';
 import type { RunSetup, RunReports } from '../../runners/run.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { getJob } from '../../store/jobs/jobs.ts';
+import { checkedJob } from './checked-job.ts';
 import { NO_RESULT, NOTHING_PREPARED, refusedRun, runKind, type RunKind, type WriteResult } from './run-support.ts';
 
 type Checkpoint = (tx: Tx) => Promise<{ owned: boolean }>;
@@ -24,7 +25,7 @@ async function openStore(t: TestContext): Promise<TestStore> {
 
 /** Prepares and runs one job that starts no program. */
 async function runOne(on: TestStore, kind: RunKind, id: string, checkpoint?: (store: Checkpoint) => Promise<void>) {
-  const job = await getJob(on.store.db, id);
+  const job = checkedJob(await getJob(on.store.db, id));
   const chunks: RecordedChunk[] = [];
   const reports: RunReports<Checkpoint> = {
     firstSeq: 1,
@@ -86,7 +87,7 @@ test('A refused run says why in its output, and the job fails', async (t) => {
   const on = await openStore(t);
   const refusing: RunKind = {
     ...on.kinds.command,
-    prepare: (_deps, job) => Promise.resolve(refusedRun(job, 'This job must not start.', 'failed')),
+    prepare: () => Promise.resolve(refusedRun('This job must not start.', 'failed')),
   };
   const { ran, lines } = await runOne(on, refusing, await on.job());
   assert.deepEqual(ran.end, { state: 'failed', exitCode: null, reason: 'This job must not start.' });

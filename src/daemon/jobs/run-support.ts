@@ -4,11 +4,12 @@ import type { Keyring } from '../../lib/seal.ts';
 import type { SourceFetcher } from '../../operations/core/services.ts';
 import type { VendoredFiles } from '../../runners/checkout/vendored/vendored-files.ts';
 import type { RecordedChunk } from '../../runners/output/chunk-queue.ts';
-import { runJob, type RunSetup, type RunReports } from '../../runners/run.ts';
+import { refuseJob, runJob, type RunSetup, type RunReports } from '../../runners/run.ts';
 import type { Runner, RunOutcome } from '../../runners/runner.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
+import type { CheckedJob } from './checked-job.ts';
 
 /** The daemon's part of a run of one kind: a runner knows neither the store nor the seal. */
 export interface RunSupport<Spec, Materials, Checkpoint, Result> {
@@ -18,7 +19,7 @@ export interface RunSupport<Spec, Materials, Checkpoint, Result> {
    */
   prepare(
     deps: RunDeps,
-    job: JobRow,
+    job: CheckedJob,
     spec: Spec,
     signal: AbortSignal,
   ): Promise<PreparedRun<Materials, Checkpoint, Result>>;
@@ -26,7 +27,7 @@ export interface RunSupport<Spec, Materials, Checkpoint, Result> {
    * Reads the results of an unfinished run from its directory; null where there is nothing to write. Its processes have
    * ended before.
    */
-  recover?(deps: RecoverDeps, job: JobRow): Promise<WriteResult | null>;
+  recover?(deps: RecoverDeps, job: CheckedJob): Promise<WriteResult | null>;
   /** Writes what an interrupted job leaves, in the transaction of its end. */
   interrupted?(tx: Tx, job: JobRow): Promise<void>;
 }
@@ -97,8 +98,8 @@ export type ReadyRun = (
 
 /** A kind without its type parameters, for code that is common to all kinds. */
 export interface RunKind {
-  prepare(deps: RunDeps, job: JobRow, signal: AbortSignal): Promise<ReadyRun>;
-  recover(deps: RecoverDeps, job: JobRow): Promise<WriteResult | null>;
+  prepare(deps: RunDeps, job: CheckedJob, signal: AbortSignal): Promise<ReadyRun>;
+  recover(deps: RecoverDeps, job: CheckedJob): Promise<WriteResult | null>;
   interrupted(tx: Tx, job: JobRow): Promise<void>;
 }
 
@@ -120,20 +121,16 @@ export function runKind<Spec, Materials, Checkpoint, Result>(
   };
 }
 
-/** A run that only writes the reason to its output. */
-export function refusedRun(job: JobRow, reason: string, state: 'failed' | 'cancelled'): ReadyRun {
-  const runner: Runner<null, null, never, never> = {
-    clearFiles: [],
-    run(_job, tools) {
-      tools.say(reason);
-      return Promise.resolve({ state, exitCode: null });
-    },
+/** A run that only writes the reason to its output. It has no directory. */
+export function refusedRun(reason: string, state: 'failed' | 'cancelled'): ReadyRun {
+  return async (setup, reports) => {
+    const { outcome, lastChunk } = await refuseJob(setup, reports, reason, state);
+    return { end: outcome, lastChunk, finish: () => Promise.resolve(NO_RESULT) };
   };
-  return readyRun(job, null, runner, NOTHING_PREPARED);
 }
 
 function readyRun<Spec, Materials, Checkpoint, Result>(
-  row: JobRow,
+  row: CheckedJob,
   spec: Spec,
   runner: Runner<Spec, Materials, Checkpoint, Result>,
   prepared: PreparedRun<Materials, Checkpoint, Result>,

@@ -11,6 +11,7 @@ import type { Tx } from '../../store/engine/tx.ts';
 import { isNodeCordoned } from '../../store/maintenance/cordon.ts';
 import { hasClaimable } from '../../store/jobs/jobs.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
+import { checkedJob } from './checked-job.ts';
 import { checkOrder } from './ordered.ts';
 import { claim, endJob, recordMove, type Claimed, type Claimer } from './job-transitions.ts';
 import { appendChunk, endsSoon, finalEnd, type NextOfJob, prepareEnd } from './run-end.ts';
@@ -214,15 +215,16 @@ export class Work {
   /** Where the run can't start, its output says why, and nothing else is run. */
   async #ready(row: JobRow, signal: AbortSignal): Promise<ReadyRun> {
     try {
+      const job = checkedJob(row);
       await checkOrder(this.#deps, row);
-      return await this.#deps.kinds[row.kind].prepare(this.#deps, row, signal);
+      return await this.#deps.kinds[row.kind].prepare(this.#deps, job, signal);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      if (signal.aborted) return refusedRun(row, 'It was stopped before its program was started.', 'cancelled');
+      if (signal.aborted) return refusedRun('It was stopped before its program was started.', 'cancelled');
       await this.#persist((tx) =>
         Promise.resolve(recordMove(tx, this.#deps.claimer().id, 'job.refuse', row.id, { code: error.code })),
       );
-      return refusedRun(row, error.message, 'failed');
+      return refusedRun(error.message, 'failed');
     }
   }
 

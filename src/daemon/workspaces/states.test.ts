@@ -7,6 +7,7 @@ import { getJob } from '../../store/jobs/jobs.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
 import { listStates } from '../../store/workspaces/states.ts';
 import { getWorkspace, insertWorkspace } from '../../store/workspaces/workspaces.ts';
+import { checkedJob } from '../jobs/checked-job.ts';
 import { findState, keepFound } from './states.ts';
 import { openTestStore, type TestStore } from '../../../test/support/store/job-store.ts';
 
@@ -37,7 +38,7 @@ async function scene(t: TestContext): Promise<Scene> {
       writeFileSync(join(folder, name), content);
     },
     async salvage() {
-      const found = await findState(setup, row);
+      const found = await findState(setup, checkedJob(row));
       if (found !== null) await setup.store.write((tx) => keepFound(tx, row, found));
       return found !== null;
     },

@@ -1,7 +1,8 @@
 import { lstat } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { fileOfBackup } from '../../domain/backups/backup.ts';
 import { formatDuration } from '../../domain/duration.ts';
+import { entryPath } from '../../domain/path-part.ts';
 import { lastBackupJob, listBackups } from '../../store/backups/backups.ts';
 import { findSealKey } from '../../store/secrets/seal.ts';
 import type { BackupRow, Db, SealRow } from '../../store/schema/schema.ts';
@@ -36,14 +37,13 @@ async function failedSince(db: Db, newest: BackupRow | undefined): Promise<strin
   return `The last backup is ${job.state}: svc job events ${job.id}.`;
 }
 
-async function fileFault(
-  { id, file, host, size_bytes: size, verified_at: at }: BackupRow,
-  folder: string,
-): Promise<string | null> {
+async function fileFault(row: BackupRow, folder: string): Promise<string | null> {
+  const { id, host, size_bytes: size, verified_at: at } = row;
   if (at === null) return `Backup ${id} could not be verified: make another with svc backup create --wait.`;
   // Another machine wrote it, perhaps to a directory that this one does not see.
   if (host !== hostname()) return null;
-  const stats = await lstat(join(folder, file)).catch(() => null);
+  const file = fileOfBackup(row);
+  const stats = file === null ? null : await lstat(entryPath(folder, file)).catch(() => null);
   if (stats === null) return `The file of ${id} is not in the directory of backups: check --backup-dir.`;
   return stats.size === size ? null : `The file of ${id} has another size: svc backup verify ${id}.`;
 }

@@ -1,5 +1,4 @@
-import { join } from 'node:path';
-import { isLockHeld } from '../../store/engine/instance-lock.ts';
+import { isDaemonLocked } from '../../store/engine/instance-lock.ts';
 import { readLiveness } from '../../store/maintenance/gone.ts';
 import { startProblem } from '../../domain/new-program.ts';
 import { listExecuting } from '../../store/maintenance/restarts.ts';
@@ -13,7 +12,7 @@ const NO_DAEMON = '';
 /** Reports lost jobs, restarts whose new program has not started, and jobs that wait for a daemon that does not run. */
 export function examineDaemons({ openedStore, paths, here, clock }: Facts): Promise<Finding> {
   return withStore(openedStore, async (store) => {
-    const { alive, nodes, lost } = await readLiveness(store, (id) => isLockHeld(join(paths.instances, `${id}.lock`)));
+    const { alive, nodes, lost } = await readLiveness(store, (id) => isDaemonLocked(paths.instances, id));
     if (lost.length > 0) {
       const jobs = named(lost.map(({ id, node }) => `${id}${node === null ? '' : ` of ${node}`}`));
       const next = alive > 0 ? 'A daemon marks them' : 'Start svc serve: it marks them';

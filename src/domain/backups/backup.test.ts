@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { backupFileName, backupIdOf, idOfBackupFile, partialFileName } from './backup.ts';
+import { backupFileName, backupIdOf, fileOfBackup, idOfBackupFile, partialFileName } from './backup.ts';
+import { jobIdPart } from '../path-part.ts';
 import { readBackupHead } from './head.ts';
 
-const JOB = 'job_01m7yd4zyke00anp2z332d2j5p';
+const JOB = jobIdPart('job_01m7yd4zyke00anp2z332d2j5p');
 const ID = 'bak_01m7yd4zyke00anp2z332d2j5p';
 
 test('the name of a file has the name, the time and the id of its backup', () => {
@@ -25,6 +26,17 @@ test('T24: no other name is that of a backup', () => {
     '',
   ])
     assert.equal(idOfBackupFile(name), null, name);
+});
+
+test('T81: a row names the file of its backup, and no other', () => {
+  const file = backupFileName({ name: 'store' }, ID, 0);
+  assert.equal(fileOfBackup({ id: ID, file }), file);
+  for (const other of [`../${file}`, `/etc/${file}`, 'gatehouse.db', '..', '', `${file}\0`, file.replace(ID, JOB)])
+    assert.equal(fileOfBackup({ id: ID, file: other }), null, other);
+  assert.equal(fileOfBackup({ id: '..', file }), null);
+  for (const name of ['../store', '', '-x', '.x', 'a/b'])
+    assert.throws(() => backupFileName({ name }, ID, 0), /the name of the backup is malformed/);
+  assert.throws(() => backupFileName({ name: 'store' }, '../x', 0), /the id of the backup is malformed/);
 });
 
 test('a head without one of its fields is not read', () => {

@@ -1,3 +1,5 @@
+import { affixed, namePart, pathPart, type PathPart } from '../path-part.ts';
+
 /** The `spec` of a backup job. */
 export interface BackupSpec {
   /** What its backups are called: those of one name are kept and removed together. */
@@ -16,18 +18,26 @@ export function backupIdOf(jobId: string): string {
   return `bak_${jobId.slice('job_'.length)}`;
 }
 
-/** `createdAt` is in milliseconds since the epoch. The name of a file says what it is without the store. */
-export function backupFileName({ name }: BackupSpec, id: string, createdAt: number): string {
+/**
+ * `createdAt` is in milliseconds since the epoch. The name of a file says what it is without the store. Throws
+ * forbidden for a name or an id that is malformed.
+ */
+export function backupFileName({ name }: BackupSpec, id: string, createdAt: number): PathPart {
   const time = new Date(createdAt)
     .toISOString()
     .replaceAll(/[-:]/g, '')
     .replace(/\.\d+Z$/, 'Z');
-  return `${name}-${time}-${id}.backup`;
+  return affixed(`${namePart('name of the backup', name)}-${time}-`, pathPart('id of the backup', id), '.backup');
 }
 
 /** The file that a run writes, until it is whole. A reader of the directory does not take it for a backup. */
-export function partialFileName(jobId: string): string {
-  return `.${jobId}.partial`;
+export function partialFileName(jobId: PathPart): PathPart {
+  return affixed('.', jobId, '.partial');
+}
+
+/** The file that a row names; null where it is not the name of a file of that backup. */
+export function fileOfBackup({ id, file }: { readonly id: string; readonly file: string }): PathPart | null {
+  return idOfBackupFile(file) === id ? pathPart('file of the backup', file) : null;
 }
 
 /** The id of the backup in a file of this name; null for other names. */

@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import * as z from 'zod';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
-import { BACKUP_NAME_DEFAULT } from '../../domain/backups/backup.ts';
+import { BACKUP_NAME_DEFAULT, fileOfBackup } from '../../domain/backups/backup.ts';
 import { Failure } from '../../domain/failure.ts';
 import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
+import { entryPath } from '../../domain/path-part.ts';
 import { queueBackup } from '../../jobs/backups/queue.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { drain } from '../../lib/sealed-file/read.ts';
@@ -96,7 +96,13 @@ async function requireWhole({ services }: Context, row: BackupRow): Promise<void
   const what = `Backup ${row.id}`;
   const { folder } = services.backups;
   const keyPlace = 'the seal key file of this service';
-  const file = await openBackup(join(folder, row.file), await services.keyring(), { what, keyPlace }).catch(
+  const name = fileOfBackup(row);
+  if (name === null)
+    throw new Failure(
+      'conflict',
+      `Integrity: the file that the row of backup ${row.id} names is not that of a backup.`,
+    );
+  const file = await openBackup(entryPath(folder, name), await services.keyring(), { what, keyPlace }).catch(
     (error: unknown) => {
       if (!(error instanceof Failure) || error.code !== 'not_found') throw error;
       const other = row.host === hostname() ? '' : ` It was written by the machine ${row.host}: verify it there.`;

@@ -4,6 +4,7 @@ import { lstat, mkdir, rename, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { backupFileName, type BackupSpec, partialFileName } from '../../domain/backups/backup.ts';
 import type { BackupHead } from '../../domain/backups/head.ts';
+import { entryPath } from '../../domain/path-part.ts';
 import { formatSize } from '../../domain/size.ts';
 import { syncDirectory } from '../../lib/atomic-file.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -68,7 +69,7 @@ export const backupRunner: Runner<BackupSpec, BackupMaterials, never, MadeBackup
       return FAILED;
     } finally {
       limit.cancel();
-      await rm(join(job.materials.folder, partialFileName(job.id)), { force: true }).catch(() => undefined);
+      await rm(entryPath(job.materials.folder, partialFileName(job.id)), { force: true }).catch(() => undefined);
     }
   },
 };
@@ -83,7 +84,7 @@ async function make(job: Job, tools: Tools, signal: AbortSignal): Promise<MadeBa
   // Beside the run directory: a folder that only the service may read.
   const copy = join(makeInputsDir(tools.runDir), 'store.copy');
   const facts = await copyStore(job, tools, copy, signal);
-  const partial = join(folder, partialFileName(job.id));
+  const partial = entryPath(folder, partialFileName(job.id));
   await rm(partial, { force: true });
   const content = createReadStream(copy, { highWaterMark: 1024 * 1024 });
   const written = await writeSealedFile(partial, { id: head.id, ring, head: { ...head, ...facts }, content, signal });
@@ -93,7 +94,7 @@ async function make(job: Job, tools: Tools, signal: AbortSignal): Promise<MadeBa
   await requireReadable(partial, written, ring, signal);
   signal.throwIfAborted();
   const file = backupFileName(job.spec, head.id, head.created_at);
-  await rename(partial, join(folder, file));
+  await rename(partial, entryPath(folder, file));
   await syncDirectory(folder);
   tools.say(`Verified backup ${head.id}: ${file}`);
   return { ...written, file, verifiedAt: tools.clock.now(), heads: facts.heads };

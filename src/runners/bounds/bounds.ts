@@ -1,4 +1,5 @@
 import type { AccountIds } from '../../domain/jobs/account.ts';
+import type { PathPart } from '../../domain/path-part.ts';
 import type { LaunchOrder } from '../launch/steps.ts';
 import type { Leader, TreeMembers } from '../process/tree.ts';
 
@@ -34,9 +35,9 @@ export interface Bounds {
    * `account` is null where the job runs as the account of the daemon, and `shared` for a program that may not write
    * shared memory by name. Throws where the bounds cannot be set.
    */
-  open(jobId: string, account: AccountIds | null, shared: SharedBytes | null): ProgramBounds;
+  open(jobId: PathPart, account: AccountIds | null, shared: SharedBytes | null): ProgramBounds;
   /** The jobs whose groups still exist. */
-  leftovers(): readonly string[];
+  leftovers(): readonly PathPart[];
   /** Ends the processes in the group of a job, and removes the group. */
-  remove(jobId: string): Promise<void>;
+  remove(jobId: PathPart): Promise<void>;
 }

@@ -3,9 +3,12 @@ import { mkdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { type FakeCgroup, fakeCgroup } from '../../../test/support/bounds/fake-cgroup.ts';
+import { jobIdPart } from '../../domain/path-part.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { CgroupBounds } from './cgroup.ts';
 
+const JOB = jobIdPart('job_00000000000000000000000001');
+const GROUP = `job-${JOB}`;
 const LIMITS = { memoryBytes: 2 ** 31, processes: 64 };
 
 function bounded(t: TestContext): { fake: FakeCgroup; bounds: CgroupBounds } {
@@ -24,42 +27,42 @@ function endOnKill(t: TestContext, fake: FakeCgroup, name: string): void {
 describe('the control group of a job', () => {
   it('has the limits before a process joins it', (t) => {
     const { fake, bounds } = bounded(t);
-    const { order, members } = bounds.open('job_1');
-    assert.equal(order.group, join(fake.group, 'job-job_1', 'cgroup.procs'));
-    assert.equal(fake.read('job-job_1/pids.max'), '64');
-    assert.equal(fake.read('job-job_1/memory.max'), '2147483648');
-    assert.equal(fake.read('job-job_1/memory.swap.max'), '0');
-    assert.equal(fake.read('job-job_1/memory.oom.group'), '1');
-    fake.write('job-job_1/cgroup.procs', '12\n345\n');
+    const { order, members } = bounds.open(JOB);
+    assert.equal(order.group, join(fake.group, GROUP, 'cgroup.procs'));
+    assert.equal(fake.read(`${GROUP}/pids.max`), '64');
+    assert.equal(fake.read(`${GROUP}/memory.max`), '2147483648');
+    assert.equal(fake.read(`${GROUP}/memory.swap.max`), '0');
+    assert.equal(fake.read(`${GROUP}/memory.oom.group`), '1');
+    fake.write(`${GROUP}/cgroup.procs`, '12\n345\n');
     assert.deepEqual(members?.pids(), [12, 345]);
     members?.kill();
-    assert.equal(fake.read('job-job_1/cgroup.kill'), '1');
+    assert.equal(fake.read(`${GROUP}/cgroup.kill`), '1');
   });
 
   it('is removed with the job, and says nothing where no limit was reached', async (t) => {
     const { fake, bounds } = bounded(t);
-    const program = bounds.open('job_1');
-    fake.write('job-job_1/memory.events', 'low 0\nhigh 0\nmax 3\noom 0\noom_kill 0\noom_group_kill 0\n');
-    fake.write('job-job_1/pids.events', 'max 0\n');
+    const program = bounds.open(JOB);
+    fake.write(`${GROUP}/memory.events`, 'low 0\nhigh 0\nmax 3\noom 0\noom_kill 0\noom_group_kill 0\n');
+    fake.write(`${GROUP}/pids.events`, 'max 0\n');
     assert.deepEqual(await program.end(), []);
-    assert.equal(fake.exists('job-job_1'), false);
+    assert.equal(fake.exists(GROUP), false);
     assert.deepEqual(bounds.leftovers(), []);
   });
 
   it('ends what is left in it as a whole, and waits until it is empty', async (t) => {
     const { fake, bounds } = bounded(t);
-    const program = bounds.open('job_1');
-    fake.write('job-job_1/cgroup.events', 'populated 1\nfrozen 0\n');
-    endOnKill(t, fake, 'job-job_1');
+    const program = bounds.open(JOB);
+    fake.write(`${GROUP}/cgroup.events`, 'populated 1\nfrozen 0\n');
+    endOnKill(t, fake, GROUP);
     await program.end();
-    assert.equal(fake.exists('job-job_1'), false);
+    assert.equal(fake.exists(GROUP), false);
   });
 
   it('T78: says which limit was reached', async (t) => {
     const { fake, bounds } = bounded(t);
-    const program = bounds.open('job_1');
-    fake.write('job-job_1/memory.events', 'low 0\nhigh 0\nmax 9\noom 1\noom_kill 4\noom_group_kill 1\n');
-    fake.write('job-job_1/pids.events', 'max 17\n');
+    const program = bounds.open(JOB);
+    fake.write(`${GROUP}/memory.events`, 'low 0\nhigh 0\nmax 9\noom 1\noom_kill 4\noom_group_kill 1\n');
+    fake.write(`${GROUP}/pids.events`, 'max 17\n');
     assert.deepEqual(await program.end(), [
       'The job reached its limit of 64 processes and threads (17 refused).',
       'The job used more than 2 GiB of memory and was ended.',
@@ -68,8 +71,8 @@ describe('the control group of a job', () => {
 
   it('tells the end of a job for the memory of the machine from one for its own', async (t) => {
     const { fake, bounds } = bounded(t);
-    const program = bounds.open('job_1');
-    fake.write('job-job_1/memory.events', 'low 0\nhigh 0\nmax 0\noom 0\noom_kill 1\noom_group_kill 0\n');
+    const program = bounds.open(JOB);
+    fake.write(`${GROUP}/memory.events`, 'low 0\nhigh 0\nmax 0\noom 0\noom_kill 1\noom_group_kill 0\n');
     assert.deepEqual(await program.end(), [
       'The machine ran out of memory, and the kernel ended processes of the job.',
     ]);
@@ -77,22 +80,19 @@ describe('the control group of a job', () => {
 
   it('is not joined again while processes of an earlier program are in it', (t) => {
     const { bounds } = bounded(t);
-    bounds.open('job_1');
-    assert.throws(() => bounds.open('job_1'), /processes of an earlier program of the job are still in it\.$/);
+    bounds.open(JOB);
+    assert.throws(() => bounds.open(JOB), /processes of an earlier program of the job are still in it\.$/);
   });
 
   it('of a dead daemon is found, ended and removed; other groups are left alone', async (t) => {
     const { fake, bounds } = bounded(t);
-    for (const name of ['daemon', 'job-job_1', 'of-a-neighbour']) mkdirSync(join(fake.group, name));
-    fake.write('job-job_1/cgroup.events', 'populated 1\n');
-    endOnKill(t, fake, 'job-job_1');
-    assert.deepEqual(bounds.leftovers(), ['job_1']);
-    await bounds.remove('job_1');
-    await bounds.remove('job_gone');
-    assert.deepEqual(
-      [fake.exists('job-job_1'), fake.exists('daemon'), fake.exists('of-a-neighbour')],
-      [false, true, true],
-    );
-    assert.throws(() => bounds.remove('../of-a-neighbour'), /is not the id of a job/);
+    for (const name of ['daemon', GROUP, 'of-a-neighbour']) mkdirSync(join(fake.group, name));
+    fake.write(`${GROUP}/cgroup.events`, 'populated 1\n');
+    endOnKill(t, fake, GROUP);
+    assert.deepEqual(bounds.leftovers(), [JOB]);
+    await bounds.remove(JOB);
+    await bounds.remove(jobIdPart('job_00000000000000000000000002'));
+    assert.deepEqual([fake.exists(GROUP), fake.exists('daemon'), fake.exists('of-a-neighbour')], [false, true, true]);
+    assert.throws(() => jobIdPart('../of-a-neighbour'), /the id of this job is malformed/);
   });
 });

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { affixed, entryPath, idPartIn, type PathPart } from '../../domain/path-part.ts';
 import { formatSize } from '../../domain/size.ts';
 import { type Clock, pause } from '../../lib/clock.ts';
 import { errorCode } from '../../lib/error-code.ts';
@@ -7,7 +8,6 @@ import type { TreeMembers } from '../process/tree.ts';
 import type { Bounds, JobLimits, ProgramBounds } from './bounds.ts';
 
 const PREFIX = 'job-';
-const PATTERN = /^job-([A-Za-z0-9_]+)$/;
 /** SIGKILL of a group takes effect within milliseconds; a process that waits for a device is left to the sweep. */
 const EMPTY_WITHIN_MS = 2_000;
 const LOOK_FIRST_MS = 1;
@@ -31,7 +31,7 @@ export class CgroupBounds implements Bounds {
     this.#removeFolder = removeFolder;
   }
 
-  open(jobId: string): ProgramBounds {
+  open(jobId: PathPart): ProgramBounds {
     const group = this.#groupOf(jobId);
     try {
       group.make(this.#limits);
@@ -52,18 +52,17 @@ export class CgroupBounds implements Bounds {
     };
   }
 
-  leftovers(): readonly string[] {
-    return readdirSync(this.#parent).flatMap((name) => PATTERN.exec(name)?.[1] ?? []);
+  leftovers(): readonly PathPart[] {
+    const names = readdirSync(this.#parent).filter((name) => name.startsWith(PREFIX));
+    return names.flatMap((name) => idPartIn('job', name.slice(PREFIX.length)) ?? []);
   }
 
-  remove(jobId: string): Promise<void> {
+  remove(jobId: PathPart): Promise<void> {
     return this.#groupOf(jobId).remove(this.#clock);
   }
 
-  #groupOf(jobId: string): JobGroup {
-    const name = `${PREFIX}${jobId}`;
-    if (!PATTERN.test(name)) throw new Error(`${jobId} is not the id of a job`);
-    return new JobGroup(join(this.#parent, name), this.#removeFolder);
+  #groupOf(jobId: PathPart): JobGroup {
+    return new JobGroup(entryPath(this.#parent, affixed(PREFIX, jobId)), this.#removeFolder);
   }
 }
 

@@ -80,7 +80,7 @@ export class SampledBounds implements Bounds {
     };
   }
 
-  leftovers(): readonly string[] {
+  leftovers(): readonly [] {
     return [];
   }
 

@@ -89,9 +89,9 @@ describe('Source trees on disk', () => {
 
     it('T24: belong to names, never to paths', async () => {
       for (const name of ['..', '../x', '.fetch-1', '/etc', 'a/b', '', 'A', 'x'.repeat(64)]) {
-        await assert.rejects(trees.find(name, commit('a')), /not the name of a source/);
-        await assert.rejects(trees.remove(name), /not the name of a source/);
-        await assert.rejects(place(name, commit('a')), /not the name of a source/);
+        await assert.rejects(trees.find(name, commit('a')), /the name of the source is malformed/);
+        await assert.rejects(trees.remove(name), /the name of the source is malformed/);
+        await assert.rejects(place(name, commit('a')), /the name of the source is malformed/);
       }
       await assert.rejects(place('ops', '../../x'), /is not a commit/);
       assert.deepEqual(readdirSync(outer), ['trees']);

@@ -1,6 +1,5 @@
 import { lstat, mkdir, readdir, rename, utimes } from 'node:fs/promises';
-import { join } from 'node:path';
-import { NAME } from '../../domain/name.ts';
+import { affixed, entryPath, namePart, pathPart, type PathPart } from '../../domain/path-part.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { syncDirectory } from '../../lib/atomic-file.ts';
 import { errorCode } from '../../lib/error-code.ts';
@@ -34,14 +33,15 @@ export class SourceTrees {
     const ofSource = this.#ofSource(source);
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     await eraseLeftovers(this.#folder, FETCHING, this.#clock);
-    const name = `${FETCHING}${randomName()}`;
-    const into = join(this.#folder, name);
+    const name = affixed(FETCHING, pathPart('random name', randomName()));
+    const into = entryPath(this.#folder, name);
     await mkdir(into, { mode: 0o700 });
     try {
       const { commit, tree } = await fill(into);
-      if (!COMMIT.test(commit)) throw new Error(`${commit} is not a commit`);
-      await this.#settle(tree, ofSource, commit);
-      await this.#removeOld(ofSource, commit);
+      const part = commitPart(commit);
+      if (part === null) throw new Error(`${commit} is not a commit`);
+      await this.#settle(tree, ofSource, part);
+      await this.#removeOld(ofSource, part);
       return commit;
     } finally {
       await eraseEntry(this.#folder, name, this.#clock);
@@ -50,8 +50,9 @@ export class SourceTrees {
 
   /** Null when this machine does not have that commit. */
   async find(source: string, commit: string): Promise<string | null> {
-    if (!COMMIT.test(commit)) return null;
-    const path = join(this.#ofSource(source), commit);
+    const part = commitPart(commit);
+    if (part === null) return null;
+    const path = entryPath(this.#ofSource(source), part);
     const stats = await lstat(path).catch(() => null);
     return stats?.isDirectory() === true ? path : null;
   }
@@ -62,16 +63,15 @@ export class SourceTrees {
   }
 
   #ofSource(name: string): string {
-    if (!NAME.test(name)) throw new Error('this is not the name of a source');
-    return join(this.#folder, name);
+    return entryPath(this.#folder, namePart('name of the source', name));
   }
 
   /** An existing tree stays: it has the same files, and a run may be copying them. */
-  async #settle(tree: string, ofSource: string, commit: string): Promise<void> {
+  async #settle(tree: string, ofSource: string, commit: PathPart): Promise<void> {
     // The source may have been removed in the mean time.
     await mkdir(ofSource, { recursive: true, mode: 0o700 });
     try {
-      await rename(tree, join(ofSource, commit));
+      await rename(tree, entryPath(ofSource, commit));
     } catch (error) {
       const code = errorCode(error);
       if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
@@ -83,15 +83,19 @@ export class SourceTrees {
     return discard(this.#folder, path, this.#clock);
   }
 
-  async #removeOld(ofSource: string, newest: string): Promise<void> {
+  async #removeOld(ofSource: string, newest: PathPart): Promise<void> {
     // The clock of the machine may be off; that of the directory entry decides, so the newest gets this moment.
     const now = new Date(this.#clock.now());
-    await utimes(join(ofSource, newest), now, now);
-    const others = (await readdir(ofSource)).filter((name) => name !== newest);
+    await utimes(entryPath(ofSource, newest), now, now);
+    const others = (await readdir(ofSource)).filter((name) => name !== newest).map((name) => `${ofSource}/${name}`);
     const aged = await Promise.all(
-      others.map(async (name) => ({ name, at: (await lstat(join(ofSource, name)).catch(() => null))?.mtimeMs ?? 0 })),
+      others.map(async (path) => ({ path, at: (await lstat(path).catch(() => null))?.mtimeMs ?? 0 })),
     );
     const old = aged.toSorted((a, b) => b.at - a.at).slice(KEPT - 1);
-    for (const { name } of old) await this.#discard(join(ofSource, name));
+    for (const { path } of old) await this.#discard(path);
   }
+}
+
+function commitPart(commit: string): PathPart | null {
+  return COMMIT.test(commit) ? pathPart('commit of the source', commit) : null;
 }

@@ -145,7 +145,10 @@ export function openOwnFolderAtOnce(path: string): OwnFolder {
 export function inOwnFolder<T>(path: string, use: (at: (name: string) => string) => T): T {
   const { fd } = openOwnFolderAtOnce(path);
   try {
-    return use((name) => `${pathOf({ fd })}/${name}`);
+    return use((name) => {
+      checkName(name);
+      return `${pathOf({ fd })}/${name}`;
+    });
   } finally {
     fs.closeSync(fd);
   }

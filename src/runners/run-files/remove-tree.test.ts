@@ -18,6 +18,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Attacker, startAttacker } from '../../../test/support/attacks/exchange-attacker.ts';
 import { ACCOUNTS, giveTree, nameOf, NO_ROOT, TEST_ACCOUNT } from '../../../test/support/accounts/job-account.ts';
+import { pathPart } from '../../domain/path-part.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { findRunDir, makeRunDir, removeRunDir } from '../run-dir.ts';
 import { readRunFile } from './run-files.ts';
@@ -31,7 +32,7 @@ for (const account of ACCOUNTS) {
     let runs: string;
     let made = 0;
 
-    const makeRun = (): string => makeRunDir(runs, `job_${(made += 1)}`, account);
+    const makeRun = (): string => makeRunDir(runs, pathPart('id', `job_${(made += 1)}`), account);
 
     before(() => {
       dir = mkdtempSync(join(tmpdir(), 'gatehouse-remove-'));
@@ -168,7 +169,7 @@ test(
     writeFileSync(join(run, 'folder', 'file'), 'state');
     giveTree(run, TEST_ACCOUNT);
     chmodSync(join(run, 'folder'), 0o700);
-    assert.equal(findRunDir(runs, 'job_1'), run);
+    assert.equal(findRunDir(runs, pathPart('id', 'job_1')), run);
     assert.equal((await readRunFile(run, 'folder/file', 100)).toString(), 'state');
     assert.equal(await remove(run), true);
     assert.deepEqual(readdirSync(runs), []);

@@ -19,6 +19,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, describe, it, type TestContext } from 'node:test';
 import { decodeChunk } from '../../lib/chunks/chunk.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { jobIdPart } from '../../domain/path-part.ts';
 import { newId } from '../../lib/id.ts';
 import type { Bounds } from '../bounds/bounds.ts';
 import { SampledBounds } from '../bounds/sampled.ts';
@@ -124,7 +125,7 @@ describe('shared memory of a separate account of jobs', { skip: needs('Linux', '
         },
       },
       {
-        id: newId('job', systemClock.now()),
+        id: jobIdPart(newId('job', systemClock.now())),
         kind: 'command',
         spec: null,
         privileged: false,

@@ -1,4 +1,4 @@
-import { lstatSync, opendirSync } from 'node:fs';
+import { lstatSync, opendirSync, type Stats } from 'node:fs';
 import type { AccountIds } from '../../domain/jobs/account.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { SHARED_MEMORY } from '../sandbox/policy.ts';
@@ -87,9 +87,21 @@ export class SharedMemory {
     }
   }
 
-  /** The usual case at the end of each run, so it is looked up at once. Also where the system has no such folder. */
+  /**
+   * Nothing of the account is there, and no folder that could hold something of it: the usual case at the end of each
+   * run, so it is looked up at once.
+   */
   #isBare(): boolean {
-    return this.#names(1).length === 0;
+    const names = this.#names(COUNTED_MAX + 1);
+    if (names.length > COUNTED_MAX) return false;
+    return names.every((name) => {
+      const stats = this.#statsOf(name);
+      return stats === undefined || !(stats.isDirectory() || stats.uid === this.#account.uid);
+    });
+  }
+
+  #statsOf(name: Buffer): Stats | undefined {
+    return lstatSync(Buffer.concat([Buffer.from(`${this.#path}/`), name]), { throwIfNoEntry: false });
   }
 
   /** What the account has in the folder itself: a sandboxed job makes no folder in it. */
@@ -98,7 +110,7 @@ export class SharedMemory {
     if (names.length > COUNTED_MAX) return TOO_MANY;
     let bytes = 0;
     for (const name of names) {
-      const stats = lstatSync(Buffer.concat([Buffer.from(`${this.#path}/`), name]), { throwIfNoEntry: false });
+      const stats = this.#statsOf(name);
       if (stats?.isFile() === true && stats.uid === this.#account.uid) bytes += stats.blocks * BLOCK_BYTES;
     }
     return bytes;

@@ -6,13 +6,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { writeTree } from '../../../test/support/ansible/bare-run.ts';
 import { HandClock } from '../../../test/support/clock.ts';
+import { jobIdPart } from '../../domain/path-part.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { openOwnFolder } from '../run-files/own-folder.ts';
 import { collect, COLLECT_LIMITS, type Collected } from './collect.ts';
 import { watchSize } from './size-watch.ts';
 import { VendoredFiles } from '../checkout/vendored/vendored-files.ts';
 
-const JOB = 'job_00000000000000000000000001';
+const JOB = jobIdPart('job_00000000000000000000000001');
 const TOOLS = 'collections/ansible_collections/acme/tools';
 let dir: string;
 let made: string;
@@ -110,7 +111,7 @@ describe('A vendor job', () => {
   describe('vendored files', () => {
     const source = { name: 'ops', created_at: 5 };
     const settle = async (n: number, createdAt = 5): Promise<string> => {
-      const id = `job_0000000000000000000000000${n}`;
+      const id = jobIdPart(`job_0000000000000000000000000${n}`);
       await files.stage(id);
       const counts = { collections: 0, roles: 0, providers: 0 };
       const manifest = { source_created_at: createdAt, job_id: id, made_at: n, requirements: '', ...counts };

@@ -1,5 +1,6 @@
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { affixed, entryPath, idPartIn, type PathPart } from '../../domain/path-part.ts';
 
 /** An operating-system lock on a file, held until `release` or until the process ends, however it ends. */
 export interface InstanceLock {
@@ -52,4 +53,15 @@ export function isLockHeld(file: string): boolean {
     if (typeof code === 'number' && HELD.includes(code)) return true;
     throw error;
   }
+}
+
+/** The file that a daemon of this id has locked. */
+export function lockFile(instancesDir: string, daemonId: PathPart): string {
+  return entryPath(instancesDir, affixed('', daemonId, '.lock'));
+}
+
+/** True while the daemon of this id lives. A row with a malformed id is of no daemon. */
+export function isDaemonLocked(instancesDir: string, daemonId: string): boolean {
+  const id = idPartIn('dmn', daemonId);
+  return id !== null && isLockHeld(lockFile(instancesDir, id));
 }

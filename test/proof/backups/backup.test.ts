@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { partialFileName } from '../../../src/domain/backups/backup.ts';
 import { randomBytes } from '../../../src/lib/random.ts';
+import { jobIdPart } from '../../../src/domain/path-part.ts';
 import { findRunDir } from '../../../src/runners/run-dir.ts';
 import { until } from '../../support/api-client.ts';
 import { runsDirFor } from '../../support/daemon.ts';
@@ -134,8 +135,8 @@ async function fill({ store }: Fixture): Promise<void> {
 
 describe('A daemon that is killed during a backup', () => {
   for (const [moment, path] of Object.entries({
-    copies: (on: BackupFixture, id: string) => `${findRunDir(runsDirFor(on.dataDir), id)}.in/store.copy`,
-    seals: (on: BackupFixture, id: string) => join(on.folder, partialFileName(id)),
+    copies: (on: BackupFixture, id: string) => `${findRunDir(runsDirFor(on.dataDir), jobIdPart(id))}.in/store.copy`,
+    seals: (on: BackupFixture, id: string) => join(on.folder, partialFileName(jobIdPart(id))),
   }))
     test(`F32: while it ${moment}, leaves nothing half: the job is interrupted`, async (t) => {
       const on = await openBackupFixture(t);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { readHosts, findRunTasks } from '../../../src/store/playbooks/results.ts';
 import { writeTree } from '../../support/ansible/bare-run.ts';
+import { jobIdPart } from '../../../src/domain/path-part.ts';
 import { findRunDir } from '../../../src/runners/run-dir.ts';
 import { until } from '../../support/api-client.ts';
 import { runsDirFor } from '../../support/daemon.ts';
@@ -165,7 +166,7 @@ test('T20: after a kill of the daemon no secret of a run is left on the disk', N
   const seen = async (): Promise<true | undefined> =>
     (await fixture.row(id)).progress?.includes('sleeps') === true ? true : undefined;
   await until('the task is seen', seen, 60_000);
-  const inputs = `${findRunDir(runsDirFor(join(fixture.dir, 'data')), id)}.in`;
+  const inputs = `${findRunDir(runsDirFor(join(fixture.dir, 'data')), jobIdPart(id))}.in`;
   const secretFiles = (): string[] =>
     existsSync(inputs) ? readdirSync(inputs).filter((name) => name.startsWith('vault')) : [];
   assert.deepEqual(secretFiles().toSorted(), ['vault-0', 'vault-vars.yml']);

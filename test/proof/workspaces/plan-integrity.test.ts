@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
-import { findRunDir } from '../../../src/runners/run-dir.ts';
+import { findRunDir, jobIdOf } from '../../../src/runners/run-dir.ts';
 import { findTool } from '../../../src/runners/terraform/tool.ts';
 import { until } from '../../support/api-client.ts';
 import { runsDirFor } from '../../support/daemon.ts';
@@ -67,7 +67,9 @@ exit
 async function swapPlans({ dir }: Fixture): Promise<void> {
   const runs = runsDirFor(join(dir, 'data'));
   const run = await until('a plan is shown', () => {
-    const places = readdirSync(runs).map((name) => findRunDir(runs, name.replace(/\..*/, '')));
+    const places = readdirSync(runs)
+      .flatMap((name) => jobIdOf(name) ?? [])
+      .map((id) => findRunDir(runs, id));
     return places.find((place) => existsSync(join(place, 'shown'))) ?? null;
   });
   renameSync(join(run, 'evil.tfplan'), join(run, 'saved.tfplan'));

@@ -9,6 +9,7 @@ import { INVENTORY_FILE, renderInventory } from '../../../src/domain/inventories
 import type { JobProgress } from '../../../src/domain/jobs/job.ts';
 import { decodeChunk } from '../../../src/lib/chunks/chunk.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
+import { jobIdPart } from '../../../src/domain/path-part.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { ansibleRunner } from '../../../src/runners/ansible/ansible.ts';
 import type { PlaybookMaterials } from '../../../src/runners/ansible/inputs.ts';
@@ -77,7 +78,7 @@ export class PlaybookRuns {
     writeTree(this.tree, files);
     const chunks: RecordedChunk[] = [];
     const job = {
-      id: newId('job', systemClock.now()),
+      id: jobIdPart(newId('job', systemClock.now())),
       kind: 'playbook' as const,
       spec: { ...SPEC, ...options.spec },
       privileged: options.privileged ?? false,

@@ -31,16 +31,19 @@ const RING = createKeyring([{ key: Buffer.alloc(32, 7), createdAt: null }]);
 
 export const HERE = { host: 'here', bootId: 'boot' };
 
-export async function openTestStore(): Promise<TestStore> {
+/** On `given`, which the caller closes, or on a fresh store. */
+export async function openTestStore(given: Store | null = null): Promise<TestStore> {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-daemon-'));
   const [runsDir, instancesDir] = [join(dir, 'runs'), join(dir, 'instances')];
   for (const folder of [runsDir, instancesDir]) mkdirSync(folder);
-  const store = await openStore({
-    location: { file: placeStore(join(dir, 'store.db')) },
-    clock: systemClock,
-    daemonId: 'test',
-    keyring: testKeyring,
-  });
+  const store =
+    given ??
+    (await openStore({
+      location: { file: placeStore(join(dir, 'store.db')) },
+      clock: systemClock,
+      daemonId: 'test',
+      keyring: testKeyring,
+    }));
   return {
     store,
     forks: 10,
@@ -71,7 +74,7 @@ export async function openTestStore(): Promise<TestStore> {
     },
     job: (key = null, more = {}) => store.write((tx) => insertCommand(tx, key, more)),
     async close() {
-      await store.close();
+      if (given === null) await store.close();
       rmSync(dir, { recursive: true, force: true });
     },
   };

@@ -51,7 +51,7 @@ export async function scene(
   t: TestContext,
   { maxJobs = 1, clock = hastyClock, ...more }: { maxJobs?: number; clock?: Clock } & Partial<TestStore> = {},
 ): Promise<Scene> {
-  const setup = { ...(await openTestStore()), ...more };
+  const setup = { ...(await openTestStore(more.store)), ...more };
   t.after(() => setup.close());
   const self = await setup.daemon();
   const refusals: unknown[] = [];

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Failure } from '../../../domain/failure.ts';
 import type { AccountIds } from '../../../domain/jobs/account.ts';
 import { NAME } from '../../../domain/name.ts';
+import { affixed, entryPath, idPartIn, jobIdPart, namePart, type PathPart } from '../../../domain/path-part.ts';
 import { syncDirectory, writeFileAtomic } from '../../../lib/atomic-file.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { errorCode } from '../../../lib/error-code.ts';
@@ -16,7 +17,6 @@ const FOLDER = '.vendored';
 const KEPT = 3;
 const STAGED = '.staged-';
 const MANIFEST = 'vendored.json';
-const JOB_ID = /^job_[0-9a-z]{26}$/;
 
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
@@ -66,7 +66,7 @@ export class VendoredFiles {
   }
 
   /** An empty folder for the files of a job. */
-  async stage(jobId: string): Promise<VendorTarget> {
+  async stage(jobId: PathPart): Promise<VendorTarget> {
     await this.#makeFolder(this.#folder);
     await eraseLeftovers(this.#folder, STAGED, this.#clock);
     const path = this.#staged(jobId);
@@ -78,16 +78,17 @@ export class VendoredFiles {
   /** Makes the staged files those that later runs of the source use, and removes old ones. */
   async settle({ name }: SourceId, manifest: VendoredManifest): Promise<void> {
     const ofSource = this.#ofSource(name);
-    const staged = this.#staged(manifest.job_id);
+    const jobId = jobIdPart(manifest.job_id);
+    const staged = this.#staged(jobId);
     await this.#makeFolder(ofSource);
     await writeFileAtomic(join(staged, MANIFEST), JSON.stringify(manifest), FILE_MODE);
-    await rename(staged, join(ofSource, manifest.job_id));
+    await rename(staged, entryPath(ofSource, jobId));
     await syncDirectory(ofSource);
-    for (const old of (await this.#jobs(name)).slice(KEPT)) await this.#discard(join(ofSource, old));
+    for (const old of (await this.#jobs(name)).slice(KEPT)) await this.#discard(entryPath(ofSource, old));
   }
 
   /** Removes the staged files of a job that did not end well. */
-  unstage(jobId: string): Promise<void> {
+  unstage(jobId: PathPart): Promise<void> {
     return this.#discard(this.#staged(jobId));
   }
 
@@ -95,7 +96,7 @@ export class VendoredFiles {
   async find({ name, created_at: createdAt }: SourceId): Promise<Vendored | null> {
     const [newest] = await this.#jobs(name);
     if (newest === undefined) return null;
-    const path = join(this.#ofSource(name), newest);
+    const path = entryPath(this.#ofSource(name), newest);
     const manifest = JSON.parse(await readFile(join(path, MANIFEST), 'utf8')) as VendoredManifest;
     if (manifest.source_created_at !== createdAt) return null;
     const { gid } = await lstat(path);
@@ -120,22 +121,20 @@ export class VendoredFiles {
   }
 
   #ofSource(name: string): string {
-    if (!NAME.test(name)) throw new Error('this is not the name of a source');
-    return join(this.#folder, name);
+    return entryPath(this.#folder, namePart('name of the source', name));
   }
 
-  #staged(jobId: string): string {
-    if (!JOB_ID.test(jobId)) throw new Error('this is not the id of a job');
-    return join(this.#folder, STAGED + jobId);
+  #staged(jobId: PathPart): string {
+    return entryPath(this.#folder, affixed(STAGED, jobId));
   }
 
   /** Newest first: the id of a job begins with its time. */
-  async #jobs(name: string): Promise<string[]> {
+  async #jobs(name: string): Promise<PathPart[]> {
     const found = await readdir(this.#ofSource(name)).catch((error: unknown) => {
       if (errorCode(error) === 'ENOENT') return [];
       throw error;
     });
-    return found.filter((each) => JOB_ID.test(each)).toSorted((a, b) => (a < b ? 1 : -1));
+    return found.flatMap((each) => idPartIn('job', each) ?? []).toSorted((a, b) => (a < b ? 1 : -1));
   }
 
   /** The account of jobs can pass it, and not list it. */

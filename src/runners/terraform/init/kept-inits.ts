@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rename, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { NAME } from '../../../domain/name.ts';
+import { affixed, entryPath, idPartIn, jobIdPart, namePart, type PathPart } from '../../../domain/path-part.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { errorCode } from '../../../lib/error-code.ts';
 import { discard, eraseLeftovers } from '../../checkout/erase.ts';
@@ -10,7 +11,6 @@ const FOLDER = '.initialised';
 const STAGED = '.staged-';
 const MANIFEST = 'kept.json';
 const FILES = 'files';
-const JOB_ID = /^job_[0-9a-z]{26}$/;
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 
@@ -66,7 +66,7 @@ export class KeptInits {
   }
 
   /** An empty folder for a job, and how many bytes it may put there. */
-  async stage(jobId: string): Promise<{ readonly files: string; readonly bytesMax: number }> {
+  async stage(jobId: PathPart): Promise<{ readonly files: string; readonly bytesMax: number }> {
     await mkdir(this.#folder, { mode: FOLDER_MODE }).catch(unlessThere);
     await eraseLeftovers(this.#folder, STAGED, this.#clock);
     const { bavail, bsize } = await statfs(this.#folder);
@@ -80,16 +80,17 @@ export class KeptInits {
   /** Makes what was staged that of the workspace, and removes what it had and what is too much in all. */
   async settle(workspace: string, manifest: KeptManifest): Promise<void> {
     const ofWorkspace = this.#of(workspace);
-    const staged = this.#staged(manifest.job_id);
+    const jobId = jobIdPart(manifest.job_id);
+    const staged = this.#staged(jobId);
     await mkdir(ofWorkspace, { mode: FOLDER_MODE }).catch(unlessThere);
     await writeFile(join(staged, MANIFEST), JSON.stringify(manifest), { mode: FILE_MODE });
-    await rename(staged, join(ofWorkspace, manifest.job_id));
-    for (const old of (await this.#jobs(workspace)).slice(1)) await this.#discard(join(ofWorkspace, old));
+    await rename(staged, entryPath(ofWorkspace, jobId));
+    for (const old of (await this.#jobs(workspace)).slice(1)) await this.#discard(entryPath(ofWorkspace, old));
     await this.#removeOldest();
   }
 
   /** Removes what was staged of a job, if it is still there. */
-  async unstage(jobId: string): Promise<void> {
+  async unstage(jobId: PathPart): Promise<void> {
     await this.#discard(this.#staged(jobId));
   }
 
@@ -123,7 +124,7 @@ export class KeptInits {
   async #newest(workspace: string): Promise<KeptInit | null> {
     const [newest] = await this.#jobs(workspace);
     if (newest === undefined) return null;
-    const path = join(this.#of(workspace), newest);
+    const path = entryPath(this.#of(workspace), newest);
     const text = await readFile(join(path, MANIFEST), 'utf8').catch(() => '');
     const manifest = readManifest(text);
     return manifest === null ? null : { files: join(path, FILES), manifest };
@@ -134,19 +135,17 @@ export class KeptInits {
   }
 
   /** Newest first: the id of a job begins with its time. */
-  async #jobs(workspace: string): Promise<string[]> {
+  async #jobs(workspace: string): Promise<PathPart[]> {
     const found = await namesIn(this.#of(workspace));
-    return found.filter((name) => JOB_ID.test(name)).toSorted((a, b) => (a < b ? 1 : -1));
+    return found.flatMap((name) => idPartIn('job', name) ?? []).toSorted((a, b) => (a < b ? 1 : -1));
   }
 
   #of(workspace: string): string {
-    if (!NAME.test(workspace)) throw new Error('this is not the name of a workspace');
-    return join(this.#folder, workspace);
+    return entryPath(this.#folder, namePart('name of the workspace', workspace));
   }
 
-  #staged(jobId: string): string {
-    if (!JOB_ID.test(jobId)) throw new Error('this is not the id of a job');
-    return join(this.#folder, STAGED + jobId);
+  #staged(jobId: PathPart): string {
+    return entryPath(this.#folder, affixed(STAGED, jobId));
   }
 
   #discard(path: string): Promise<void> {

@@ -15,6 +15,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { ACCOUNTS, nameOf, NO_ROOT } from '../../../../test/support/accounts/job-account.ts';
 import type { AccountIds } from '../../../domain/jobs/account.ts';
 import { redactText } from '../../../domain/secrets/redaction.ts';
+import { jobIdPart, type PathPart } from '../../../domain/path-part.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { makeRunDir } from '../../run-dir.ts';
 import { listRunFolder, makeRunFolder, readRunFile, writeRunFile } from '../../run-files/run-files.ts';
@@ -55,7 +56,7 @@ class Scene {
 
   /** A new run with an empty root. */
   async run({ treeDigest = 'tree', secret, state, inits, signal, privileged = false, mirror }: Options = {}) {
-    const id = `job_${String((this.#made += 1)).padStart(26, '0')}`;
+    const id = jobIdPart(`job_${String((this.#made += 1)).padStart(26, '0')}`);
     const runDir = makeRunDir(this.runs, id, this.#account);
     await makeRunFolder(runDir, 'tree');
     const said: string[] = [];
@@ -193,7 +194,7 @@ describe('What an init left', () => {
   test('that is too large or cannot be written is not kept, and the run continues', async (t) => {
     const scene = new Scene(t, null);
     const small = new (class extends KeptInits {
-      override async stage(jobId: string) {
+      override async stage(jobId: PathPart) {
         return { ...(await super.stage(jobId)), bytesMax: 3 };
       }
     })(scene.folder, systemClock);
