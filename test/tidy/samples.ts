@@ -7,6 +7,7 @@ import { layerRule } from './layers.ts';
 import { DURATION_SAMPLES, durationRule } from './durations.ts';
 import { evalRule, shellRule } from './processes.ts';
 import { operationIdRule } from './operation-ids.ts';
+import { PATH_PART_SAMPLES, pathPartRule } from './path-parts.ts';
 import { sqlRule } from './queries.ts';
 import { FUNCTION_LINES_MAX, functionLengthRule } from './sizes.ts';
 import { at, type Samples, type SourceRule } from './source.ts';
@@ -16,6 +17,7 @@ export const SOURCE_RULES = {
   'imports only what its layer may': layerRule,
   'takes time, chance and the environment by the door': doorRule,
   'reaches the files of a run by descriptor only': fileAccessRule,
+  'joins paths of checked parts': pathPartRule,
   'starts no shell': shellRule,
   'turns no text into code': evalRule,
   'holds SQL only in the store': sqlRule,
@@ -35,6 +37,7 @@ const lines = (count: number): string => 'x();\n'.repeat(count);
 
 export const SAMPLES: Readonly<Record<keyof typeof SOURCE_RULES, Samples>> = {
   'writes a duration as flags take it': DURATION_SAMPLES,
+  'joins paths of checked parts': PATH_PART_SAMPLES,
   'imports only what its layer may': {
     bad: [
       ...at('src/lib/a.ts', "import { x } from '../domain/b.ts';"),

@@ -14,6 +14,7 @@ import * as commits from './commits.ts';
 import * as documents from './texts/documents.ts';
 import * as durations from './durations.ts';
 import { PATH_USERS } from './file-access.ts';
+import { needlessParts } from './path-parts.ts';
 import * as repository from './repository.ts';
 import { SAMPLES, SOURCE_RULES } from './samples.ts';
 import * as sizes from './sizes.ts';
@@ -54,10 +55,9 @@ describe('Every source file', () => {
 });
 
 test('Each exception to the rule about files of a run is a file that needs it', () => {
-  const needless = Object.keys(PATH_USERS).filter(
-    (path) => !/from '(?:node:)?fs(?:\/promises)?'/.test(TEXTS.find((file) => file.path === path)?.text ?? ''),
-  );
-  assert.deepEqual(needless, []);
+  const usesFiles = /from '(?:node:)?fs(?:\/promises)?'/;
+  const needless = Object.keys(PATH_USERS).filter((path) => !usesFiles.test(fileAt(path).text));
+  assert.deepEqual([...needless, ...needlessParts(SOURCES)], []);
 });
 
 describe('The rule for source files bites:', () => {
