@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { readFile, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { Failure } from '../domain/failure.ts';
 import { createExclusive } from '../lib/atomic-file.ts';
+import { bootId } from '../lib/boot-id.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { holdProcess, pause, systemClock } from '../lib/clock.ts';
 import { randomName } from '../lib/random.ts';
@@ -104,13 +104,5 @@ function isDead(holder: Holder): boolean {
     return !process.kill(holder.pid, 0);
   } catch (error) {
     return errorCode(error) === 'ESRCH';
-  }
-}
-
-function bootId(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-  } catch {
-    return 'unknown';
   }
 }

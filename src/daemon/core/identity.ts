@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { ThisMachine } from '../../domain/new-program.ts';
 import type { NotifyTarget } from '../../domain/notify/target.ts';
 import { pathPart } from '../../domain/path-part.ts';
+import { bootId } from '../../lib/boot-id.ts';
 import { newId } from '../../lib/id.ts';
 import { insertDaemon, markStopped } from '../../store/maintenance/daemons.ts';
 import { holdLock, type InstanceLock, lockFile } from '../../store/engine/instance-lock.ts';
@@ -18,15 +19,7 @@ export interface Machine {
 }
 
 export function thisMachine(): ThisMachine {
-  return { host: hostname(), bootId: readBootId(), isRunning };
-}
-
-function readBootId(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-  } catch {
-    return 'unknown';
-  }
+  return { host: hostname(), bootId: bootId(), isRunning };
 }
 
 /** The name under which a daemon claims jobs, and the lock that shows others that it lives. */
