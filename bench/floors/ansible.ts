@@ -28,10 +28,10 @@ export async function prepareBarePlaybook(
   });
   const own = Object.entries(environment).filter(([name]) => !OF_REPORT.includes(name));
   const env = { PATH: cleanEnvironment()['PATH'], LANG: 'C.UTF-8', HOME: dir, TMPDIR: dir, ...Object.fromEntries(own) };
-  const args = [...options, '--', join(materials.tree, spec.playbook)];
+  const args = [...options, '--', join(materials.tree.path, spec.playbook)];
   return async () => {
     const before = monotonicMs();
-    const child = spawn('ansible-playbook', args, { cwd: materials.tree, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn('ansible-playbook', args, { cwd: materials.tree.path, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
     child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));

@@ -1,8 +1,20 @@
-import { readdir, realpath, stat } from 'node:fs/promises';
-import { dirname, isAbsolute, join } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { dirname, isAbsolute, resolve } from 'node:path';
 import { processEnvironment } from '../config/settings/settings.ts';
 import { Failure } from '../domain/failure.ts';
+import {
+  changedDirectory,
+  changeOf,
+  type DirectoryIdentity,
+  type DirectoryWords,
+  readKept,
+  sourceWords,
+  type Tree,
+  withKept,
+} from '../domain/sources/directory.ts';
 import { systemClock } from '../lib/clock.ts';
+import { errorCode } from '../lib/error-code.ts';
+import { LinkInPath } from '../lib/files/open-path.ts';
 import { isWithin } from '../lib/within.ts';
 import type { SourceFetcher } from '../operations/core/services.ts';
 import { NoTarget } from '../runners/checkout/copy-target.ts';
@@ -10,29 +22,53 @@ import { COPY_LIMITS, copyTree } from '../runners/checkout/copy-tree.ts';
 import { findHooksFile, readHookNames } from '../runners/checkout/hooks-file.ts';
 import { fetchGit } from '../runners/checkout/git/git.ts';
 import type { GitPlace } from '../runners/checkout/git/place.ts';
+import { type OpenDirectory, openDirectory, openTree } from '../runners/checkout/open-tree.ts';
 import { createGuard } from '../runners/process/guard.ts';
 import { SourceTrees } from '../runners/checkout/source-trees.ts';
+import type { SourceRow } from '../store/schema/schema.ts';
 import type { Launcher } from '../runners/launch/launch.ts';
+import { resolveRunFile } from '../runners/run-files/run-files.ts';
 
-/**
- * Git sources lie in `sourcesDir`, which is in the data directory; directories are used where they are. `launcher`
- * starts git, and `place` is where and as whom it works when jobs run as another account. `runsDirs` are folders of run
- * directories outside of the data directory: no source either.
- */
+interface SourcePlaces {
+  /** Git sources lie in it, which is in the data directory; directories are used where they are. */
+  readonly sourcesDir: string;
+  /** Where and as whom git works when jobs run as another account. */
+  readonly place?: () => Promise<GitPlace | null>;
+  /** Folders of run directories outside of the data directory: no source either. */
+  readonly runsDirs?: readonly string[];
+  /** The name of this machine among those of the store. */
+  readonly machine: string;
+}
+
+/** `launcher` starts git. */
 export function createSourceFetcher(
-  sourcesDir: string,
+  { sourcesDir, place, runsDirs = [], machine }: SourcePlaces,
   launcher: Launcher,
-  place: () => Promise<GitPlace | null> = () => Promise.resolve(null),
-  runsDirs: readonly string[] = [],
 ): SourceFetcher {
   const trees = new SourceTrees(sourcesDir, systemClock);
   const own = [dirname(sourcesDir), ...runsDirs];
+  const directoryTree = async (
+    { location: path, dir_kept: column }: Pick<SourceRow, 'location' | 'dir_kept'>,
+    words: DirectoryWords,
+  ): Promise<Tree | null> => {
+    const opened = await openCheckedDirectory(path, own).catch((error: unknown) => {
+      if (error instanceof LinkInPath) throw changedDirectory(words, 'link');
+      return null;
+    });
+    if (opened === null) return null;
+    await opened[Symbol.asyncDispose]();
+    const { identity } = opened;
+    const kept = readKept(column, machine, words);
+    const change = kept === null ? null : changeOf(kept, identity);
+    if (change !== null) throw changedDirectory(words, change);
+    const toKeep = kept === null ? withKept(column, machine, identity) : null;
+    return { path, named: { identity, words, toKeep } };
+  };
   const fetcher: SourceFetcher = {
     async fetch(source, signal) {
       if (source.kind === 'dir') {
-        await checkDirectory(source.location, own);
-        await readdir(source.location).catch(refuseUnreadable);
-        return { commit: null };
+        const identity = await identityOf(source.location, own);
+        return { commit: null, dirKept: withKept(source.dir_kept, machine, identity) };
       }
       const searchPath = processEnvironment()['PATH'];
       // A separate guard for the time of the fetch, because not every program that fetches is a daemon.
@@ -42,54 +78,68 @@ export function createSourceFetcher(
         ref: source.ref,
         signal,
         launcher,
-        place: await place(),
+        place: (await place?.()) ?? null,
         guard,
         ...(searchPath === undefined ? {} : { searchPath }),
       };
       try {
-        return { commit: await trees.place(source.name, (into) => fetchGit({ ...how, into })) };
+        return { commit: await trees.place(source.name, (into) => fetchGit({ ...how, into })), dirKept: null };
       } finally {
         await guard.stop();
       }
     },
-    async treeOf(source) {
-      if (source.kind === 'git') return source.commit_id === null ? null : trees.find(source.name, source.commit_id);
-      try {
-        await checkDirectory(source.location, own);
-        return source.location;
-      } catch {
-        return null;
-      }
+    async treeOf(source, words = sourceWords(source.name)) {
+      if (source.kind === 'dir') return directoryTree(source, words);
+      const path = source.commit_id === null ? null : await trees.find(source.name, source.commit_id);
+      return path === null ? null : { path, named: null };
     },
     remove: (name) => trees.remove(name),
     hooksFile: findHooksFile,
-    hasFile,
+    hasFile: async (tree, path) => (await resolveRunFile(() => openTree(tree), path)) !== null,
     hookNames: readHookNames,
     digestOf: async (tree, signal) => (await copyTree(tree, new NoTarget(), COPY_LIMITS, signal)).digest,
   };
   return fetcher;
 }
 
-async function hasFile(tree: string, path: string): Promise<boolean> {
-  const [root, file] = await Promise.all([tree, join(tree, path)].map((each) => realpath(each).catch(() => null)));
-  if (root === null || root === undefined || file === null || file === undefined) return false;
-  return isWithin(file, root) && (await stat(file)).isFile();
-}
-
-/** A run copies the directory: it must not contain files of the service, not even through a link. */
-async function checkDirectory(directory: string, own: readonly string[]): Promise<void> {
-  if (!isAbsolute(directory)) throw new Failure('invalid_argument', 'dir: expected an absolute path.');
-  const real = await realpath(directory).catch(() => null);
-  if (real === null) throw new Failure('invalid_argument', 'dir: the path does not exist or cannot be read.');
-  if (!(await stat(real)).isDirectory()) throw new Failure('invalid_argument', 'dir: the path is not a directory.');
-  for (const folder of own) {
-    // Before the first start the data directory does not exist.
-    const kept = await realpath(folder).catch(() => folder);
-    if (!isWithin(real, kept) && !isWithin(kept, real)) continue;
-    throw new Failure('invalid_argument', 'dir: must not be inside, or contain, the data directory.');
+/** Opens the directory that a run would copy: it must not contain files of the service. Rejects as `openDirectory`. */
+async function openCheckedDirectory(directory: string, own: readonly string[]): Promise<OpenDirectory> {
+  // Also without `..`, by which a path would not show that it leads into the data directory.
+  if (!isAbsolute(directory) || resolve(directory) !== directory)
+    throw new Failure('invalid_argument', 'dir: expected an absolute path.');
+  const opened = await openDirectory(directory);
+  try {
+    for (const folder of own) {
+      // Before the first start the data directory does not exist.
+      const kept = await realpath(folder).catch(() => folder);
+      if (!isWithin(directory, kept) && !isWithin(kept, directory)) continue;
+      throw new Failure('invalid_argument', 'dir: must not be inside, or contain, the data directory.');
+    }
+    return opened;
+  } catch (error) {
+    await opened[Symbol.asyncDispose]();
+    throw error;
   }
 }
 
-function refuseUnreadable(): never {
-  throw new Failure('invalid_argument', 'dir: the service cannot list this directory.');
+/** What a directory is that a person names now. Throws invalid_argument. */
+async function identityOf(directory: string, own: readonly string[]): Promise<DirectoryIdentity> {
+  await using opened = await openCheckedDirectory(directory, own).catch(refuseUnopened);
+  try {
+    // One is enough.
+    for await (const _ of opened.folder.entries()) break;
+  } catch {
+    throw new Failure('invalid_argument', 'dir: the service cannot list this directory.');
+  }
+  return opened.identity;
+}
+
+function refuseUnopened(error: unknown): never {
+  if (error instanceof Failure) throw error;
+  const why = error instanceof LinkInPath ? 'leads through a symbolic link now; add it again with --dir' : whyOf(error);
+  throw new Failure('invalid_argument', `dir: the path ${why}.`);
+}
+
+function whyOf(error: unknown): string {
+  return errorCode(error) === 'ENOTDIR' ? 'is not a directory' : 'does not exist or cannot be read';
 }

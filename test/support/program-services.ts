@@ -60,7 +60,7 @@ export function fakeServices(fakes: Fakes): Services {
     keyring: () => seal.keyring(),
     seal,
     sources: {
-      fetch: ({ kind }) => Promise.resolve({ commit: kind === 'git' ? 'c'.repeat(40) : null }),
+      fetch: ({ kind }) => Promise.resolve({ commit: kind === 'git' ? 'c'.repeat(40) : null, dirKept: null }),
       treeOf: () => Promise.resolve(null),
       digestOf: () => Promise.reject(new Error('there are no sources')),
       remove: () => Promise.resolve(),

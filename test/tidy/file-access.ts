@@ -9,7 +9,7 @@ const DOOR = 'src/runners/run-files/';
 
 /** Files of those folders that use paths all the same, and why no program of a run can lead them elsewhere. */
 export const PATH_USERS: Readonly<Record<string, string>> = {
-  'src/daemon/core/identity.ts': 'reads the machine id, outside of runs',
+  'src/daemon/core/identity.ts': 'looks for processes in /proc',
   'src/daemon/core/lock-file.ts': 'reads and sets the times of lock files of daemons and removes them, outside of runs',
   'src/daemon/jobs/rescue.ts': 'lists the folder of all runs, which only the service writes',
   'test/support/store/job-store.ts': 'makes folders for tests',
@@ -18,6 +18,11 @@ export const PATH_USERS: Readonly<Record<string, string>> = {
     'writes in the folder of backups, and in the folder beside a run directory that only the service writes',
   'src/runners/run-dir.ts': 'makes and removes entries of the folder of all runs, addressed from its descriptor',
   'src/runners/checkout/copy-target.ts': 'writes into a new run directory before the first program of the run starts',
+  'src/runners/account/owner-account.ts': 'reads the user database',
+  'src/runners/checkout/copy-source.ts':
+    'opens entries of a source by descriptors before the first program of the run starts',
+  'src/runners/checkout/open-tree.ts':
+    'looks at a directory of the machine that is open, from the root on, part by part and without following a link',
   'src/runners/checkout/copy-tree.ts':
     'copies a tree into a new run directory before the first program of the run starts',
   'src/runners/checkout/erase.ts':
@@ -30,8 +35,7 @@ export const PATH_USERS: Readonly<Record<string, string>> = {
     'looks for programs and for files of the account that git needs, outside of runs',
   'src/runners/checkout/git/objects.ts':
     'reads and writes a fetched repository in the data directory, which no run may write',
-  'src/runners/checkout/hooks-file.ts':
-    'reads a source, or a new copy of it before the first program of the run starts',
+  'src/runners/checkout/hooks-file.ts': 'names the flag of reading; it opens entries by descriptors',
   'src/runners/checkout/source-trees.ts': 'works in the checkouts of the data directory, which no run may write',
   'src/runners/checkout/vendored/vendored-files.ts':
     'works in a folder beside the run directories, which no run may write',

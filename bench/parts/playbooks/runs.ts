@@ -50,7 +50,10 @@ export async function playbook({ report, quick }: Bench): Promise<void> {
       { name: 'with a local connection', inventory: 'localhost', ports: [], materials: of(LOCALHOST_INVENTORY) },
     ];
     for (const { name, inventory, ports, materials } of places) {
-      const bareRun = await prepareBarePlaybook(tempDir('playbook-bare'), SPEC, { ...materials, tree });
+      const bareRun = await prepareBarePlaybook(tempDir('playbook-bare'), SPEC, {
+        ...materials,
+        tree: { path: tree, named: null },
+      });
       const order = { playbook: SPEC.playbook, source: 'ops', inventory, egress_ports: ports };
       const [ours, bare]: [number[], number[]] = [[], []];
       const began = monotonicMs();

@@ -1,4 +1,5 @@
 import { lstat } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { missingCapabilities } from '../../config/account-rights.ts';
 import { isOurs, type DataDirPaths } from '../../config/data-dir.ts';
 import { runsDirOf, sharedRunsDirs } from '../../config/runs-dir.ts';
@@ -53,12 +54,16 @@ export function createOnDemand(settings: Settings, paths: DataDirPaths, clock: C
   });
   const sources = once(async (): Promise<SourceFetcher> => {
     const { createSourceFetcher } = await moduleOf('sources');
-    return createSourceFetcher(paths.sources, await launcher(), place, sharedRunsDirs(settings.runsDir));
+    const runsDirs = sharedRunsDirs(settings.runsDir);
+    return createSourceFetcher(
+      { sourcesDir: paths.sources, place, runsDirs, machine: machineOf(settings) },
+      await launcher(),
+    );
   });
   return {
     sources: {
       fetch: async (...given) => (await sources()).fetch(...given),
-      treeOf: async (source) => (await sources()).treeOf(source),
+      treeOf: async (...given) => (await sources()).treeOf(...given),
       hooksFile: async (tree) => (await sources()).hooksFile(tree),
       hasFile: async (...given) => (await sources()).hasFile(...given),
       hookNames: async (...given) => (await sources()).hookNames(...given),
@@ -78,6 +83,11 @@ export function createOnDemand(settings: Settings, paths: DataDirPaths, clock: C
       },
     },
   };
+}
+
+/** The machine among those of a store. A store in a file has one, which may get another name with each container. */
+function machineOf({ databaseUrl }: Settings): string {
+  return databaseUrl === null ? 'here' : hostname();
 }
 
 /**

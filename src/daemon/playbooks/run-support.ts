@@ -6,6 +6,7 @@ import { SSH_AGENT } from '../../domain/inventories/inventory.ts';
 import { playbookKind } from '../../domain/playbooks/kind.ts';
 import type { PlaybookSpec } from '../../domain/playbooks/playbook.ts';
 import { vaultFault, vaultVariable } from '../../domain/playbooks/vault.ts';
+import { RUN_WORDS } from '../../domain/sources/directory.ts';
 import { hostsIn } from '../../jobs/inventories/targets.ts';
 import type { Keyring } from '../../lib/seal.ts';
 import { ansibleRunner } from '../../runners/ansible/ansible.ts';
@@ -56,7 +57,7 @@ export const PLAYBOOK_RUN = runKind(playbookKind, ansibleRunner, {
 
 async function treeOf(
   deps: RunDeps,
-  { source: name, dir }: PlaybookSpec,
+  { source: name, dir, dirKept = null }: PlaybookSpec,
   signal: AbortSignal,
 ): Promise<Pick<PlaybookMaterials, 'tree' | 'plugins' | 'vendored'>> {
   if (name !== null) {
@@ -64,7 +65,10 @@ async function treeOf(
     return { tree, plugins: source.plugins === 1, vendored: await deps.vendored.find(source) };
   }
   // The path may be another directory by now: the service's own is never copied into a run.
-  const tree = await deps.sources.treeOf({ name: '', kind: 'dir', location: dir ?? '', commit_id: null });
+  const tree = await deps.sources.treeOf(
+    { name: '', kind: 'dir', location: dir ?? '', commit_id: null, dir_kept: dirKept },
+    RUN_WORDS,
+  );
   if (tree === null)
     throw new Failure('conflict', 'The directory is gone, or is one that no run may take its files from.');
   return { tree, plugins: false, vendored: null };

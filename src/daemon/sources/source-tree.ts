@@ -1,10 +1,12 @@
 import { Failure } from '../../domain/failure.ts';
+import type { Tree } from '../../domain/sources/directory.ts';
 import type { Keyring } from '../../lib/seal.ts';
 import type { SourceFetcher } from '../../operations/core/services.ts';
 import { checkTag } from '../../store/engine/tags/tags.ts';
 import type { SourceRow } from '../../store/schema/schema.ts';
-import { getSource } from '../../store/sources/sources.ts';
+import { getSource, keepSourceDirectory } from '../../store/sources/sources.ts';
 import type { Store } from '../../store/store.ts';
+import { knownTree } from './known-tree.ts';
 
 interface TreeDeps {
   readonly store: Store;
@@ -14,16 +16,25 @@ interface TreeDeps {
 
 /**
  * The files of a source, for a run to copy; they are fetched where another machine did so before. Throws not_found,
- * unavailable where they cannot be had, and forbidden for a row that somebody changed in the database.
+ * conflict for another directory than the one that was named, unavailable where they cannot be had, and forbidden for a
+ * row that was changed in the database.
  */
 export async function sourceTree(
   { store, keyring, sources }: TreeDeps,
   name: string,
   signal: AbortSignal,
-): Promise<{ readonly tree: string; readonly source: SourceRow }> {
-  const source = await getSource(store.db, name);
-  await checkTag({ ring: await keyring(), adoption: store.adoption }, 'sources', source);
-  const here = await sources.treeOf(source);
+): Promise<{ readonly tree: Tree; readonly source: SourceRow }> {
+  const { row: source, tree: here } = await knownTree(store, {
+    row: async () => {
+      const row = await getSource(store.db, name);
+      await checkTag({ ring: await keyring(), adoption: store.adoption }, 'sources', row);
+      return row;
+    },
+    tree: (row) => sources.treeOf(row),
+    keep: keepSourceDirectory,
+    operation: 'source.keep',
+    target: name,
+  });
   if (here !== null) return { tree: here, source };
   // Another machine fetched it: the run uses the commit that was recorded then.
   if (source.commit_id !== null) await sources.fetch({ ...source, ref: source.commit_id }, signal);

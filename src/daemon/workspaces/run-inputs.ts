@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
+import { type Tree, workspaceWords } from '../../domain/sources/directory.ts';
 import { hasMoved } from '../../domain/workspaces/plan.ts';
 import type { SavedPlan, WorkspaceMaterials, WorkspaceSpec } from '../../domain/workspaces/workspace.ts';
 import { readInputs } from '../../domain/workspaces/inputs.ts';
@@ -13,8 +14,9 @@ import { openSealed, planLabel, stateLabel } from '../../store/secrets/seal.ts';
 import { readKnownSecrets, readSecrets, secretVersions } from '../../store/secrets/secrets.ts';
 import { findAside, newestState } from '../../store/workspaces/states.ts';
 import type { Store } from '../../store/store.ts';
-import { getWorkspace, recordSecrets } from '../../store/workspaces/workspaces.ts';
+import { getWorkspace, keepWorkspaceDirectory, recordSecrets } from '../../store/workspaces/workspaces.ts';
 import type { RunDeps } from '../jobs/run-support.ts';
+import { knownTree } from '../sources/known-tree.ts';
 import { sourceTree } from '../sources/source-tree.ts';
 
 /** The inputs of a workspace run, and the keys for its results. */
@@ -40,8 +42,7 @@ export async function gatherInputs(
   signal: AbortSignal,
 ): Promise<RunInputs> {
   const { db } = deps.store;
-  const [ring, workspace] = await Promise.all([deps.keyring(), getWorkspace(db, job.workspace ?? '')]);
-  await checkTag({ ring, adoption: deps.store.adoption }, 'workspaces', workspace);
+  const [ring, workspace] = await Promise.all([deps.keyring(), checkedWorkspace(deps, job.workspace ?? '')]);
   const artifact = spec.plan === null ? null : await readUnaltered(deps.store, job.id, spec.plan);
   const inputs = readInputs(workspace.inputs);
   // A plan has the values of the workspace already; the secrets that it was made with are listed with it.
@@ -74,12 +75,19 @@ export async function gatherInputs(
   return { secrets, secretsUsed, hidden, materials, ring };
 }
 
+/** Throws not_found, and forbidden for a row that was changed in the database. */
+async function checkedWorkspace({ store, keyring }: RunDeps, name: string): Promise<WorkspaceRow> {
+  const workspace = await getWorkspace(store.db, name);
+  await checkTag({ ring: await keyring(), adoption: store.adoption }, 'workspaces', workspace);
+  return workspace;
+}
+
 async function treeOf(
   deps: RunDeps,
   workspace: WorkspaceRow,
   signal: AbortSignal,
 ): Promise<Pick<WorkspaceMaterials, 'tree' | 'root' | 'mirror'>> {
-  if (workspace.source === null) return { tree: await directoryOf(deps.sources, workspace), root: '', mirror: null };
+  if (workspace.source === null) return { tree: await directoryOf(deps, workspace.name), root: '', mirror: null };
   const { tree, source } = await sourceTree(deps, workspace.source, signal);
   const vendored = await deps.vendored.find(source);
   const hasProviders = vendored !== null && vendored.manifest.providers > 0;
@@ -87,8 +95,17 @@ async function treeOf(
 }
 
 /** The path may be another directory since the workspace was added: the service's own is never copied into a run. */
-async function directoryOf(sources: RunDeps['sources'], { name, path }: WorkspaceRow): Promise<string> {
-  const tree = await sources.treeOf({ name, kind: 'dir', location: path, commit_id: null });
+async function directoryOf(deps: RunDeps, name: string): Promise<Tree> {
+  const { sources, store } = deps;
+  const words = workspaceWords(name);
+  const { tree } = await knownTree(store, {
+    row: () => checkedWorkspace(deps, name),
+    tree: ({ path: location, dir_kept }) =>
+      sources.treeOf({ name, kind: 'dir', location, commit_id: null, dir_kept }, words),
+    keep: keepWorkspaceDirectory,
+    operation: 'workspace.keep',
+    target: name,
+  });
   if (tree === null)
     throw new Failure(
       'conflict',

@@ -6,6 +6,8 @@ export interface PlaybookSpec {
   readonly source: string | null;
   /** A directory of the machine, for a run without a source. */
   readonly dir: string | null;
+  /** What it was when the run was asked for: as the column of a source. Left out without one, and by earlier builds. */
+  readonly dirKept?: string | null;
   readonly inventory: string;
   readonly limit: string | null;
   /** The limit is a value of an event. */

@@ -1,3 +1,4 @@
+import type { Tree } from '../sources/directory.ts';
 import type { ReadPlan, Verdict } from './plan.ts';
 import type { WorkspaceInputs } from './inputs.ts';
 import type { Policy } from './policy.ts';
@@ -38,7 +39,7 @@ export function workspaceKey(name: string): string {
 /** What a run starts with; the daemon gathers it, because a runner knows no store. Plain text in memory only. */
 export interface WorkspaceMaterials {
   /** The directory to take the private copy from, and the root below it (empty: the directory itself). */
-  readonly tree: string;
+  readonly tree: Tree;
   readonly root: string;
   /** Whether the tree is a source's: one that declares lifecycle hooks is refused. */
   readonly fromSource: boolean;

@@ -4,6 +4,7 @@ import type { CheckKind, CheckOptions } from '../../domain/checks/check.ts';
 import type { ThisMachine } from '../../domain/new-program.ts';
 import type { ProgramFiles } from '../../domain/program.ts';
 import type { HostKey } from '../../domain/inventories/host-key.ts';
+import type { DirectoryWords, Tree } from '../../domain/sources/directory.ts';
 import type { FetchedTree } from '../../domain/sources/source.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Keyring, SealKeeper } from '../../lib/seal.ts';
@@ -119,25 +120,31 @@ export interface HostKeyScanner {
   scan(target: { readonly address: string; readonly port: number }): Promise<readonly HostKey[]>;
 }
 
+type FetchableSource = Pick<SourceRow, 'name' | 'kind' | 'location' | 'ref' | 'dir_kept'>;
+type StoredSource = Pick<SourceRow, 'name' | 'kind' | 'location' | 'commit_id' | 'dir_kept'>;
+
 /** Brings the files of sources into the data directory, from where each run takes its private copy. */
 export interface SourceFetcher {
   /**
-   * Throws Failure with the tool's own words, cleaned. A directory is only looked at: it must exist, and neither lie in
-   * the data directory nor hold it. `signal` ends a fetch that has no waiting caller.
+   * Throws Failure with the tool's own words, cleaned. A directory is only looked at: it must exist, have no link in
+   * its path, and neither lie in the data directory nor hold it. `signal` ends a fetch that has no waiting caller.
    */
-  fetch(source: Pick<SourceRow, 'name' | 'kind' | 'location' | 'ref'>, signal?: AbortSignal): Promise<FetchedTree>;
-  /** Where the files of a fetched source are; null when this machine does not have that commit. */
-  treeOf(source: Pick<SourceRow, 'name' | 'kind' | 'location' | 'commit_id'>): Promise<string | null>;
+  fetch(source: FetchableSource, signal?: AbortSignal): Promise<FetchedTree>;
+  /**
+   * Where the files of a fetched source are; null when this machine does not have that commit or directory. `words` say
+   * whose directory it is, without them a source's. Throws conflict for another directory than the one that was named.
+   */
+  treeOf(source: StoredSource, words?: DirectoryWords): Promise<Tree | null>;
   remove(name: string): Promise<void>;
   /**
    * The lifecycle hooks file at the root of a tree, as it is spelt there; null without one. Rejects for what is no
    * folder.
    */
-  hooksFile(tree: string): Promise<string | null>;
+  hooksFile(tree: Tree): Promise<string | null>;
   /** Whether there is a file at that path in a tree, and no link of it leads out. */
-  hasFile(tree: string, path: string): Promise<boolean>;
+  hasFile(tree: Tree, path: string): Promise<boolean>;
   /** The digest of the files of a tree, as a plan keeps it. Rejects, with the reason, where a run could not copy it. */
-  digestOf(tree: string, signal?: AbortSignal): Promise<string>;
+  digestOf(tree: Tree, signal?: AbortSignal): Promise<string>;
   /** The names of the hooks that it declares. */
-  hookNames(tree: string, file: string): Promise<readonly string[]>;
+  hookNames(tree: Tree, file: string): Promise<readonly string[]>;
 }

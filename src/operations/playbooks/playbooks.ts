@@ -1,9 +1,9 @@
-import { resolve } from 'node:path';
 import * as z from 'zod';
 import { OPERATORS } from '../../domain/access/scope.ts';
 import { reachOf } from '../../domain/actions/reach.ts';
 import { Failure } from '../../domain/failure.ts';
 import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
+import { RUN_WORDS } from '../../domain/sources/directory.ts';
 import type { PlaybookSpec } from '../../domain/playbooks/playbook.ts';
 import { queuePlaybook } from '../../jobs/playbooks/queue.ts';
 import { getSource } from '../../store/sources/sources.ts';
@@ -12,6 +12,7 @@ import { MACHINE_ONLY, REACH_FIELDS, reachDetail, reachIn, requireWritable } fro
 import { type Context, writeOperation } from '../core/operation.ts';
 import { askerOf, writtenJob } from '../jobs/queued.ts';
 import { runSecretsField } from '../secrets/run-secrets.ts';
+import { realDirectory } from '../sources/real-directory.ts';
 import { refuseHooks } from '../sources/refuse-hooks.ts';
 import { playbookField, RUN_FIELDS } from './fields.ts';
 import { withVarsText } from './vars-text.ts';
@@ -52,7 +53,7 @@ const input = z.strictObject({
 type Input = z.output<typeof input>;
 
 /** Where the playbook is, checked before the write. Throws invalid_argument, not_found and not_implemented. */
-async function placeOf(context: Context, given: Input): Promise<Pick<PlaybookSpec, 'source' | 'dir'>> {
+async function placeOf(context: Context, given: Input): Promise<Pick<PlaybookSpec, 'source' | 'dir' | 'dirKept'>> {
   const { playbook, source, dir } = given;
   const { services, store } = context;
   if (source === undefined && dir === undefined) {
@@ -70,12 +71,12 @@ async function placeOf(context: Context, given: Input): Promise<Pick<PlaybookSpe
       throw new Failure('invalid_argument', `playbook: there is no file ${JSON.stringify(playbook)} in ${source}.`);
     return { source, dir: null };
   }
-  // Absolute by where the command line runs: the daemon has another working directory.
-  const path = resolve(dir ?? '');
-  await services.sources.fetch({ name: '', kind: 'dir', location: path, ref: null });
-  if (!(await services.sources.hasFile(path, playbook)))
+  const directory = { name: '', kind: 'dir', location: await realDirectory(dir ?? ''), ref: null } as const;
+  const { dirKept } = await services.sources.fetch({ ...directory, dir_kept: null });
+  const tree = await services.sources.treeOf({ ...directory, commit_id: null, dir_kept: dirKept }, RUN_WORDS);
+  if (tree === null || !(await services.sources.hasFile(tree, playbook)))
     throw new Failure('invalid_argument', `playbook: there is no file ${JSON.stringify(playbook)} in the directory.`);
-  return { source: null, dir: path };
+  return { source: null, dir: directory.location, dirKept };
 }
 
 const run = writeOperation({
@@ -96,7 +97,7 @@ const run = writeOperation({
   mcp: { none: 'A playbook is started by a person or a rule, never by an agent.' },
   input,
   answers: ['job.enqueued'],
-  failures: ['not_found', 'not_implemented'],
+  failures: ['not_found', 'conflict', 'not_implemented'],
   async prepare(context, given) {
     const reach = reachIn(given);
     requireWritable(context.services, reach);

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import * as z from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
@@ -20,6 +19,7 @@ import * as field from '../core/fields.ts';
 import { localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, replyNone, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
+import { realDirectory } from './real-directory.ts';
 
 const LOCAL_ONLY = localOnly('Sources are configured on the machine only, because a source decides what runs.');
 /** What file systems take as one path. */
@@ -94,10 +94,10 @@ const add = writeOperation({
   answers: ['source.get'],
   failures: ['conflict', 'duplicate', 'unavailable'],
   async prepare({ store, services }, { name, dir, git, ref, replace }): Promise<Added> {
-    const source = placeOf(dir, git, ref);
+    const source = await placeOf(dir, git, ref);
     // A fetch takes its time: a name that is taken is refused before it.
     if (!replace && (await findSource(store.db, name)) !== undefined) throw sourceExists(name);
-    return { source: { name, ...source }, fetched: await services.sources.fetch({ name, ...source }) };
+    return { source: { name, ...source }, fetched: await services.sources.fetch({ name, ...source, dir_kept: null }) };
   },
   async run({ tx }, { plugins, replace }, { source, fetched }) {
     const row = {
@@ -106,6 +106,7 @@ const add = writeOperation({
       synced_at: tx.now,
       created_at: tx.now,
       plugins: plugins ? (1 as const) : (0 as const),
+      dir_kept: fetched.dirKept,
     };
     if (!replace || !(await replaceSource(tx, row))) await insertSource(tx, row);
     return written(reply('source.get', sourceView(row)), row.name, {
@@ -117,23 +118,23 @@ const add = writeOperation({
 });
 
 /** Throws invalid_argument. */
-export function placeOf(
+export async function placeOf(
   dir: string | undefined,
   git: string | undefined,
   ref: string | undefined,
-): Pick<SourceRow, 'kind' | 'location' | 'ref'> {
+): Promise<Pick<SourceRow, 'kind' | 'location' | 'ref'>> {
   if ((dir === undefined) === (git === undefined))
     throw new Failure('invalid_argument', 'dir, git: expected one of the two.');
   if (git !== undefined) return { kind: 'git', location: git, ref: ref ?? null };
   if (ref !== undefined)
     throw new Failure('invalid_argument', 'ref: not allowed with dir; only git sources have a ref.');
   // Only the command line takes it, and that runs where its user is.
-  return { kind: 'dir', location: resolve(dir ?? ''), ref: null };
+  return { kind: 'dir', location: await realDirectory(dir ?? ''), ref: null };
 }
 
 const sync = writeOperation({
   id: 'source.sync',
-  summary: 'Fetch a source again; a directory is only checked',
+  summary: 'Fetch a source again; a directory is accepted as it is now',
   scopes: OPERATORS,
   ...LOCAL_ONLY,
   cli: { verb: 'source sync', positionals: ['name'], examples: ['svc source sync ops'] },
@@ -146,7 +147,7 @@ const sync = writeOperation({
     return { source, fetched: await services.sources.fetch(source) };
   },
   async run({ tx }, _input, { source, fetched }) {
-    const row = await moveSource(tx, source, fetched.commit);
+    const row = await moveSource(tx, source, fetched);
     return written(reply('source.get', sourceView(row)), row.name, { commit: row.commit_id });
   },
 });
@@ -175,7 +176,7 @@ const hooks = readOperation({
   cli: { verb: 'hooks show', positionals: ['source'], examples: ['svc hooks show ops'] },
   input: z.strictObject({ source: field.name }),
   answers: ['hooks.show'],
-  failures: ['not_found', 'unavailable'],
+  failures: ['not_found', 'conflict', 'unavailable'],
   async run({ store, services }, { source }) {
     const { sources } = services;
     const row = await getSource(store.db, source);

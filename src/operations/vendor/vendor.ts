@@ -25,7 +25,7 @@ const vendor = writeOperation({
     summary: field.summary,
   }),
   answers: ['job.enqueued'],
-  failures: ['not_found', 'not_implemented'],
+  failures: ['not_found', 'conflict', 'not_implemented'],
   prepare: (context, { source }) => refuseHooks(context, source),
   async run({ tx, caller, services }, { source, timeout, summary }) {
     const request = { source, timeoutMs: jobTimeoutMs(timeout) };

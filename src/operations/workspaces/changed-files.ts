@@ -1,4 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
+import { type Tree, workspaceWords } from '../../domain/sources/directory.ts';
 import { staleFrom } from '../../jobs/workspaces/stale.ts';
 import { checkTag } from '../../store/engine/tags/tags.ts';
 import { findSource } from '../../store/sources/sources.ts';
@@ -25,7 +26,7 @@ export async function refuseChangedFiles(context: Context, name: string, planId:
 }
 
 /** In words; null where the files are those of the plan. */
-async function changeOf({ services }: Context, tree: string, digest: string): Promise<string | null> {
+async function changeOf({ services }: Context, tree: Tree, digest: string): Promise<string | null> {
   try {
     return (await services.sources.digestOf(tree)) === digest
       ? null
@@ -35,11 +36,12 @@ async function changeOf({ services }: Context, tree: string, digest: string): Pr
   }
 }
 
-async function treeOf({ store, services }: Context, workspace: WorkspaceRow): Promise<string | null> {
+async function treeOf({ store, services }: Context, workspace: WorkspaceRow): Promise<Tree | null> {
   const on = { ring: await services.keyring(), adoption: store.adoption };
   await checkTag(on, 'workspaces', workspace);
-  const { name, source, path } = workspace;
-  if (source === null) return services.sources.treeOf({ name, kind: 'dir', location: path, commit_id: null });
+  const { name, source, path: location, dir_kept } = workspace;
+  if (source === null)
+    return services.sources.treeOf({ name, kind: 'dir', location, commit_id: null, dir_kept }, workspaceWords(name));
   const row = await findSource(store.db, source);
   if (row === undefined) return null;
   await checkTag(on, 'sources', row);

@@ -1,10 +1,10 @@
-import { resolve } from 'node:path';
 import * as z from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { isSafeSubpath } from '../../domain/sources/subpath.ts';
 import type { NewWorkspace } from '../../store/workspaces/workspaces.ts';
 import * as field from '../core/fields.ts';
 import type { Context } from '../core/operation.ts';
+import { realDirectory } from '../sources/real-directory.ts';
 
 /** Where the root of a workspace is. */
 
@@ -18,7 +18,7 @@ export const PLACE = {
   path: z.string().optional().describe('Folder in the source; default its root'),
 };
 
-type Place = Pick<NewWorkspace, 'source' | 'path'>;
+type Place = Pick<NewWorkspace, 'source' | 'path'> & { readonly dir_kept: string | null };
 
 interface GivenPlace {
   readonly dir?: string | undefined;
@@ -31,10 +31,10 @@ export async function placeOf(context: Context, { dir, source, path }: GivenPlac
   if ((dir === undefined) === (source === undefined)) {
     throw new Failure('invalid_argument', 'dir, source: expected exactly one of the two.');
   }
-  if (source !== undefined) return { source, path: checkedSubpath(path) };
+  if (source !== undefined) return { source, path: checkedSubpath(path), dir_kept: null };
   if (path !== undefined)
     throw new Failure('invalid_argument', 'path: allowed only with source; with dir, name the folder in dir.');
-  return { source: null, path: await checkedDirectory(context, dir ?? '') };
+  return { source: null, ...(await checkedDirectory(context, dir ?? '')) };
 }
 
 /** Empty is the root of the source itself. */
@@ -46,22 +46,21 @@ function checkedSubpath(path = ''): string {
   );
 }
 
-/** Absolute by where the command line runs: the daemon has another working directory. */
-async function checkedDirectory({ services }: Context, dir: string): Promise<string> {
-  const path = resolve(dir);
-  if (Buffer.byteLength(path) > PATH_BYTES_MAX || /\p{Cc}/u.test(path)) {
-    throw new Failure(
-      'invalid_argument',
-      `dir: expected a path of at most ${PATH_BYTES_MAX} bytes without control characters.`,
-    );
-  }
+async function checkedDirectory({ services }: Context, dir: string): Promise<Pick<Place, 'path' | 'dir_kept'>> {
+  const path = await realDirectory(dir);
+  if (Buffer.byteLength(path) > PATH_BYTES_MAX)
+    throw new Failure('invalid_argument', `dir: expected a path of at most ${PATH_BYTES_MAX} bytes.`);
   // A run copies what is there, as it does of a source: it must exist, and nothing of the service may be among it.
-  await services.sources.fetch({ name: '', kind: 'dir', location: path, ref: null });
-  return path;
+  const fetched = await services.sources.fetch({ name: '', kind: 'dir', location: path, ref: null, dir_kept: null });
+  return { path, dir_kept: fetched.dirKept };
 }
 
 /** A path alone moves within the source that the workspace has. */
-export async function newPlace(context: Context, given: GivenPlace, now: Place): Promise<Partial<Place>> {
+export async function newPlace(
+  context: Context,
+  given: GivenPlace,
+  now: Pick<Place, 'source'>,
+): Promise<Partial<Place>> {
   const { dir, source, path } = given;
   if (dir === undefined && source === undefined && path === undefined) return {};
   if (dir !== undefined || source !== undefined) return placeOf(context, given);

@@ -73,7 +73,7 @@ const plan = writeOperation({
     detailed_exitcode: z.boolean().default(false).describe('Exit with code 2 if the plan has changes'),
   }),
   answers: ['job.enqueued'],
-  failures: ['not_found', 'not_implemented'],
+  failures: ['not_found', 'conflict', 'not_implemented'],
   prepare: refuseHooksOf,
   run: (context, input) => queue(context, 'plan', input, null),
 });
@@ -137,7 +137,7 @@ const drift = writeOperation({
   mcp: { none: 'workspace_drift shows the result of the last check; workspace_plan makes a new plan.' },
   input: z.strictObject(RUN),
   answers: ['job.enqueued'],
-  failures: ['not_found', 'not_implemented'],
+  failures: ['not_found', 'conflict', 'not_implemented'],
   prepare: refuseHooksOf,
   run: (context, input) => queue(context, 'drift', input, null),
 });

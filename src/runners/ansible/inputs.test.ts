@@ -8,7 +8,7 @@ import { placeInputs, type PlaybookMaterials } from './inputs.ts';
 
 const SECRET = 'hunter2-hunter2';
 const MATERIALS: PlaybookMaterials = {
-  tree: '/srv/ops',
+  tree: { path: '/srv/ops', named: null },
   plugins: false,
   vendored: null,
   inventory: { file: 'inventory.json', text: '{}\n' },

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { SSH_SILENCE } from '../../domain/inventories/connection.ts';
 import type { PlaybookSpec } from '../../domain/playbooks/playbook.ts';
+import type { Tree } from '../../domain/sources/directory.ts';
 import type { Json } from '../../domain/yaml/json.ts';
 import { REPORT_FD } from '../launch/steps.ts';
 import type { Vendored } from '../checkout/vendored/vendored-files.ts';
@@ -21,7 +22,7 @@ export interface VaultSecret {
 /** What a run works on. */
 export interface PlaybookMaterials {
   /** The source, or the directory. */
-  readonly tree: string;
+  readonly tree: Tree;
   /** Whether the operator allowed the plugins of the tree. */
   readonly plugins: boolean;
   /** What was fetched for the source; null without it. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Tree } from '../../domain/sources/directory.ts';
 import { PLUGIN_FOLDERS } from '../checkout/plugin-folders.ts';
 import { copyIntoRun, TREE } from '../checkout/run-tree.ts';
 import { resolveRunFile } from '../run-files/run-files.ts';
@@ -27,7 +28,7 @@ export async function makeTree(
 }
 
 interface TreeOrder {
-  readonly tree: string;
+  readonly tree: Tree;
   readonly fromSource: boolean;
   /** Whether the operator allowed the plugins of the tree. */
   readonly plugins: boolean;

@@ -3,7 +3,10 @@ import { createHash, hash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { Failure } from '../../domain/failure.ts';
+import type { Tree } from '../../domain/sources/directory.ts';
 import { errorCode } from '../../lib/error-code.ts';
+import { type CopySource, openSource, type Place, statsNow } from './copy-source.ts';
 import { type CopyTarget, OwnTarget } from './copy-target.ts';
 import { linksOf, type TreeEntry } from './link.ts';
 import { inParallel } from '../../lib/flow/parallel.ts';
@@ -12,11 +15,7 @@ import { shownPath } from './tree-names.ts';
 // Calls that may wait for ever, on a network that is gone, are made in another thread: opening, and listing a folder,
 // which may have millions of names. The other calls are synchronous: ten files of 2 KiB in two folders took 2.0 to 2.5
 // ms, with a promise for each call 4.3 ms, and with synchronous calls only 0.9 to 1.2 ms.
-const open = promisify(fs.open);
-const stat = promisify(fs.stat);
 const readdir = promisify(fs.readdir);
-const readlink = promisify(fs.readlink);
-const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = fs.constants;
 
 export interface CopyLimits {
   /** Files, folders and links. */
@@ -60,6 +59,7 @@ const FD_PATHS = process.platform === 'linux' ? '/proc/self/fd' : null;
 
 /** What the walk gathers. */
 interface Copy {
+  readonly source: CopySource;
   readonly to: CopyTarget;
   readonly limits: CopyLimits;
   readonly signal: AbortSignal | undefined;
@@ -71,31 +71,27 @@ interface Copy {
   bytes: number;
 }
 
-/** One entry: `at` is how it is reached, `path` where it is below the root. */
-interface Place {
-  readonly at: string;
-  readonly path: string;
-}
-
 /**
  * Copies the regular files and folders of a tree, and the links that lead inside it, to the empty folder `to`; a text
  * is the path of a folder of this process. Only the owner of `to` may read the copy. Rejects with an Error whose
  * message names the entry: for a link that leads out or nowhere, another kind of file, an entry that cannot be read, a
- * tree that is replaced in the mean time, and beyond a limit. Rejects with the reason of an aborted `signal`. `to` then
- * holds a part. Entries with a name of `without` are not copied.
+ * tree that is replaced in the mean time, and beyond a limit. Rejects with a Failure for another directory than the one
+ * that was named, and with the reason of an aborted `signal`. `to` then holds a part. Entries with a name of `without`
+ * are not copied.
  */
 export async function copyTree(
-  from: string,
+  from: string | Tree,
   to: string | CopyTarget,
   limits: CopyLimits = COPY_LIMITS,
   signal?: AbortSignal,
   without: ReadonlySet<string> = new Set(),
 ): Promise<CopiedTree> {
   const target = typeof to === 'string' ? new OwnTarget(to) : to;
+  await using source = await reading('', '', () => openSource(from));
   const leftOut: string[] = [];
-  const copy: Copy = { to: target, limits, signal, without, leftOut, entries: new Map(), seen: 0, bytes: 0 };
-  const before = await reading('', () => stat(from));
-  await copyFolder(copy, { at: from, path: '' }, 0);
+  const copy: Copy = { source, to: target, limits, signal, without, leftOut, entries: new Map(), seen: 0, bytes: 0 };
+  const before = await read(copy, '', () => source.stats());
+  await copyFolder(copy, source.at, '', await read(copy, '', () => source.openRoot()), 0);
   await refuseReplaced(from, before);
   await makeLinks(copy);
   const files = [...copy.entries.values()].filter(({ kind }) => kind === 'file').length;
@@ -106,26 +102,24 @@ export async function copyTree(
  * A tree is renamed before its files are removed, and a new tree takes the place of an old one. A copy that began in
  * the old one may lack files, and terraform destroys the resources of a missing file.
  */
-async function refuseReplaced(from: string, before: fs.Stats): Promise<void> {
-  const after = await stat(from).catch(() => null);
+async function refuseReplaced(from: string | Tree, before: fs.Stats): Promise<void> {
+  const after = await statsNow(from).catch(() => null);
   if (after?.dev !== before.dev || after.ino !== before.ino)
     throw new Error('The folder was replaced while it was copied.');
 }
 
-async function copyFolder(copy: Copy, { at, path }: Place, depth: number): Promise<void> {
-  if (depth > copy.limits.depth) throw new Error(`${shown(path)} lies deeper than ${copy.limits.depth} folders.`);
-  // The root may be a link: the operator named it.
-  const folder = await reading(path, () => open(at, O_RDONLY | O_DIRECTORY | (path === '' ? 0 : O_NOFOLLOW)));
+/** Closes `folder`, which is reached at `at`, and lies at `path` below the root. */
+async function copyFolder(copy: Copy, at: string, path: string, folder: number, depth: number): Promise<void> {
   try {
     const here = FD_PATHS === null ? at : `${FD_PATHS}/${folder}`;
-    const found = await reading(path, () => readdir(here, { withFileTypes: true, encoding: 'buffer' }));
+    const found = await read(copy, path, () => readdir(here, { withFileTypes: true, encoding: 'buffer' }));
     const files: Place[] = [];
     const folders: Place[] = [];
     for (const entry of found) {
       if (!isUtf8(entry.name)) throw new Error(`${shown(path)} contains a name that is not UTF-8.`);
       const name = entry.name.toString('utf8');
       if (LEFT_OUT.has(name)) continue;
-      const place = { at: `${here}/${name}`, path: path === '' ? name : `${path}/${name}` };
+      const place = { at: `${here}/${name}`, folder, name, path: path === '' ? name : `${path}/${name}` };
       copy.signal?.throwIfAborted();
       copy.seen += 1;
       if (copy.without.has(name)) {
@@ -135,34 +129,44 @@ async function copyFolder(copy: Copy, { at, path }: Place, depth: number): Promi
       if (copy.seen > copy.limits.files) throw new Error(`There are more than ${copy.limits.files} files in it.`);
       if (entry.isFile()) files.push(place);
       else if (entry.isDirectory()) folders.push(place);
-      else if (entry.isSymbolicLink()) await noteLink(copy, place, name);
+      else if (entry.isSymbolicLink()) await noteLink(copy, place);
       else throw wrongKind(place.path);
     }
     await copyFiles(copy, files);
     if (folders.length > 0) await copy.to.makeFolders(folders.map((inner) => inner.path));
-    for (const inner of folders) {
-      copy.entries.set(inner.path, { kind: 'folder' });
-      await copyFolder(copy, inner, depth + 1);
-    }
+    for (const inner of folders) await copyInner(copy, inner, depth + 1);
   } finally {
     fs.closeSync(folder);
   }
 }
 
+async function copyInner(copy: Copy, inner: Place, depth: number): Promise<void> {
+  copy.entries.set(inner.path, { kind: 'folder' });
+  if (depth > copy.limits.depth) throw new Error(`${shown(inner.path)} lies deeper than ${copy.limits.depth} folders.`);
+  const folder = await read(copy, inner.path, () => copy.source.openFolder(inner));
+  await copyFolder(copy, inner.at, inner.path, folder, depth);
+}
+
 async function copyFiles(copy: Copy, files: readonly Place[]): Promise<void> {
-  const { to } = copy;
-  for (let at = 0; at < files.length; at += to.filesAtOnce) {
-    const some = files.slice(at, at + to.filesAtOnce);
+  const { source, to } = copy;
+  const step = Math.min(source.filesAtOnce, to.filesAtOnce);
+  for (let at = 0; at < files.length; at += step) {
+    const some = files.slice(at, at + step);
     await to.begin(some.map((file) => file.path));
-    await inParallel(some, PARALLEL, (file) => copyFile(copy, file));
+    await source.begin(some);
+    try {
+      await inParallel(some, PARALLEL, (file) => copyFile(copy, file));
+    } finally {
+      await source.end();
+    }
     await to.end();
   }
 }
 
-async function copyFile(copy: Copy, { at, path }: Place): Promise<void> {
+async function copyFile(copy: Copy, place: Place): Promise<void> {
+  const { path } = place;
   copy.signal?.throwIfAborted();
-  // Not blocking: a pipe that took the place of the file would else hold this thread for ever.
-  const source = await reading(path, () => open(at, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+  const source = await read(copy, path, () => copy.source.openFile(place));
   try {
     const stats = fs.fstatSync(source);
     if (!stats.isFile()) throw wrongKind(path);
@@ -186,7 +190,7 @@ async function pour(copy: Copy, path: string, source: number, target: number, bl
   const digest = createHash('sha256');
   for (;;) {
     copy.signal?.throwIfAborted();
-    const count = await reading(path, () => fs.readSync(source, block, 0, block.length, null));
+    const count = await read(copy, path, () => fs.readSync(source, block, 0, block.length, null));
     if (count === 0) return digest.digest('hex');
     copy.bytes += count;
     if (copy.bytes > copy.limits.bytes) throw new Error(`There are more than ${copy.limits.bytes} bytes in it.`);
@@ -197,10 +201,11 @@ async function pour(copy: Copy, path: string, source: number, target: number, bl
   }
 }
 
-async function noteLink(copy: Copy, { at, path }: Place, name: string): Promise<void> {
+async function noteLink(copy: Copy, place: Place): Promise<void> {
+  const { name, path } = place;
   // Terraform would write through it, and the service would not find the state.
   if (STATES.has(name)) throw new Error(`${shown(path)} is a symbolic link; a state must be a file.`);
-  const target = await reading(path, () => readlink(at, 'buffer'));
+  const target = await read(copy, path, () => copy.source.linkText(place));
   if (!isUtf8(target)) throw new Error(`${shown(path)} is a symbolic link whose target is not UTF-8.`);
   copy.entries.set(path, { kind: 'link', target: target.toString('utf8') });
 }
@@ -228,12 +233,18 @@ function digestOf(entries: ReadonlyMap<string, TreeEntry>): string {
   return hash('sha256', lines.toSorted().join('\n'));
 }
 
+function read<T>({ source }: Copy, path: string, work: () => T | Promise<T>): Promise<T> {
+  return reading(path, source.rights, work);
+}
+
 /** Replaces the system's message, which has an internal path, by one that names the entry. */
-async function reading<T>(path: string, work: () => T | Promise<T>): Promise<T> {
+async function reading<T>(path: string, rights: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw new Error(`${shown(path)} cannot be read (${errorCode(error) ?? 'unknown error'}).`, { cause: error });
+    if (error instanceof Failure) throw error;
+    const code = errorCode(error) ?? 'unknown error';
+    throw new Error(`${shown(path)} cannot be read${rights} (${code}).`, { cause: error });
   }
 }
 

@@ -3,8 +3,11 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import type { Tree } from '../../domain/sources/directory.ts';
 import { copyTree } from './copy-tree.ts';
 import { findHooksFile, readHookNames } from './hooks-file.ts';
+
+const at = (path: string): Tree => ({ path, named: null });
 
 describe('The file of hooks of a source', () => {
   let tree: string;
@@ -16,7 +19,7 @@ describe('The file of hooks of a source', () => {
 
   describe('the lifecycle hooks file of a source', () => {
     it('T25: is found in both spellings and in any letter case', async () => {
-      assert.equal(await findHooksFile(tree), null);
+      assert.equal(await findHooksFile(at(tree)), null);
       for (const name of [
         'gatehouse.hooks.yaml',
         'gatehouse.hooks.yml',
@@ -26,7 +29,7 @@ describe('The file of hooks of a source', () => {
         'gatehouse.hooks.y\u200daml',
       ]) {
         writeFileSync(join(tree, name), '');
-        assert.equal(await findHooksFile(tree), name);
+        assert.equal(await findHooksFile(at(tree)), name);
         rmSync(join(tree, name));
       }
     });
@@ -41,17 +44,17 @@ describe('The file of hooks of a source', () => {
         () => mkdirSync(path),
       ]) {
         make();
-        assert.equal(await findHooksFile(tree), 'gatehouse.hooks.yaml');
+        assert.equal(await findHooksFile(at(tree)), 'gatehouse.hooks.yaml');
         rmSync(path, { recursive: true });
       }
     });
 
     it('T25: is found in the very copy that runs, when it was added after the first look', async () => {
-      assert.equal(await findHooksFile(tree), null);
+      assert.equal(await findHooksFile(at(tree)), null);
       writeFileSync(join(tree, 'gatehouse.hooks.yml'), 'before_apply: touch x\n');
       const copy = mkdtempSync(join(tmpdir(), 'gatehouse-hooks-copy-'));
       await copyTree(tree, copy);
-      assert.equal(await findHooksFile(copy), 'gatehouse.hooks.yml');
+      assert.equal(await findHooksFile(at(copy)), 'gatehouse.hooks.yml');
       rmSync(copy, { recursive: true });
     });
 
@@ -64,14 +67,14 @@ describe('The file of hooks of a source', () => {
         'xgatehouse.hooks.yaml',
       ])
         writeFileSync(join(tree, name), '');
-      assert.equal(await findHooksFile(tree), null);
-      await assert.rejects(findHooksFile(join(tree, 'nothing')));
+      assert.equal(await findHooksFile(at(tree)), null);
+      await assert.rejects(findHooksFile(at(join(tree, 'nothing'))));
     });
   });
 
   function names(text: string): Promise<readonly string[]> {
     writeFileSync(join(tree, 'h'), text);
-    return readHookNames(tree, 'h');
+    return readHookNames(at(tree), 'h');
   }
 
   describe('the names of hooks', () => {
@@ -90,7 +93,7 @@ describe('The file of hooks of a source', () => {
       assert.deepEqual(await names('\u0000\u0001'), []);
       symlinkSync('h', join(tree, 'l'));
       mkdirSync(join(tree, 'd'));
-      for (const file of ['l', 'd', 'nothing']) assert.deepEqual(await readHookNames(tree, file), []);
+      for (const file of ['l', 'd', 'nothing']) assert.deepEqual(await readHookNames(at(tree), file), []);
     });
 
     it('are not more than can be shown, and hold nothing that cannot be seen', async () => {

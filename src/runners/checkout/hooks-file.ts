@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
-import { open, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { listRunFolder } from '../run-files/run-files.ts';
+import type { Tree } from '../../domain/sources/directory.ts';
+import type { Folder } from '../run-files/folder.ts';
+import { listRunFolder, namesIn } from '../run-files/run-files.ts';
+import { openTree } from './open-tree.ts';
 import { folded } from './tree-names.ts';
 
 /** What a source calls the file of its lifecycle hooks. */
@@ -17,8 +18,9 @@ const KEY =
  * counts, in any letter case, also a link and what was one: a source that declares hooks is refused, and who hides them
  * is too. Rejects when the tree can't be read. To be asked of the very files that will run.
  */
-export async function findHooksFile(tree: string): Promise<string | null> {
-  return hooksFileAmong(await readdir(tree));
+export async function findHooksFile(tree: Tree): Promise<string | null> {
+  await using folder = await openTree(tree);
+  return hooksFileAmong(await namesIn(folder));
 }
 
 function hooksFileAmong(names: readonly string[]): string | null {
@@ -38,8 +40,9 @@ export async function refuseHooks(runDir: string, tree: string): Promise<void> {
  * The names of the hooks in that file: its keys at the beginning of a line. None where it is no plain file. Nothing
  * here runs them, so a line is looked at as text and the rest of YAML is left alone.
  */
-export async function readHookNames(tree: string, file: string): Promise<readonly string[]> {
-  const text = await readStart(join(tree, file));
+export async function readHookNames(tree: Tree, file: string): Promise<readonly string[]> {
+  await using folder = await openTree(tree);
+  const text = await readStart(folder, file);
   const names = text.split(/\r?\n/).flatMap((line) => {
     const groups = KEY.exec(line)?.groups;
     const name = groups?.['double'] ?? groups?.['single'] ?? groups?.['plain'];
@@ -48,14 +51,13 @@ export async function readHookNames(tree: string, file: string): Promise<readonl
   return [...new Set(names)].slice(0, SHOWN_MAX);
 }
 
-async function readStart(path: string): Promise<string> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => null);
+async function readStart(folder: Folder, name: string): Promise<string> {
+  const file = await folder.file(name, constants.O_RDONLY).catch(() => null);
   if (file === null) return '';
   try {
-    if (!(await file.stat()).isFile()) return '';
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(READ_BYTES_MAX), 0, READ_BYTES_MAX, 0);
-    return buffer.toString('utf8', 0, bytesRead);
+    if (!(await file.stats()).isFile()) return '';
+    return (await file.read(READ_BYTES_MAX)).toString('utf8');
   } finally {
-    await file.close();
+    await file[Symbol.asyncDispose]();
   }
 }

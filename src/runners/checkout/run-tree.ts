@@ -1,3 +1,4 @@
+import type { Tree } from '../../domain/sources/directory.ts';
 import { makeRunFolder } from '../run-files/run-files.ts';
 import { openCopyTarget } from './copy-target.ts';
 import { type CopiedTree, COPY_LIMITS, copyTree } from './copy-tree.ts';
@@ -7,7 +8,7 @@ import { refuseHooks } from './hooks-file.ts';
 export const TREE = 'tree';
 
 interface TreeOrder {
-  readonly tree: string;
+  readonly tree: Tree;
   readonly fromSource: boolean;
   /** Names of entries that are not copied. */
   readonly without?: ReadonlySet<string>;

@@ -68,7 +68,12 @@ export class AccountFolder implements Folder {
     }
   }
 
-  linkText(name: Name): Promise<string> {
+  async linkText(name: Name): Promise<string> {
+    return (await this.linkBytes(name)).toString('utf8');
+  }
+
+  /** The text of a link, which need not be UTF-8. */
+  linkBytes(name: Name): Promise<Buffer> {
     checkName(name);
     let text: Buffer = Buffer.alloc(0);
     return asAccount(
@@ -80,7 +85,7 @@ export class AccountFolder implements Folder {
       },
       ([length = 0]) => {
         if (length < 0) throw callError(length, 'reading a link');
-        return text.toString('utf8', 0, length);
+        return Buffer.from(text.subarray(0, length));
       },
     );
   }
@@ -115,7 +120,7 @@ export class AccountFolder implements Folder {
   }
 
   async *entries(): AsyncGenerator<Entry> {
-    const fd = await this.#open('.', O_RDONLY | O_DIRECTORY);
+    const fd = await this.openToList();
     try {
       for (;;) {
         const found = await this.#list(fd);
@@ -125,6 +130,24 @@ export class AccountFolder implements Folder {
     } finally {
       await close(fd);
     }
+  }
+
+  /** The folder itself, open for reading its entries. The caller closes it. */
+  openToList(): Promise<number> {
+    return this.#open('.', O_RDONLY | O_DIRECTORY);
+  }
+
+  /** Opens entries. Each result is a descriptor, which the caller closes, or an error below zero. */
+  openAll(names: readonly Name[], flags: number): Promise<readonly number[]> {
+    names.forEach(checkName);
+    return this.#all((calls) => {
+      for (const name of names) calls.add('openat', this.fd, calls.text(name), flags | O_NOFOLLOW | O_CLOEXEC);
+    });
+  }
+
+  /** Another folder that is open, used with the same rights. Who opened it closes it. */
+  beside(fd: number): AccountFolder {
+    return new AccountFolder(fd, this.#account);
   }
 
   /** Creates folders below it, each after the one that holds it. Paths must not lead through what a job may change. */

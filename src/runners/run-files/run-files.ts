@@ -18,20 +18,19 @@ const OWNER_ONLY = 0o600;
 const LINKS_MAX = 40;
 const NEW_FILE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
+/** The path of a run directory, or what opens another folder whose names may be exchanged at any time. */
+type Below = string | (() => Promise<Folder>);
+
 /** Calls `use` with the folder that holds the last name of a path, and that name. */
-async function inFolder<T>(
-  runDir: string,
-  path: string,
-  use: (folder: Folder, name: string) => Promise<T>,
-): Promise<T> {
+async function inFolder<T>(below: Below, path: string, use: (folder: Folder, name: string) => Promise<T>): Promise<T> {
   const parts = path.split('/');
   const name = parts.pop() ?? '';
-  await using folder = await openFolder(runDir, parts);
+  await using folder = await openFolder(below, parts);
   return await use(folder, name);
 }
 
-async function openFolder(runDir: string, parts: readonly string[]): Promise<Folder> {
-  let folder = await openRunDir(runDir);
+async function openFolder(below: Below, parts: readonly string[]): Promise<Folder> {
+  let folder = await (typeof below === 'string' ? openRunDir(below) : below());
   for (const part of parts) {
     await using outer = folder;
     folder = await outer.folder(part);
@@ -99,6 +98,10 @@ export function openRunFolder(runDir: string, path: string): Promise<Folder> {
 /** The names of the entries of a folder. */
 export async function listRunFolder(runDir: string, path: string): Promise<string[]> {
   await using folder = await openRunFolder(runDir, path);
+  return await namesIn(folder);
+}
+
+export async function namesIn(folder: Folder): Promise<string[]> {
   const names: string[] = [];
   for await (const { name } of folder.entries()) names.push(name.toString('utf8'));
   return names;
@@ -145,6 +148,13 @@ export class NoRunFolder extends Error {
  * followed, by their text and from the descriptors. Rejects with NoRunFolder.
  */
 export async function resolveRunFolder(runDir: string, path: string): Promise<string> {
+  const found = await resolveFolder(runDir, path);
+  if (found === '') throw new NoRunFolder(path, true);
+  return found;
+}
+
+/** The same; empty for the folder itself. */
+async function resolveFolder(below: Below, path: string): Promise<string> {
   const left = path.split('/').toReversed();
   const found: string[] = [];
   let links = 0;
@@ -154,38 +164,37 @@ export async function resolveRunFolder(runDir: string, path: string): Promise<st
       if (found.pop() === undefined) throw new NoRunFolder(path, true);
       continue;
     }
-    const target = await linkTarget(runDir, [...found, part].join('/')).catch(() => null);
+    const target = await linkTarget(below, [...found, part].join('/')).catch(() => null);
     if (target === null || (target !== '' && ++links > LINKS_MAX)) throw new NoRunFolder(path, false);
     if (target.startsWith('/')) throw new NoRunFolder(path, true);
     if (target === '') found.push(part);
     else left.push(...target.split('/').toReversed());
   }
-  if (found.length === 0) throw new NoRunFolder(path, true);
   return found.join('/');
 }
 
 /** The path of a file without the links in it, as in `resolveRunFolder`; null where there is no such file. */
-export async function resolveRunFile(runDir: string, path: string): Promise<string | null> {
+export async function resolveRunFile(below: Below, path: string): Promise<string | null> {
   let left = path;
   for (let links = 0; links <= LINKS_MAX; links += 1) {
-    const folder = await resolveRunFolder(runDir, dirname(left)).catch(() => null);
+    const folder = await resolveFolder(below, dirname(left)).catch(() => null);
     if (folder === null) return null;
-    const found = `${folder}/${basename(left)}`;
-    const next = await inFolder(runDir, found, async (at, name) => {
+    const found = folder === '' ? basename(left) : `${folder}/${basename(left)}`;
+    const next = await inFolder(below, found, async (at, name) => {
       const stats = await at.statsOf(name);
       if (stats.isSymbolicLink()) return at.linkText(name);
       return stats.isFile() ? '' : null;
     }).catch(() => null);
     if (next === null || next.startsWith('/')) return null;
     if (next === '') return found;
-    left = `${folder}/${next}`;
+    left = folder === '' ? next : `${folder}/${next}`;
   }
   return null;
 }
 
 /** What a link says; empty for a folder. Rejects for anything else. */
-function linkTarget(runDir: string, path: string): Promise<string> {
-  return inFolder(runDir, path, async (folder, name) => {
+function linkTarget(below: Below, path: string): Promise<string> {
+  return inFolder(below, path, async (folder, name) => {
     const stats = await folder.statsOf(name);
     if (stats.isSymbolicLink()) return folder.linkText(name);
     if (!stats.isDirectory()) throw new Error('neither a folder nor a link');

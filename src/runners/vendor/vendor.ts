@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { formatSize } from '../../domain/size.ts';
+import type { Tree } from '../../domain/sources/directory.ts';
 import type { VendorSpec } from '../../domain/vendor/vendor.ts';
 import { findAnsible } from '../ansible/tool.ts';
 import { makeRunFolder, openRunFolder, resolveRunFolder } from '../run-files/run-files.ts';
@@ -21,7 +22,7 @@ import { watchSize } from './size-watch.ts';
 import type { VendorTarget } from '../checkout/vendored/vendored-files.ts';
 
 interface VendorMaterials {
-  readonly tree: string;
+  readonly tree: Tree;
   /** Whether the operator allowed plugins of the source. */
   readonly plugins: boolean;
   /** Folders of the tree that workspaces use as roots; empty is the tree itself. */

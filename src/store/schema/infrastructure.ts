@@ -20,6 +20,8 @@ export interface SourceRow {
   created_at: number;
   /** 1: Ansible may load the plugins of the source. */
   plugins: 0 | 1;
+  /** JSON: what the directory was on each machine when a person named it, see `withKept`. Null for another source. */
+  dir_kept: string | null;
   /** Its tag (`engine/tags`) and the id of the tag's key; null in rows of earlier builds. */
   order_tag: string | null;
   order_key_id: string | null;
@@ -30,6 +32,8 @@ export interface WorkspaceRow {
   source: string | null;
   /** Absolute where there is no source, else below its root; empty is the root itself. */
   path: string;
+  /** As that of a source, where there is no source. */
+  dir_kept: string | null;
   approve_when: string | null;
   deny_when: string | null;
   require_saved_plan: 0 | 1;

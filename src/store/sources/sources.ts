@@ -1,4 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
+import type { FetchedTree } from '../../domain/sources/source.ts';
 import { forgetManaged } from '../configuration/managed.ts';
 import { findActionUser } from '../engine/action-users.ts';
 import { retagged, tagOf } from '../engine/tags/tags.ts';
@@ -19,11 +20,14 @@ export function listSources(db: Db): Promise<SourceRow[]> {
 }
 
 /** A source before it is tagged. */
-export type NewSource = Omit<SourceRow, 'plugins' | 'order_tag' | 'order_key_id'> & Partial<Pick<SourceRow, 'plugins'>>;
+export type NewSource = Omit<SourceRow, 'plugins' | 'dir_kept' | 'order_tag' | 'order_key_id'> &
+  Partial<Pick<SourceRow, 'plugins' | 'dir_kept'>>;
+
+const NO_PLUGINS = { plugins: 0, dir_kept: null } as const;
 
 /** Throws duplicate where the name is taken. */
 export async function insertSource(tx: Tx, source: NewSource): Promise<void> {
-  const row = { plugins: 0 as const, ...source };
+  const row = { ...NO_PLUGINS, ...source };
   if (!(await insertRow(tx.db, 'sources', { ...row, ...tagOf(tx.ring, 'sources', row) }, 'skip')))
     throw sourceExists(row.name);
 }
@@ -33,7 +37,7 @@ export async function insertSource(tx: Tx, source: NewSource): Promise<void> {
  * noted, and its vendored files are not used.
  */
 export function replaceSource(tx: Tx, source: NewSource): Promise<boolean> {
-  const row = { plugins: 0 as const, ...source };
+  const row = { ...NO_PLUGINS, ...source };
   const { name, ...columns } = { ...row, ...tagOf(tx.ring, 'sources', row) };
   return hasChanged(tx.db.updateTable('sources').set(columns).where('name', '=', name));
 }
@@ -45,17 +49,30 @@ export function replaceSource(tx: Tx, source: NewSource): Promise<boolean> {
 export async function moveSource(
   tx: Tx,
   source: Pick<SourceRow, 'name' | 'created_at'>,
-  commit: string | null,
+  { commit, dirKept }: FetchedTree,
 ): Promise<SourceRow> {
   const held = await holdSource(tx, source.name);
   const row = await tx.db
     .updateTable('sources')
-    .set(retagged(tx.ring, 'sources', held, { commit_id: commit, synced_at: tx.now }))
+    .set(retagged(tx.ring, 'sources', held, { commit_id: commit, synced_at: tx.now, dir_kept: dirKept }))
     .where('name', '=', source.name)
     .where('created_at', '=', source.created_at)
     .returningAll()
     .executeTakeFirst();
   return found(row, 'source', source.name);
+}
+
+/** Notes what the directory is where `source` has nothing of this machine; false where its row changed. */
+export async function keepSourceDirectory(
+  tx: Tx,
+  { name, location, dir_kept: before }: Pick<SourceRow, 'name' | 'location' | 'dir_kept'>,
+  dirKept: string,
+): Promise<boolean> {
+  const [held] = await tx.dialect.holdRows(tx.db.selectFrom('sources').selectAll().where('name', '=', name)).execute();
+  if (held?.kind !== 'dir' || held.location !== location || held.dir_kept !== before) return false;
+  const set = retagged(tx.ring, 'sources', held, { dir_kept: dirKept });
+  await tx.db.updateTable('sources').set(set).where('name', '=', name).execute();
+  return true;
 }
 
 /** Throws not_found, and conflict while a workspace, a rule or a schedule uses it. */

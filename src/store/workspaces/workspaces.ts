@@ -33,12 +33,13 @@ export type NewWorkspace = Pick<
   WorkspaceRow,
   'name' | 'source' | 'path' | 'approve_when' | 'deny_when' | 'require_saved_plan' | 'protect_destroy'
 > &
-  Partial<Pick<WorkspaceRow, 'inputs'>>;
+  Partial<Pick<WorkspaceRow, 'inputs' | 'dir_kept'>>;
 
 /** Throws duplicate for a name that is taken. */
 export async function insertWorkspace(tx: Tx, workspace: NewWorkspace): Promise<WorkspaceRow> {
   const columns = {
     inputs: '{}',
+    dir_kept: null,
     ...workspace,
     serial: null,
     lineage: null,
@@ -70,6 +71,20 @@ export async function updateWorkspace(
   const before = found((await tx.dialect.holdRows(held).execute())[0], 'workspace', name);
   const set = tx.db.updateTable('workspaces').set(retagged(tx.ring, 'workspaces', before, changes));
   return set.where('name', '=', name).returningAll().executeTakeFirstOrThrow();
+}
+
+/** Notes what its directory is where `workspace` has nothing of this machine; false where its row changed. */
+export async function keepWorkspaceDirectory(
+  tx: Tx,
+  { name, path, dir_kept: before }: Pick<WorkspaceRow, 'name' | 'path' | 'dir_kept'>,
+  dirKept: string,
+): Promise<boolean> {
+  const now = tx.db.selectFrom('workspaces').selectAll().where('name', '=', name);
+  const [held] = await tx.dialect.holdRows(now).execute();
+  if (held?.source !== null || held.path !== path || held.dir_kept !== before) return false;
+  const set = retagged(tx.ring, 'workspaces', held, { dir_kept: dirKept });
+  await tx.db.updateTable('workspaces').set(set).where('name', '=', name).execute();
+  return true;
 }
 
 /** Deletes it with its states and its saved plans; its jobs and approvals stay as history. Throws not_found. */

@@ -14,6 +14,7 @@ const OPS: NewSource = {
   synced_at: null,
   created_at: 1,
   plugins: 0,
+  dir_kept: null,
 };
 
 const withSource = async ({ store }: Program): Promise<Record<string, string>> => {
@@ -128,7 +129,7 @@ export const PLAYBOOK_SCENARIOS: readonly Scenario[] = [
     rule: 'T25: is 501 for a source that declares lifecycle hooks, and makes no job',
     async given(program) {
       Object.assign(program.services.sources, {
-        treeOf: () => Promise.resolve('/srv/ops'),
+        treeOf: () => Promise.resolve({ path: '/srv/ops', named: null }),
         hooksFile: () => Promise.resolve('gatehouse.hooks.yaml'),
       });
       return withSource(program);
@@ -144,7 +145,7 @@ export const PLAYBOOK_SCENARIOS: readonly Scenario[] = [
     rule: 'T24: refuses a playbook that is not in the source',
     async given(program) {
       Object.assign(program.services.sources, {
-        treeOf: () => Promise.resolve('/srv/ops'),
+        treeOf: () => Promise.resolve({ path: '/srv/ops', named: null }),
         hasFile: () => Promise.resolve(false),
       });
       return withSource(program);

@@ -131,10 +131,10 @@ export const WORKSPACE_SCENARIOS: readonly Scenario[] = [
       } as const;
       await program.store.write((tx) => insertSource(tx, source));
       await makeWorkspace(program, 'net', { source: 'infra', path: 'roots/net' });
-      const looked: string[] = [];
+      const looked: unknown[] = [];
       Object.assign(program.services.sources, {
-        treeOf: () => Promise.resolve('/srv/infra'),
-        hooksFile: (tree: string) => Promise.resolve(looked.push(tree) > 0 ? 'gatehouse.hooks.yaml' : null),
+        treeOf: () => Promise.resolve({ path: '/srv/infra', named: null }),
+        hooksFile: (tree: unknown) => Promise.resolve(looked.push(tree) > 0 ? 'gatehouse.hooks.yaml' : null),
       });
       return {};
     },

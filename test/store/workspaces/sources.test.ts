@@ -7,8 +7,10 @@ import {
   getSource,
   holdSource,
   insertSource,
+  keepSourceDirectory,
   listSources,
   moveSource,
+  replaceSource,
 } from '../../../src/store/sources/sources.ts';
 import { insertWorkspace } from '../../../src/store/workspaces/workspaces.ts';
 import { refusal } from '../../support/refusal.ts';
@@ -27,6 +29,7 @@ function source(name: string, some: Partial<SourceRow> = {}): SourceRow {
     plugins: 0,
     order_tag: null,
     order_key_id: null,
+    dir_kept: null,
     ...some,
   };
 }
@@ -51,6 +54,24 @@ for (const engine of ENGINES) {
       await assert.rejects(getSource(its.store.db, 'none'), refusal('not_found'));
     });
 
+    test('T86: what a directory is is kept where the row did not change, and removed by a replacement', async () => {
+      const dir = source('net', { kind: 'dir', location: '/srv/net', ref: null, commit_id: null });
+      await insert(dir, source('ops'));
+      const keep = (row: SourceRow, column: string): Promise<boolean> =>
+        its.store.write((tx) => keepSourceDirectory(tx, row, column));
+      const kept = async (): Promise<string | null> => (await getSource(its.store.db, 'net')).dir_kept;
+      assert.equal(await keep(dir, '{"a":1}'), true);
+      assert.equal(await keep(dir, '{"b":1}'), false, 'another run kept it first');
+      assert.equal(await keep({ ...dir, dir_kept: '{"a":1}', location: '/srv/other' }, '{"b":1}'), false);
+      assert.equal(await kept(), '{"a":1}');
+      assert.equal(await keep({ ...dir, dir_kept: '{"a":1}' }, '{"a":1,"b":1}'), true);
+      await its.store.write((tx) => moveSource(tx, dir, { commit: null, dirKept: '{"c":1}' }));
+      assert.equal(await kept(), '{"c":1}');
+      assert.equal(await keep(source('ops'), '{"a":1}'), false, 'a git source has no directory');
+      await its.store.write((tx) => replaceSource(tx, source('net')));
+      assert.equal(await kept(), null);
+    });
+
     test('A name is unique, also when two processes add it at once', async () => {
       const other = await its.database.open();
       const results = await Promise.allSettled(
@@ -63,15 +84,19 @@ for (const engine of ENGINES) {
 
     test('The result of a fetch is recorded, unless the source was replaced by another one of its name', async () => {
       await insert(source('ops'));
-      const row = await its.store.write((tx) => moveSource(tx, source('ops'), 'b'.repeat(40)));
+      const row = await its.store.write((tx) =>
+        moveSource(tx, source('ops'), { commit: 'b'.repeat(40), dirKept: null }),
+      );
       assert.deepEqual([row.commit_id, row.ref, row.created_at], ['b'.repeat(40), 'main', 1]);
       assert.ok((row.synced_at ?? 0) > 5);
       await assert.rejects(
-        its.store.write((tx) => moveSource(tx, source('ops', { created_at: 2 }), 'c'.repeat(40))),
+        its.store.write((tx) =>
+          moveSource(tx, source('ops', { created_at: 2 }), { commit: 'c'.repeat(40), dirKept: null }),
+        ),
         refusal('not_found'),
       );
       await assert.rejects(
-        its.store.write((tx) => moveSource(tx, source('none'), null)),
+        its.store.write((tx) => moveSource(tx, source('none'), { commit: null, dirKept: null })),
         refusal('not_found'),
       );
       assert.equal((await getSource(its.store.db, 'ops')).commit_id, 'b'.repeat(40));

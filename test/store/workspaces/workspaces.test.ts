@@ -13,6 +13,7 @@ import {
   findWorkspace,
   getWorkspace,
   insertWorkspace,
+  keepWorkspaceDirectory,
   listWorkspaces,
   lockedBy,
 } from '../../../src/store/workspaces/workspaces.ts';
@@ -58,6 +59,19 @@ for (const engine of ENGINES) {
         refusal('duplicate'),
       );
       assert.equal((await getWorkspace(its.store.db, 'net')).path, '/srv/1');
+    });
+
+    test('T86: what a directory is is kept where the row did not change, and changes with the place', async () => {
+      const write = its.store.write.bind(its.store);
+      await write((tx) => insertWorkspace(tx, workspaceRow('net', { dir_kept: '{"a":1}' })));
+      const row = await getWorkspace(its.store.db, 'net');
+      assert.equal(row.dir_kept, '{"a":1}');
+      assert.equal(await write((tx) => keepWorkspaceDirectory(tx, { ...row, dir_kept: null }, '{"b":1}')), false);
+      assert.equal(await write((tx) => keepWorkspaceDirectory(tx, { ...row, path: '/x' }, '{"b":1}')), false);
+      assert.equal(await write((tx) => keepWorkspaceDirectory(tx, row, '{"b":1}')), true);
+      const moved = await write((tx) => updateWorkspace(tx, 'net', { source: 'ops', path: '', dir_kept: null }));
+      assert.equal(moved.dir_kept, null);
+      assert.equal(await write((tx) => keepWorkspaceDirectory(tx, moved, '{"c":1}')), false, 'a source has it');
     });
 
     test('An unknown name is not_found to get, change or delete, and undefined to find', async () => {

@@ -131,7 +131,7 @@ async function plan(writer: Writer, name: string): Promise<string> {
     job_id: jobId,
     serial: 0,
     lineage: '',
-    tree_digest: await local.runtime.services.sources.digestOf(DIR),
+    tree_digest: await local.runtime.services.sources.digestOf({ path: DIR, named: null }),
     secrets: '{}',
     verdict: 'require_approval',
   } as const;

@@ -26,9 +26,9 @@ export const sources: ConfigKind = {
     const rows = await listSources(store.db);
     return new Map(rows.map((row) => [row.name, entryOf(row, row.plugins === 1)]));
   },
-  read(map, restore) {
+  async read(map, restore) {
     const { dir, git, ref, plugins } = readEntry(entry, map, restore);
-    return Promise.resolve(entryOf(placeOf(dir, git, ref), plugins));
+    return entryOf(await placeOf(dir, git, ref), plugins);
   },
   add: (name, to) => [add(name, to, false)],
   change: (name, _from, to) => [add(name, to, true)],

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import type { Entry } from '../../../domain/configuration/change.ts';
@@ -6,6 +5,7 @@ import { readInputs } from '../../../domain/workspaces/inputs.ts';
 import { listWorkspaces } from '../../../store/workspaces/workspaces.ts';
 import * as field from '../../core/fields.ts';
 import { jsonSchema } from '../../core/json-schema.ts';
+import { realDirectory } from '../../sources/real-directory.ts';
 import { INPUTS } from '../../workspaces/workspace-inputs.ts';
 import { PLACE } from '../../workspaces/workspace-place.ts';
 import type { ConfigKind } from '../kind.ts';
@@ -53,11 +53,14 @@ export const workspaces: ConfigKind = {
       ]),
     );
   },
-  read(map, restore) {
+  async read(map, restore) {
     const { dir, path, vars = {}, ...rest } = readEntry(entry, map, restore);
-    const place = { dir: dir === undefined ? undefined : resolve(dir), path: path === '' ? undefined : path };
+    const place = {
+      dir: dir === undefined ? undefined : await realDirectory(dir),
+      path: path === '' ? undefined : path,
+    };
     const texts = Object.fromEntries(Object.entries(vars).map(([name, value]) => [name, String(value)]));
-    return Promise.resolve(withoutEmpty({ ...place, ...rest, vars: texts }));
+    return withoutEmpty({ ...place, ...rest, vars: texts });
   },
   add: (name, to) => [['workspace.add', { name, ...to }]],
   change(name, from, to) {

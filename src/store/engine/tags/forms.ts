@@ -187,13 +187,14 @@ const WORKSPACE = form<WorkspaceRow>()({
     'protect_destroy',
     'inputs',
     'created_at',
+    'dir_kept',
   ],
 });
 
 const SOURCE = form<SourceRow>()({
   what: 'source',
   key: 'name',
-  columns: ['name', 'kind', 'location', 'ref', 'commit_id', 'plugins', 'created_at'],
+  columns: ['name', 'kind', 'location', 'ref', 'commit_id', 'plugins', 'created_at', 'dir_kept'],
 });
 
 const INVENTORY = form<InventoryRow>()({
