@@ -1,4 +1,5 @@
-import { readFile, stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { LinkInPath, openSettled } from '../lib/files/open-path.ts';
 
 /** A manifest has a dozen lines; a larger file is not a manifest. */
 const MAX_BYTES = 65_536;
@@ -24,10 +25,21 @@ export class ManifestError extends Error {}
 
 /** Rejects with ManifestError, or with the system's error. */
 export async function readManifest(path: string): Promise<ToolchainManifest> {
-  const stats = await stat(path);
+  await using file = await opened(path);
+  const stats = await file.stat();
   if (!stats.isFile()) throw new ManifestError('it is not a file');
   if (stats.size > MAX_BYTES) throw new ManifestError(`it is larger than ${MAX_BYTES} bytes`);
-  return parseManifest(await readFile(path, 'utf8'));
+  return parseManifest(await file.readFile('utf8'));
+}
+
+async function opened(path: string): Promise<FileHandle> {
+  try {
+    return await openSettled(path);
+  } catch (error) {
+    if (error instanceof LinkInPath)
+      throw new ManifestError('its path leads through a symbolic link that another account made or may exchange');
+    throw error;
+  }
 }
 
 /** Throws ManifestError. */

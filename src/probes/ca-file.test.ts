@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -41,5 +41,21 @@ test(
     assert.equal(await messageOf(path), `--check-ca-file: ${path} is longer than 1 MiB.`);
     assert.equal(await messageOf(dir), `--check-ca-file: ${dir} is not a file.`);
     assert.equal(await messageOf(join(dir, 'none')), `--check-ca-file: ${join(dir, 'none')} cannot be read (ENOENT).`);
+  },
+);
+
+test(
+  'T86: a file of --check-ca-file is not read through a link that others may exchange',
+  { skip: needs('Linux') },
+  async (t) => {
+    const dir = mkdtempSync(join(tmpdir(), 'gatehouse-ca-'));
+    t.after(() => rmSync(dir, { recursive: true }));
+    const path = join(dir, 'ca.pem');
+    symlinkSync('root.pem', path);
+    writeFileSync(join(dir, 'root.pem'), 'x');
+    assert.match(await messageOf(path), /is not a file of certificates/);
+    chmodSync(dir, 0o777);
+    const why = 'leads through a symbolic link that another account made or may exchange';
+    assert.equal(await messageOf(path), `--check-ca-file: ${path} ${why}.`);
   },
 );

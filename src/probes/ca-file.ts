@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
-import { open } from 'node:fs/promises';
 import { Failure } from '../domain/failure.ts';
 import { errorCode } from '../lib/error-code.ts';
+import { LinkInPath, openSettled } from '../lib/files/open-path.ts';
 
 /** More than the certificates of all public authorities. */
 const FILE_BYTES_MAX = 1_048_576;
@@ -17,7 +17,9 @@ export async function readCheckCa(path: string | null): Promise<readonly string[
 }
 
 async function textOf(path: string): Promise<string> {
-  const file = await open(path).catch((error: unknown) => {
+  const file = await openSettled(path).catch((error: unknown) => {
+    if (error instanceof LinkInPath)
+      throw refused(path, 'leads through a symbolic link that another account made or may exchange');
     throw refused(path, `cannot be read (${errorCode(error) ?? 'unknown error'})`);
   });
   try {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
@@ -200,6 +200,15 @@ describe('optional_tools', () => {
       /the manifest cannot be used: no such file or directory \(ENOENT\)/,
     );
     assert.match((await examine(dir)).detail, /the manifest cannot be used: it is not a file/);
+  });
+
+  test('T86: a manifest is not read through a link that others may exchange', { skip: needs('Linux') }, async () => {
+    const link = join(dir, 'link.json');
+    await symlink(await manifest({ tools: {} }), link);
+    assert.equal((await examine(link)).status, 'ok');
+    await chmod(dir, 0o777);
+    const why = 'its path leads through a symbolic link that another account made or may exchange';
+    assert.ok((await examine(link)).detail.includes(`the manifest cannot be used: ${why}`));
   });
 
   test('a manifest may lack each member and have others; pins of other tools are counted', async () => {
