@@ -114,6 +114,10 @@ const serverApart: Plugin = {
     build.onResolve({ filter: /^\.\/server(-script)?\.ts$/ }, ({ path, importer }) =>
       importer === join(ROOT, COMMAND) ? { path: path.replace('.ts', '.mjs'), external: true } : undefined,
     );
+    // The rest of the program has this too. A second copy keeps the first file without a chunk.
+    build.onResolve({ filter: /\/closed\.ts$/ }, ({ path, importer, resolveDir }) =>
+      importer === join(ROOT, COMMAND) ? { path: resolve(resolveDir, path), suffix: '?first' } : undefined,
+    );
   },
 };
 

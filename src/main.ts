@@ -7,13 +7,15 @@ import { mkdirSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { openingOf } from './lib/files/closed.ts';
 import { readScriptFiles } from './lib/files/script-files.ts';
 
-/** Private to this user: an account that can write there can run code as this user. */
+/** Private to this user: an account that can write there, or exchange a folder above, can run code as this user. */
 function cacheModules(): void {
   try {
     const base = process.env['XDG_CACHE_HOME'] ?? '';
     const dir = join(base === '' ? join(homedir(), '.cache') : base, 'gatehouse', 'modules');
+    if (openingOf(dir) !== null) return;
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     enableCompileCache(dir);
   } catch {

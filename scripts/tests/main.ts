@@ -15,6 +15,7 @@
 import { chmodSync, existsSync, globSync, mkdtempSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join, relative, resolve } from 'node:path';
+import { openingOf } from '../../src/lib/files/closed.ts';
 import { POSTGRES_URL_VARIABLE, type PostgresServer, startPostgres } from '../../test/support/postgres/postgres.ts';
 import { makeTemplates } from '../../test/support/store/template.ts';
 import { ALL_VARIABLE, IS_ALL_REQUIRED } from '../../test/support/tools.ts';
@@ -76,10 +77,11 @@ function lanesFor({ suite, files }: Arguments): Lane[] {
 function environment(args: Arguments, path: string, temporary: string): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'));
   return {
+    // As for svc itself, one that others can change is not used.
+    ...(openingOf(COMPILE_CACHE) === null ? { NODE_COMPILE_CACHE: COMPILE_CACHE } : {}),
     ...Object.fromEntries(kept),
     PATH: path,
     TMPDIR: temporary,
-    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? COMPILE_CACHE,
     ...(args.onSources ? {} : { [MAIN_VARIABLE]: join(BUNDLE, 'main.js') }),
     ...(args.updateGolden ? { [UPDATE_GOLDEN_VARIABLE]: '1' } : {}),
   };
