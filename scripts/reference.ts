@@ -76,6 +76,12 @@ function settings(): string {
       'A flag wins over its environment variable, that over the default. Secrets are no settings: a token comes from ' +
         '`SVC_TOKEN` or `--token-file`.',
     ),
+    prose(
+      'The files of `--config`, `--notify-file`, `--seal-key-file` and `--check-ca-file`, and each folder above ' +
+        'them, must belong to root or to the account of the process, and no other account may write there: a ' +
+        'process of root refuses others, another process warns: ' +
+        '[files that others can change](../how-to/run-as-a-service.md#files-and-programs-that-others-can-change).',
+    ),
     table(['flag', 'environment', 'programs', 'meaning'], rows),
   );
 }

@@ -1,7 +1,12 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { decidingFiles, openDecidingFiles } from '../config/settings/deciding-files.ts';
 import { isLoopback, type ListenAddress } from '../config/settings/listen-address.ts';
+import { processEnvironment } from '../config/settings/settings.ts';
 import { Failure } from '../domain/failure.ts';
+import { openingText } from '../lib/files/closed.ts';
+import type { Log } from '../lib/log.ts';
+import { openFolders } from '../lib/programs/search-path.ts';
 import { pathsThatExpose } from '../runners/sandbox/policy.ts';
 import { countActiveTokens } from '../store/access/tokens.ts';
 import type { Base } from './base.ts';
@@ -42,4 +47,15 @@ async function resolvedFile(path: string): Promise<string> {
   return realpath(path)
     .catch(folder)
     .catch(() => path);
+}
+
+/** For a service that is not root: what other accounts can change of what it relies on. The doctor names it too. */
+export function logOpenings({ settings, paths }: Base, log: Log): void {
+  for (const { flag, path, opening } of openDecidingFiles(decidingFiles(settings, paths.sealKey)))
+    log.warn(
+      { flag, path, opening: openingText(opening) },
+      'another account can change what a file of the service says',
+    );
+  for (const opening of openFolders(processEnvironment()['PATH'] ?? ''))
+    log.warn({ opening: openingText(opening) }, 'no program is taken from this folder of the PATH');
 }

@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process';
 import { open } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { postgresEnvironment } from './postgres-environment.ts';
-import { type Environment, processEnvironment, type Settings } from '../config/settings/settings.ts';
+import { processEnvironment, type Settings } from '../config/settings/settings.ts';
 import { Failure } from '../domain/failure.ts';
 import { findProgram } from '../lib/programs/find-program.ts';
-import { DEFAULT_PATH } from '../runners/process/environment.ts';
 import { finishRestore, openEmptyDatabase } from '../store/engine/postgres/restore-target.ts';
 import type { SnapshotFormat } from '../store/engine/snapshot.ts';
 import type { StoreOptions } from '../store/store.ts';
+import { ownSearchPath } from './search-path.ts';
 
 /** How the content of a backup becomes a store, by its form. */
 interface RestoreForm {
@@ -57,22 +57,18 @@ function urlOf({ databaseUrl }: Settings): string {
 }
 
 async function programOf(name: string): Promise<string> {
-  const found = await findProgram(name, pathOf(processEnvironment()));
+  const found = await findProgram(name, ownSearchPath());
   if (found !== null) return found;
   throw new Failure('unavailable', `${name} is not on the PATH; install the client of PostgreSQL.`);
-}
-
-function pathOf(env: Environment): string {
-  return env['PATH'] ?? DEFAULT_PATH;
 }
 
 /** Its messages are those of the command line. */
 async function runProgram([name = '', ...args]: readonly string[], extra: Record<string, string>): Promise<void> {
   const program = await programOf(name);
-  const { PATH: path = DEFAULT_PATH, HOME: home = homedir() } = processEnvironment();
+  const { HOME: home = homedir() } = processEnvironment();
   const child = spawn(program, args, {
     stdio: ['ignore', 'ignore', 'inherit'],
-    env: { PATH: path, HOME: home, LC_ALL: 'C.UTF-8', ...extra },
+    env: { PATH: ownSearchPath(), HOME: home, LC_ALL: 'C.UTF-8', ...extra },
   });
   const code = await new Promise<number | null>((resolve) => {
     child.once('error', () => resolve(null));

@@ -10,14 +10,14 @@ import { createIngressFace } from '../faces/ingress/face.ts';
 import { holdProcess } from '../lib/clock.ts';
 import { createLog, type Log } from '../lib/log.ts';
 import { openBounds } from '../runners/bounds/open-bounds.ts';
-import { DEFAULT_LANG, DEFAULT_PATH } from '../runners/process/environment.ts';
+import { DEFAULT_LANG } from '../runners/process/environment.ts';
 import { createGuard } from '../runners/process/guard.ts';
 import { endTree } from '../runners/process/tree.ts';
 import { createLauncher } from '../runners/launch/launch.ts';
 import type { SchemaAccess } from '../store/engine/migrate.ts';
 import { VERSION } from '../version.ts';
 import { type Base, openBase, sameKey } from './base.ts';
-import { refuseExposed, refuseOpenDoor } from './exposure.ts';
+import { logOpenings, refuseExposed, refuseOpenDoor } from './exposure.ts';
 import { ingressUrlOf } from './ingress-url.ts';
 import { foldersOf } from './outside.ts';
 import { prepareJobIdentity, prepareJobPlace, sharedMemoryOf, watchModes, withModeWatch } from './job-place.ts';
@@ -34,6 +34,7 @@ import { type ServiceManager, serviceManager } from './run/sd-notify.ts';
 import { StartMemory } from './run/start-memory.ts';
 import { untilStopSignal } from './run/stop.ts';
 import { Teardown } from './run/teardown.ts';
+import { ownSearchPath } from './search-path.ts';
 
 export async function runServe(load: Load, io: ProgramIo, schema: SchemaAccess = 'migrate'): Promise<number> {
   const settings = await load();
@@ -111,6 +112,7 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
   const opened = await openBase(settings, schema);
   teardown.add(() => opened.close());
   await prepareBase(opened);
+  logOpenings(opened, log);
   const targets = await Targets.open(opened, settings.notify);
   const jobIdentity = await prepareJobIdentity(settings);
   let daemon: Daemon | null = null;
@@ -217,8 +219,7 @@ function runSetup(base: Base, runsDir: string, identity: JobIdentity) {
 
 /** What tools get of the daemon's environment. */
 function toolSettings(): { path: string; lang: string } {
-  const env = processEnvironment();
-  return { path: env['PATH'] ?? DEFAULT_PATH, lang: env['LANG'] ?? DEFAULT_LANG };
+  return { path: ownSearchPath(), lang: processEnvironment()['LANG'] ?? DEFAULT_LANG };
 }
 
 async function assembleWeb(settings: Settings, teardown: Teardown): Promise<Running> {
@@ -226,6 +227,7 @@ async function assembleWeb(settings: Settings, teardown: Teardown): Promise<Runn
   const base = await openBase(settings);
   teardown.add(() => base.close());
   await sameKey(base);
+  logOpenings(base, log);
   await refuseOpenDoor(base, settings.addr, 'addr');
   const listeners = new Listeners(base, log, teardown);
   const { runtime, url: webUrl } = await listeners.openWeb(settings.addr, 'addr', {

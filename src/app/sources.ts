@@ -1,6 +1,5 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { processEnvironment } from '../config/settings/settings.ts';
 import { Failure } from '../domain/failure.ts';
 import {
   changedDirectory,
@@ -28,6 +27,7 @@ import { SourceTrees } from '../runners/checkout/source-trees.ts';
 import type { SourceRow } from '../store/schema/schema.ts';
 import type { Launcher } from '../runners/launch/launch.ts';
 import { resolveRunFile } from '../runners/run-files/run-files.ts';
+import { ownSearchPath } from './search-path.ts';
 
 interface SourcePlaces {
   /** Git sources lie in it, which is in the data directory; directories are used where they are. */
@@ -70,7 +70,6 @@ export function createSourceFetcher(
         const identity = await identityOf(source.location, own);
         return { commit: null, dirKept: withKept(source.dir_kept, machine, identity) };
       }
-      const searchPath = processEnvironment()['PATH'];
       // A separate guard for the time of the fetch, because not every program that fetches is a daemon.
       const guard = createGuard({ clock: systemClock });
       const how = {
@@ -80,7 +79,7 @@ export function createSourceFetcher(
         launcher,
         place: (await place?.()) ?? null,
         guard,
-        ...(searchPath === undefined ? {} : { searchPath }),
+        searchPath: ownSearchPath(),
       };
       try {
         return { commit: await trees.place(source.name, (into) => fetchGit({ ...how, into })), dirKept: null };

@@ -4,9 +4,11 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { Failure } from '../domain/failure.ts';
 import { createExclusive } from '../lib/atomic-file.ts';
 import { errorCode, wordsOfCode } from '../lib/error-code.ts';
+import { openingForRoot } from '../lib/files/closed.ts';
 import { randomBytes } from '../lib/random.ts';
 import type { SealFileKey } from '../lib/seal.ts';
 import { isOpenToOthers, isOurs, modeText, PRIVATE_FILE_MODE } from './data-dir.ts';
+import { openFault } from './settings/deciding-files.ts';
 
 const KEY_BYTES = 32;
 const VERSION = 'gatehouse-seal-1';
@@ -23,7 +25,7 @@ export const SEAL_KEYS_MAX = 64;
 /** 64 lines of at most 97 bytes are some 6,200; a longer file is not a key file and is not read further. */
 const READ_MAX_BYTES = 16_384;
 
-/** The faults of a seal key file; `reason` must not contain the path. */
+/** The faults of a seal key file; `reason` continues a sentence that begins with its path. */
 type SealKeyFault = 'missing' | 'unreadable' | 'not a file' | 'foreign' | 'open to others' | 'torn';
 
 /** `key` is the first one, which never changes: it also keys the hashes of tokens. `stamp` changes with the file. */
@@ -81,8 +83,17 @@ export function refusal(path: string, reason: string): Failure {
   return new Failure('invalid_argument', `--seal-key-file: ${path} ${reason}.`);
 }
 
-/** Checks the file without changing it. Never rejects. */
+/**
+ * Checks the file without changing it. For root it is also at fault where another account can change it. Never rejects.
+ */
 export async function readSealKey(path: string): Promise<SealKeyState> {
+  const opening = openingForRoot(path);
+  const state = await readFrom(path);
+  if (opening === null || (!state.ok && state.fault !== 'missing')) return state;
+  return { ok: false, fault: 'open to others', reason: openFault(path, opening) };
+}
+
+async function readFrom(path: string): Promise<SealKeyState> {
   let file: FileHandle;
   try {
     // Without O_NONBLOCK a named pipe would block the start for ever.

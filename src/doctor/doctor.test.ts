@@ -17,6 +17,7 @@ const ORDER = [
   'clock',
   'sandbox',
   'seal',
+  'file_access',
   'backups',
   'optional_tools',
   'privilege_posture',

@@ -6,11 +6,12 @@ import { examineClock } from './entries/clock.ts';
 import { examineDataDir } from './entries/data-dir.ts';
 import { examineDiskRoom } from './entries/disk-room.ts';
 import { type DoctorEntry, type DoctorParts, type Examine, fail, type Facts, type Finding, unknown } from './entry.ts';
+import { examineFileAccess } from './tools/file-access.ts';
 import { examineIngress } from './entries/ingress.ts';
 import { examineJobAccount } from './entries/job-account.ts';
 import { examineListeners } from './entries/listeners.ts';
 import { examineNotifications } from './entries/notifications.ts';
-import { examineOptionalTools } from './entries/optional-tools.ts';
+import { examineOptionalTools } from './tools/optional-tools.ts';
 import { examinePrivilegePosture } from './entries/privilege-posture.ts';
 import { examineDaemons } from './maintenance/daemons.ts';
 import { examineRetention } from './maintenance/retention.ts';
@@ -49,6 +50,7 @@ const CHECKS: readonly Check[] = [
   { name: 'clock', limitMs: LIMIT_MS, examine: examineClock },
   { name: 'sandbox', limitMs: LIMIT_MS, examine: examineSandbox },
   { name: 'seal', limitMs: LIMIT_MS, examine: examineSeal },
+  { name: 'file_access', limitMs: LIMIT_MS, examine: examineFileAccess },
   { name: 'backups', limitMs: LIMIT_MS, examine: examineBackups },
   { name: 'optional_tools', limitMs: TOOLS_LIMIT_MS, examine: examineOptionalTools },
   { name: 'privilege_posture', limitMs: LIMIT_MS, examine: examinePrivilegePosture },

@@ -24,7 +24,18 @@ interface Listener {
 /** The input of the doctor. Any part of it may be faulty. */
 export interface DoctorParts {
   readonly clock: Clock;
-  readonly settings: Pick<Settings, 'sealKeyFile' | 'toolchainManifest' | 'jobUser' | 'keepJobsMs' | 'keepEventsMs'>;
+  readonly settings: Pick<
+    Settings,
+    | 'config'
+    | 'notifyFile'
+    | 'checkCaFile'
+    | 'databaseUrl'
+    | 'sealKeyFile'
+    | 'toolchainManifest'
+    | 'jobUser'
+    | 'keepJobsMs'
+    | 'keepEventsMs'
+  >;
   readonly paths: DataDirPaths;
   /** The open store of this process. Throws the reason if it is not open. */
   readonly openedStore: () => Store;

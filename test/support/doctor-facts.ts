@@ -46,7 +46,17 @@ export async function install(url?: string): Promise<Installation> {
   const healthy: DoctorParts = {
     clock,
     paths,
-    settings: { sealKeyFile: null, toolchainManifest: null, jobUser: null, keepJobsMs: 0, keepEventsMs: 0 },
+    settings: {
+      config: null,
+      notifyFile: null,
+      checkCaFile: null,
+      databaseUrl: null,
+      sealKeyFile: null,
+      toolchainManifest: null,
+      jobUser: null,
+      keepJobsMs: 0,
+      keepEventsMs: 0,
+    },
     openedStore: () => store,
     sandbox: () => Promise.resolve({ status: 'ok', detail: 'Landlock 6, seccomp.' }),
     // No account of this machine: no process of another test has it.

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import type { YamlValue } from '../../domain/yaml/file.ts';
+import { requireClosed, settingsFiles } from './deciding-files.ts';
 import { readNotifyFile } from './notify-file.ts';
 import { readOperatorFile } from './private-file.ts';
 import type { Setting } from './setting-values.ts';
@@ -11,17 +12,20 @@ type Texts = Readonly<Record<string, string | undefined>>;
 
 /**
  * Every setting: from a flag, else its environment variable, else the file of `--config`, else the default. The targets
- * of `--notify-file` are added to those of `--notify`. Throws invalid_argument that names the flag, or the line.
+ * of `--notify-file` are added to those of `--notify`. Throws invalid_argument that names the flag, or the line; for
+ * root also where another account can change one of the files.
  */
 export async function loadSettings(flags: Texts, env: Environment): Promise<Settings> {
   const path = flags['config'] ?? env[environmentTwin('config')];
   const file = path === undefined || path === '' ? {} : await readSettingsFile(resolve(path));
   const settings = readSettings(flags, env, file);
+  settingsFiles(settings).forEach(requireClosed);
   return { ...settings, notify: [...settings.notify, ...(await readNotifyFile(settings.notifyFile))] };
 }
 
 /** The file of `--config`: YAML, a map of the names of flags to their values, a list for a flag that is repeatable. */
 async function readSettingsFile(path: string): Promise<Texts> {
+  requireClosed({ flag: 'config', path });
   const { text, requirePrivate } = await readOperatorFile('config', path);
   const { readYaml } = await import('../../domain/yaml/file.ts');
   const file = await readYaml(text).catch((error: unknown) => {

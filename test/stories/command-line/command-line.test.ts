@@ -53,7 +53,7 @@ async function openBothWays(t: TestContext): Promise<BothWays> {
   const fixture = await openFixture(t);
   const daemon = await fixture.serve({ args: ['--base-path', '/ops'] });
   const tokenFile = join(fixture.dir, 'token');
-  writeFileSync(tokenFile, `${fixture.token}\n`);
+  writeFileSync(tokenFile, `${fixture.token}\n`, { mode: 0o600 });
   const env = {
     SVC_DATA_DIR: join(fixture.dir, 'data'),
     SVC_SEAL_KEY_FILE: join(fixture.dir, 'seal.key'),
@@ -74,7 +74,7 @@ async function refuseWhatIsRevoked({ fixture, local, remote }: BothWays): Promis
     (await local('token', 'create', '--name', 'short', '--scope', 'readonly', '--output', 'json')).stdout,
   ) as { data: { token: string } };
   const file = join(fixture.dir, 'short');
-  writeFileSync(file, made.data.token);
+  writeFileSync(file, made.data.token, { mode: 0o600 });
   assert.equal((await remote('whoami', '--token-file', file)).exitCode, 0);
   assert.equal(
     (await remote('maintenance', 'cordon', '--token-file', file)).exitCode,

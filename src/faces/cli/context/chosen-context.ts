@@ -2,7 +2,7 @@ import type { GivenFlags } from '../syntax/arguments.ts';
 import type { Options } from '../syntax/options.ts';
 import type { Terminal } from '../terminal.ts';
 import { UsageFailure } from '../syntax/usage.ts';
-import { type Context, currentName, LOCAL, readContext } from './contexts.ts';
+import { type Context, currentName, fileOf, LOCAL, placeOf, readContext } from './contexts.ts';
 
 const HINT = 'svc help flags';
 /** Flags, and their variables, that name a place: each wins over the context in use. */
@@ -13,10 +13,13 @@ const PLACE_VARIABLES = PLACES.map((name) => `SVC_${name.toUpperCase().replace('
  * The options with the server of the context: that of `--context`, else of SVC_CONTEXT, else the one in use, unless
  * another flag or variable names a place. Throws Failure; UsageFailure where two places are named.
  */
-export async function withContext(options: Options, flags: GivenFlags, { env }: Terminal): Promise<Options> {
-  const context = await chosenContext(flags, env);
+export async function withContext(options: Options, flags: GivenFlags, terminal: Terminal): Promise<Options> {
+  const context = await chosenContext(flags, terminal.env);
   if (context === null) return options;
-  return context === LOCAL ? { ...options, remote: null } : { ...options, remote: context.url, context };
+  if (context === LOCAL) return { ...options, remote: null };
+  const place = placeOf(terminal.env);
+  if (place !== null) (await import('../syntax/open-files.ts')).warnOfWriters(fileOf(place, context.name), terminal);
+  return { ...options, remote: context.url, context };
 }
 
 async function chosenContext(flags: GivenFlags, env: Terminal['env']): Promise<Context | typeof LOCAL | null> {

@@ -8,6 +8,7 @@ import type { Environment } from '../../../config/settings/settings.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { NAME } from '../../../domain/name.ts';
 import { errorCode } from '../../../lib/error-code.ts';
+import { openingForRoot, openingText } from '../../../lib/files/closed.ts';
 
 /** Where the token of a context is: a file by its absolute path, or an environment variable by its name. */
 export type TokenPlace = { readonly file: string } | { readonly variable: string };
@@ -85,11 +86,13 @@ export async function listContexts(env: Environment): Promise<Context[]> {
   );
 }
 
-/** Null if there is no such file. Who can change it can send the token to another server. */
+/** Null if there is no such file. A user who can change it, or a folder above, can send the token to another server. */
 async function readPrivate(path: string): Promise<string | null> {
   const file = await open(path).catch(absent(() => null));
   if (file === null) return null;
   try {
+    const opening = openingForRoot(path);
+    if (opening !== null) throw new Failure('invalid_argument', `${openingText(opening)}.`);
     const { uid, mode } = await file.stat();
     if ((uid !== 0 && uid !== process.getuid?.()) || (mode & OTHERS) !== 0)
       throw new Failure('invalid_argument', `${path}: must belong to you and have the mode 0600 (chmod 600).`);

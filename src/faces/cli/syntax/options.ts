@@ -112,10 +112,10 @@ export async function readToken(flags: GivenFlags, terminal: Terminal, context?:
 /** Throws UsageFailure that names `from`. */
 export async function readTokenAt(
   place: TokenPlace,
-  { env, stdin }: Pick<Terminal, 'env' | 'stdin'>,
+  terminal: Pick<Terminal, 'env' | 'stdin' | 'stderr'>,
   from: string,
 ): Promise<string> {
-  const text = 'file' in place ? await readSecret(place.file, from, stdin) : env[place.variable];
+  const text = 'file' in place ? await readSecret(place.file, from, terminal) : terminal.env[place.variable];
   if (text === undefined || text === '')
     throw new UsageFailure(`${from}: ${'file' in place ? 'the file is empty' : 'the variable is not set'}.`, HINT);
   const token = text.trim();
@@ -123,10 +123,15 @@ export async function readTokenAt(
   return token;
 }
 
-async function readSecret(file: string, name: string, stdin: Terminal['stdin']): Promise<string> {
+async function readSecret(
+  file: string,
+  name: string,
+  { stdin, stderr }: Pick<Terminal, 'stdin' | 'stderr'>,
+): Promise<string> {
   const { createReadStream } = await import('node:fs');
   let text = '';
   try {
+    if (file !== '-') (await import('./open-files.ts')).warnOfReaders(file, name, { stderr });
     for await (const chunk of file === '-' ? stdin : createReadStream(file)) {
       text += String(chunk);
       if (text.length > TOKEN_BYTES_MAX) break;

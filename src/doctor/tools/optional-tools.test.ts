@@ -8,7 +8,7 @@ import { HandClock } from '../../../test/support/clock.ts';
 import { needs } from '../../../test/support/tools.ts';
 import type { Facts, Finding } from '../entry.ts';
 import { examineOptionalTools } from './optional-tools.ts';
-import { parseManifest } from '../toolchain-manifest.ts';
+import { parseManifest } from './toolchain-manifest.ts';
 import { findProgram } from '../../lib/programs/find-program.ts';
 
 /** What the real programs print. */

@@ -1,8 +1,8 @@
 import { formatDuration } from '../../domain/duration.ts';
 import { type Facts, type Finding, ok, unknown, warn } from '../entry.ts';
 import { plainReason } from '../reason.ts';
-import { askTool, type Tool, type ToolAnswer, TOOLS } from '../tool-version.ts';
-import { ManifestError, readManifest, type ToolchainManifest } from '../toolchain-manifest.ts';
+import { askTool, type Tool, type ToolAnswer, TOOLS } from './tool-version.ts';
+import { ManifestError, readManifest, type ToolchainManifest } from './toolchain-manifest.ts';
 
 const NO_MANIFEST: ToolchainManifest = { imageRef: null, pins: new Map() };
 

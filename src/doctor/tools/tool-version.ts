@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { homedir, tmpdir } from 'node:os';
-import type { Clock } from '../lib/clock.ts';
-import { findProgram } from '../lib/programs/find-program.ts';
-import { signalGroup } from '../lib/programs/process-group.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { findProgram } from '../../lib/programs/find-program.ts';
+import { signalGroup } from '../../lib/programs/process-group.ts';
 
 /** A version query takes milliseconds, with Ansible a second; a longer one hangs. */
 const ANSWER_LIMIT_MS = 5_000;
