@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import type { Account } from '../domain/jobs/account.ts';
+import type { Account, AccountIds } from '../domain/jobs/account.ts';
 import { pause, systemClock } from '../lib/clock.ts';
 import { userName } from '../lib/user-name.ts';
 import { hiddenProcesses, missingCapabilities } from './account-rights.ts';
@@ -17,6 +17,8 @@ export const JOB_ACCOUNT = 'gatehouse-job';
 const FALLBACK_ACCOUNT = 'nobody';
 /** The account that the kernel uses for unmapped owners. */
 const NOBODY_ID = 65_534;
+/** Where no account of jobs is known. */
+export const WITHOUT_RIGHTS: AccountIds = { uid: NOBODY_ID, gid: NOBODY_ID };
 
 const PASSWD = '/etc/passwd';
 /** The folders of these programs, also for a daemon that was started with a minimal PATH. */
@@ -116,7 +118,7 @@ async function createJobAccount(): Promise<JobIdentity | null> {
 async function fallback(): Promise<JobIdentity> {
   const found = await findAccount(FALLBACK_ACCOUNT);
   const usable = found !== null && !isOfRoot(found);
-  return { account: usable ? found : { name: FALLBACK_ACCOUNT, uid: NOBODY_ID, gid: NOBODY_ID }, isFallback: true };
+  return { account: usable ? found : { name: FALLBACK_ACCOUNT, ...WITHOUT_RIGHTS }, isFallback: true };
 }
 
 function isOfRoot({ uid, gid }: Account): boolean {

@@ -7,6 +7,7 @@ import { type Clock, pause } from '../../lib/clock.ts';
 import { nextTurn } from '../../lib/flow/cooperative.ts';
 import { userName } from '../../lib/user-name.ts';
 import { type Facts, type Finding, NAMED_MAX, ok, warn } from '../entry.ts';
+import { isAsked } from '../tools/tool-version.ts';
 
 /** The environment variable of every process of a job. */
 const JOB_MARK = '\0SVC_JOB_ID=';
@@ -72,7 +73,7 @@ async function foreignProcesses({ uid }: Account, isOfJob: Facts['isOfJob']): Pr
     try {
       // The kernel answers from memory: thousands of promises would take longer.
       if (statSync(`/proc/${pid}`).uid !== uid || isOfJob(Number(pid))) continue;
-      if ((await hasVariable(pid)) || (await isDead(pid))) continue;
+      if ((await hasVariable(pid)) || (await isOver(pid))) continue;
       found.push(pid);
     } catch {
       // It has ended.
@@ -96,7 +97,9 @@ async function hasVariable(pid: string): Promise<boolean> {
   return `\0${environment}`.includes(JOB_MARK);
 }
 
-async function isDead(pid: string): Promise<boolean> {
+/** Whether it is dead, or of a tool that the doctor asks now, whose environment may be closed to this process. */
+async function isOver(pid: string): Promise<boolean> {
   const line = await readFile(`/proc/${pid}/stat`, 'latin1');
-  return /^[ZX]/.test(line.slice(line.lastIndexOf(')') + 2));
+  const [state = '', , , session] = line.slice(line.lastIndexOf(')') + 2).split(' ');
+  return /^[ZX]/.test(state) || isAsked(Number(session));
 }

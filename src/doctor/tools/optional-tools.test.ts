@@ -23,6 +23,8 @@ const REAL = {
   git: 'git version 2.39.5',
   ping: 'ping from iputils 20221126\nlibcap: yes, IDN: yes, NLS: no, error.h: yes',
 };
+/** The folders of these tests are closed to the account of jobs. */
+const OWN: Pick<Facts, 'jobIdentity'> = { jobIdentity: { account: null, isFallback: false } };
 const PINS = {
   terraform: '1.11.4',
   tofu: '1.9.1',
@@ -57,7 +59,7 @@ describe('optional_tools', () => {
   }
 
   function examine(toolchainManifest: string | null, clock: Facts['clock'] = systemClock): Promise<Finding> {
-    return examineOptionalTools({ clock, path: dir, settings: { sealKeyFile: null, toolchainManifest } } as Facts);
+    return examineOptionalTools({ ...OWN, clock, path: dir, settings: { toolchainManifest } } as Facts);
   }
 
   async function realTools(): Promise<void> {

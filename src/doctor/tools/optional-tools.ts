@@ -1,3 +1,5 @@
+import { findJobAccount, isRoot, WITHOUT_RIGHTS } from '../../config/job-account.ts';
+import type { AccountIds } from '../../domain/jobs/account.ts';
 import { formatDuration } from '../../domain/duration.ts';
 import { type Facts, type Finding, ok, unknown, warn } from '../entry.ts';
 import { plainReason } from '../reason.ts';
@@ -11,9 +13,11 @@ const NO_MANIFEST: ToolchainManifest = { imageRef: null, pins: new Map() };
  * deviation is `warn`, no manifest is `unknown`. Tools that are missing or print an unknown version are named and do
  * not change the status.
  */
-export async function examineOptionalTools({ clock, settings, path }: Facts): Promise<Finding> {
+export async function examineOptionalTools(facts: Facts): Promise<Finding> {
+  const { clock, settings, path } = facts;
+  const account = await accountOfTools(facts);
   const [answers, manifest] = await Promise.all([
-    Promise.all(TOOLS.map(async (tool) => ({ tool, answer: await askTool(tool, path, clock) }))),
+    Promise.all(TOOLS.map(async (tool) => ({ tool, answer: await askTool(tool, { path, account, clock }) }))),
     openManifest(settings.toolchainManifest),
   ]);
   const { imageRef, pins } = manifest.content;
@@ -25,6 +29,13 @@ export async function examineOptionalTools({ clock, settings, path }: Facts): Pr
   if (settings.toolchainManifest === null) return unknown(detail);
   const offPin = answers.some(({ tool, answer }) => isOffPin(answer, pins.get(tool.name)));
   return offPin || manifest.fault !== null ? warn(detail) : ok(detail);
+}
+
+/** That of the jobs where this process may become it: a tool of theirs gets no right that its run would not have. */
+async function accountOfTools({ settings, jobIdentity }: Facts): Promise<AccountIds | null> {
+  const identity = jobIdentity ?? (await findJobAccount(settings.jobUser ?? null).catch(() => null));
+  if (identity === null) return isRoot() ? WITHOUT_RIGHTS : null;
+  return identity.account === null ? null : { uid: identity.account.uid, gid: identity.account.gid };
 }
 
 /** A manifest that is named but unusable is a fault, because the operator relies on its pins. */

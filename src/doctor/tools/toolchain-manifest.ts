@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { LinkInPath, openSettled } from '../lib/files/open-path.ts';
+import { LinkInPath, openSettled } from '../../lib/files/open-path.ts';
 
 /** A manifest has a dozen lines; a larger file is not a manifest. */
 const MAX_BYTES = 65_536;

@@ -16,6 +16,9 @@ const SSH_DEFAULT_KEYS: readonly string[] = ['id_rsa', 'id_ecdsa', 'id_ecdsa_sk'
 /** In the directory .ssh of the account: read by every ssh. */
 const SSH_FILES: readonly string[] = ['config', 'config.d', 'known_hosts', 'known_hosts2'];
 
+type SshSettings = ReadonlyMap<string, readonly string[]>;
+const NO_SETTINGS: SshSettings = new Map();
+
 const run = promisify(execFile);
 
 /**
@@ -46,7 +49,8 @@ interface SshTarget {
 
 async function sshReach(target: SshTarget, searchPath: string, git: readonly string[]): Promise<GitReach> {
   const ssh = await programFile('ssh', searchPath);
-  const settings = await sshSettings(target, searchPath);
+  const [program] = ssh;
+  const settings = program === undefined ? NO_SETTINGS : await sshSettings(program, target, searchPath);
   const { homedir } = userInfo();
   const own = join(homedir, '.ssh');
   const named = ['identityfile', 'certificatefile', 'userknownhostsfile'].flatMap((key) => settings.get(key) ?? []);
@@ -69,7 +73,7 @@ async function sshReach(target: SshTarget, searchPath: string, git: readonly str
 }
 
 /** With a jump host, it is that one that is connected to. */
-function jumpPorts(settings: ReadonlyMap<string, readonly string[]>): number[] {
+function jumpPorts(settings: SshSettings): number[] {
   const jumps = settings.get('proxyjump') ?? [];
   return jumps.flatMap((jump) => jump.split(',')).map((jump) => Number(/:(\d{1,5})$/.exec(jump)?.[1] ?? PORTS['ssh:']));
 }
@@ -78,10 +82,7 @@ function jumpPorts(settings: ReadonlyMap<string, readonly string[]>): number[] {
  * What ssh itself makes of the account's configuration for this host; empty when it does not say. It only prints:
  * nothing of a repository is involved, and nothing is connected to.
  */
-async function sshSettings(
-  { user, host, port }: SshTarget,
-  searchPath: string,
-): Promise<ReadonlyMap<string, readonly string[]>> {
+async function sshSettings(program: string, { user, host, port }: SshTarget, searchPath: string): Promise<SshSettings> {
   const settings = new Map<string, string[]>();
   const words = [
     '-G',
@@ -90,7 +91,7 @@ async function sshSettings(
     '--',
     host.replace(/^\[(.*)\]$/, '$1'),
   ];
-  const said = await run('ssh', words, {
+  const said = await run(program, words, {
     env: { PATH: searchPath, LC_ALL: 'C' },
     cwd: '/',
     timeout: SSH_WITHIN_MS,
