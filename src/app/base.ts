@@ -28,7 +28,7 @@ import { countActiveTokens } from '../store/access/tokens.ts';
 import { VERSION } from '../version.ts';
 import { createOnDemand, doctorOf, moduleOf, type OnDemand } from './services/on-demand.ts';
 import { createOutsideChecker, keptFolders } from './outside.ts';
-import { ORDERS_WITNESS, remembers } from './witness.ts';
+import { remembers } from './keying/witness.ts';
 
 /** The longest wait of a follower, in milliseconds: the fallback where no wake-up arrives. */
 const FOLLOW_FALLBACK_MS = 1_000;
@@ -107,7 +107,7 @@ async function openStoreOf(settings: Settings, { paths, clock, schema, keyring }
       daemonId,
       schema,
       keyring,
-      wasAdopted: () => remembers({ paths, settings }, ORDERS_WITNESS),
+      wasAdopted: () => remembers({ paths, settings }, 'orders'),
     });
   } catch (error) {
     if (error instanceof Failure) throw error;

@@ -21,7 +21,7 @@ import { logOpenings, refuseExposed, refuseOpenDoor } from './exposure.ts';
 import { ingressUrlOf } from './ingress-url.ts';
 import { foldersOf } from './outside.ts';
 import { prepareJobIdentity, prepareJobPlace, sharedMemoryOf, watchModes, withModeWatch } from './job-place.ts';
-import { beginAdoption, beginKeying } from './keying.ts';
+import { beginAdoption, beginKeying } from './keying/keying.ts';
 import { notifierOptions } from './notifier.ts';
 import { logLimits, sandboxSupport } from './sandbox-support.ts';
 import { statusOf } from './status.ts';
@@ -163,7 +163,6 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
     restarting: inPlace.daemonPart,
     readSettings,
     endTree,
-    adopt: () => beginAdoption(base),
     announceJob: (jobId) => base.followers.wake(jobId),
     signals,
     reaction: runtime.services.reaction,
@@ -204,11 +203,12 @@ async function prepareBase(base: Base): Promise<void> {
   await refuseExposed(base);
 }
 
-function ofDaemon({ settings, paths }: Base) {
+function ofDaemon(base: Base) {
+  const { settings, paths } = base;
   const { forks, sshAgent, maxJobs, leaseMs, keepJobsMs, keepEventsMs, keepNotificationsMs } = settings;
   const keep = { jobsMs: keepJobsMs, eventsMs: keepEventsMs, notificationsMs: keepNotificationsMs };
   const backups = { folder: paths.backups, keep: settings.keepBackups, environment: postgresEnvironment() };
-  return { forks, sshAgent, maxJobs, leaseMs, keep, backups };
+  return { forks, sshAgent, maxJobs, leaseMs, keep, backups, adopt: () => beginAdoption(base) };
 }
 
 function runSetup(base: Base, runsDir: string, identity: JobIdentity) {

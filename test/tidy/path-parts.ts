@@ -32,7 +32,6 @@ const TEXT_IS_PATH = ['app', 'config', 'daemon', 'doctor', 'runners'];
 export const FREE_PARTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'src/app/restore-target.ts': { name: 'an entry of the data directory, or a name of the table of its entries' },
   'src/app/restore.ts': { name: 'an entry of the folder of backups' },
-  'src/app/sources.ts': { path: 'leads to a file that is compared with the root of the source afterwards' },
   'src/config/program/digest.ts': { name: 'a file or a package of the program' },
   'src/config/runs-dir.ts': { 'instanceName(paths.dir)': 'a digest of the path of the data directory' },
   'src/daemon/maintenance/restart.ts': { 'store.dialect.name': 'one of two constants' },
@@ -52,7 +51,6 @@ export const FREE_PARTS: Readonly<Record<string, Readonly<Record<string, string>
     name: 'an entry of the folder',
   },
   'src/runners/checkout/git/tree.ts': { path: 'of a tree of git, with names that passed their check' },
-  'src/runners/checkout/hooks-file.ts': { file: 'one of the names of hooks files' },
   'src/runners/checkout/vendored/vendored-files.ts': { path: 'of collected files, with names that passed their check' },
   'src/runners/command/on-hosts.ts': { 'logOf(each.host)': 'has the number of the host and nothing of its name' },
   'src/runners/process/term-once.ts': { name: 'two numbers of the table of processes' },

@@ -13,6 +13,8 @@ import { install, type Installation } from '../../../test/support/doctor-facts.t
 import { claimOne, makeJob } from '../../../test/store/engine-fixture.ts';
 import { examineBackups } from './backups.ts';
 
+const nameOf = (id: string): string => `store-20260101T000000Z-${id}.backup`;
+
 describe('The entry backups of the doctor', () => {
   let home: Installation;
   beforeEach(async () => {
@@ -20,11 +22,11 @@ describe('The entry backups of the doctor', () => {
   });
   afterEach(() => home.remove());
 
-  const fileOf = (id: string): string => join(home.paths.backups, `${id}.backup`);
+  const fileOf = (id: string): string => join(home.paths.backups, nameOf(id));
 
   async function add(host = hostname()): Promise<string> {
     const id = newId('bak', Date.now());
-    const row = { id, job_id: `job_${id.slice(4)}`, name: 'store', file: `${id}.backup`, host, sha256: 'ab' };
+    const row = { id, job_id: `job_${id.slice(4)}`, name: 'store', file: nameOf(id), host, sha256: 'ab' };
     await home.store.write((tx) =>
       insertBackup(tx, { ...row, created_at: home.clock.now() - 3_600_000, size_bytes: 3, verified_at: 1 }),
     );

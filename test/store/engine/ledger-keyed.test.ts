@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { beginKeying } from '../../../src/app/keying.ts';
+import { beginKeying } from '../../../src/app/keying/keying.ts';
 import { TEST_RING } from '../../support/seal.ts';
 import { createKeyring } from '../../../src/lib/seal.ts';
 import { keyLedger } from '../../../src/store/audit/keying.ts';

@@ -59,7 +59,7 @@ for (const engine of ENGINES) {
       await its.store.write((tx) => insertJob(tx, job));
       const row = await getJob(its.store.db, job.id);
       const { order_tag: tag, order_key_id: keyId } = row;
-      assert.match(`${tag} ${keyId}`, /^[0-9a-f]{64} [0-9a-f]{16}$/, 'a privileged order is tagged');
+      assert.match(`${tag} ${keyId}`, /^[0-9a-f]{64} [0-9a-f]{16}$/, 'an order is tagged');
       assert.deepEqual(
         { ...row },
         {
@@ -94,6 +94,7 @@ for (const engine of ENGINES) {
           drift_status: null,
           order_tag: tag,
           order_key_id: keyId,
+          writable: 0,
           summary: null,
           cancel_requested_at: null,
           reason: null,

@@ -7,6 +7,7 @@ import { giveTree, nameOf, ACCOUNTS } from '../../support/accounts/job-account.t
 import { type Fixture, openFixture } from '../../support/fixtures/installation.ts';
 import { linesOf } from '../../support/infrastructure.ts';
 import { needs } from '../../support/tools.ts';
+import { rewrite } from '../../support/store/rewrite.ts';
 import type { AccountIds } from '../../../src/domain/jobs/account.ts';
 
 const SECRET = 'secret-of-root';
@@ -121,8 +122,7 @@ for (const account of ACCOUNTS) {
       const { fixture, net, exchange, restore } = await scene(t, account);
       await fixture.call('source.add', { name: 'net', dir: net });
       await fixture.call('workspace.add', { name: 'web', dir: net });
-      for (const table of ['sources', 'workspaces'] as const)
-        await fixture.store.write((tx) => tx.db.updateTable(table).set({ dir_kept: null }).execute());
+      for (const table of ['sources', 'workspaces'] as const) await rewrite(fixture.store, table, { dir_kept: null });
       const first = await queued(fixture, 'vendor', { source: 'net' });
       exchange();
       await fixture.serve();

@@ -1,11 +1,13 @@
-import { PRIVATE_FILE_MODE } from '../config/data-dir.ts';
-import { createExclusive } from '../lib/atomic-file.ts';
-import { keyLedger } from '../store/audit/keying.ts';
-import { adoptOrders } from '../store/maintenance/adopt-orders.ts';
-import type { Base } from './base.ts';
-import { LEDGER_WITNESS, ORDERS_WITNESS, remembers, type WitnessPlace, witnessOf } from './witness.ts';
+import { PRIVATE_FILE_MODE } from '../../config/data-dir.ts';
+import { createExclusive } from '../../lib/atomic-file.ts';
+import { keyLedger } from '../../store/audit/keying.ts';
+import { adoptOrders } from '../../store/maintenance/adopt-orders.ts';
+import type { Store } from '../../store/store.ts';
+import { remembers, type Witness, type WitnessPlace, witnessOf } from './witness.ts';
 
-interface KeyingParts extends WitnessPlace, Pick<Base, 'store'> {}
+interface KeyingParts extends WitnessPlace {
+  readonly store: Store;
+}
 
 /**
  * Keys what a store of an earlier build has without a key: its ledger, and its orders. Once that was done, this machine
@@ -16,22 +18,22 @@ interface KeyingParts extends WitnessPlace, Pick<Base, 'store'> {}
 export async function beginKeying(parts: KeyingParts): Promise<void> {
   const { store } = parts;
   // It is not over while chains that a daemon of an earlier build kept open wait for their seam.
-  await onceHere(parts, LEDGER_WITNESS, (mayAdopt) => keyLedger(store, mayAdopt));
+  await onceHere(parts, 'ledger', (mayAdopt) => keyLedger(store, mayAdopt));
   await beginAdoption(parts);
 }
 
 /** Answers whether it is over. */
 export async function beginAdoption(parts: KeyingParts): Promise<boolean> {
-  return onceHere(parts, ORDERS_WITNESS, (mayAdopt) => adoptOrders(parts.store, mayAdopt));
+  return onceHere(parts, 'orders', (mayAdopt) => adoptOrders(parts.store, mayAdopt));
 }
 
 async function onceHere(
   parts: KeyingParts,
-  name: string,
+  witness: Witness,
   work: (mayAdopt: boolean) => Promise<boolean>,
 ): Promise<boolean> {
-  const isOver = await work(!(await remembers(parts, name)));
-  const file = witnessOf(parts, name);
+  const isOver = await work(!(await remembers(parts, witness)));
+  const file = witnessOf(parts, witness);
   if (file !== null && isOver) await createExclusive(file, '', PRIVATE_FILE_MODE);
   return isOver;
 }
