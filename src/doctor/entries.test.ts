@@ -242,7 +242,7 @@ describe('Entries of the doctor', () => {
         for (const name of ['store', 'schema', 'clock', 'privilege_posture', 'audit_ledger'])
           assert.equal(found[name]?.status, 'ok', name);
         assert.match(found['clock']?.detail ?? '', /, [+-]\d+m?s against the database\.$/);
-        // The clock of the test stands still: the difference has room for the time that this takes.
+        // The clock of the test is stopped: the difference has room for the time that this takes.
         shared.clock.wallMs += 3_600_000;
         const later = (await createDoctor(shared.parts())())[4];
         assert.equal(later?.status, 'warn');

@@ -85,7 +85,8 @@ suite('T89: files that others can change, and a daemon that is root', { skip: NO
     const fixture = await openFixture(t);
     const dir = folder(t, 0o1777);
     const args = Object.entries(filesIn(dir)).flatMap(([flag, file]) => [`--${flag}`, file]);
-    const daemon = await fixture.start({ args });
+    // npm adds folders above the checkout, which may be in one that everybody may write.
+    const daemon = await fixture.start({ args, env: { PATH: '/usr/bin:/bin' } });
     const { data } = await daemon.api(fixture.token).get<DoctorEntry[]>('/health');
     assert.equal(data.find(({ name }) => name === 'file_access')?.status, 'ok', JSON.stringify(data));
     assert.doesNotMatch(daemon.log(), /another account can change/);
