@@ -143,7 +143,7 @@ async function recoverRun(
 }
 
 /** It ended no later than its daemon was last seen. */
-function rescuedEnd({ node, started_at: startedAt, stopped_at: stoppedAt }: Orphan, now: number): JobEnd {
+function rescuedEnd({ daemon_node: node, started_at: startedAt, stopped_at: stoppedAt }: Orphan, now: number): JobEnd {
   const at = Math.max(startedAt ?? 0, Math.min(stoppedAt ?? now, now));
   return { state: 'interrupted', exitCode: null, reason: deathReason(node), at };
 }

@@ -100,7 +100,11 @@ export async function listIngresses(
 }
 
 /** A running job whose daemon has stopped, where that daemon ran, and when it was last seen. */
-export type Orphan = JobRow & Pick<DaemonRow, 'host' | 'boot_id' | 'node'> & { readonly stopped_at: number | null };
+export type Orphan = JobRow &
+  Pick<DaemonRow, 'host' | 'boot_id' | 'stopped_at'> & {
+    /** Not `node`, which is the daemon that has to run the job. */
+    readonly daemon_node: string | null;
+  };
 
 export async function listOrphans(db: Db): Promise<Orphan[]> {
   return (await orphans(db, {})).rows;
@@ -111,7 +115,7 @@ const orphans = prepared<object, Orphan>((db) =>
     .selectFrom('jobs')
     .innerJoin('daemons', 'daemons.id', 'jobs.daemon_id')
     .selectAll('jobs')
-    .select(['daemons.host', 'daemons.boot_id', 'daemons.node', 'daemons.stopped_at'])
+    .select(['daemons.host', 'daemons.boot_id', 'daemons.node as daemon_node', 'daemons.stopped_at'])
     .where('jobs.state', '=', RUNNING)
     .where('daemons.stopped_at', 'is not', null)
     .orderBy('jobs.id'),

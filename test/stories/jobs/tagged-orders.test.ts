@@ -4,6 +4,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { newId } from '../../../src/lib/id.ts';
+import { isTagged } from '../../../src/store/engine/tags/tags.ts';
+import { listOrphans } from '../../../src/store/maintenance/daemons.ts';
 import type { Db, JobRow } from '../../../src/store/schema/schema.ts';
 import { addDaemon } from '../../store/engine-fixture.ts';
 import { until } from '../../support/api-client.ts';
@@ -139,6 +141,16 @@ for (const postgres of [false, true]) {
       );
       const orphan = { state: 'running', daemon_id: gone.id, started_at: 1, kind: 'plan', workspace: 'net' } as const;
       const id = await forge(fixture, row, { ...orphan, concurrency_key: 'workspace:net' });
+      const honest = { state: 'running', daemon_id: gone.id, started_at: 1 } as const;
+      await write(fixture, (db) => db.updateTable('jobs').set(honest).where('id', '=', row.id).execute());
+      const keys = await fixture.services.keyring();
+      assert.deepEqual(
+        (await listOrphans(fixture.store.db)).map((each) => [each.id, isTagged(keys, 'jobs', each)]).toSorted(),
+        [
+          [row.id, true],
+          [id, false],
+        ].toSorted(),
+      );
       await fixture.serve();
       assert.equal((await fixture.waitFor(id, ENDED)).state, 'interrupted');
     });
