@@ -1,5 +1,5 @@
 /** The files that the examples read, in the reader's folder and below what stands for the root of the file system. */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeTree } from '../support/ansible/bare-run.ts';
 import { UPTIME_KUMA } from '../support/configuration/exports.ts';
@@ -113,8 +113,10 @@ function shownFiles(path: string, root: string): [name: string, text: string][] 
 
 /** A reader of a page has the files that the page shows; of two of one name, the last. */
 export function takeFiles(path: string, { folder, root, server }: Folders): void {
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { mode: 0o755 });
+  // The folders themselves remain: the service takes no other one for the directory of a source or workspace.
+  for (const entry of readdirSync(folder, { withFileTypes: true }))
+    for (const name of entry.isDirectory() ? readdirSync(join(folder, entry.name)) : [''])
+      rmSync(join(folder, entry.name, name), { recursive: true, force: true });
   writeFiles({ folder, root, server });
   writeTree(folder, Object.fromEntries(shownFiles(path, root)));
 }

@@ -9,6 +9,7 @@ export const LEFT_OUT: readonly (readonly [command: RegExp, why: string])[] = [
   [/\bdb\.example\b|^sudo -u postgres /, 'needs a PostgreSQL server'],
   [/\/etc\/prometheus\//, 'changes files of the machine'],
   [/^pass /, 'needs a password store'],
+  [/^#!.*\n# \/usr\/local\/bin\/free-space\n/, 'gets its arguments and its event from a rule'],
   [/^svc maintenance restart --wait/, 'followed by how-tos.test.ts'],
 ];
 

@@ -1,6 +1,8 @@
 /** A daemon that is not root and has the capabilities to run jobs as another account. */
 import { execFileSync } from 'node:child_process';
-import { chownSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { ACCOUNT_CAPABILITIES } from '../../../src/domain/jobs/account.ts';
 import { type Fixture, type FixtureFlags, openFixture } from '../fixtures/installation.ts';
@@ -27,13 +29,19 @@ export interface CapableFixture extends Fixture {
 
 /** An installation that belongs to the account of the service. */
 export async function openCapableFixture(t: TestContext): Promise<CapableFixture> {
-  const fixture = await openFixture({ after: (step) => t.after(step) });
+  // The command line of this fixture is root, which reads no key that another account can change.
+  const closed = mkdtempSync(join(tmpdir(), 'gatehouse-key-'));
+  t.after(() => rmSync(closed, { recursive: true, force: true }));
+  const key = join(closed, 'seal.key');
+  const fixture = await openFixture({ after: (step) => t.after(step) }, { sealKeyFile: key });
+  const ofService = join(fixture.dir, 'seal.key');
+  copyFileSync(key, ofService);
   execFileSync('chown', ['-R', `${SERVICE_ID}:${SERVICE_ID}`, fixture.dir]);
-  chownSync(fixture.dir, SERVICE_ID, SERVICE_ID);
   return {
     ...fixture,
     flags: (capabilities = CAPABILITIES) => ({
       args: ['--job-user', JOB_USER],
+      sealKeyFile: ofService,
       wrapper: asService(capabilities),
       env: { HOME: '/nonexistent' },
     }),
