@@ -133,7 +133,7 @@ async function fire(
   };
   let queued: Queued;
   try {
-    await rule.checkTag(tx);
+    await rule.check(tx);
     queued = await queueAction(tx, deps, asker, action, gate);
   } catch (error) {
     // A refusal comes before anything is written, so the event can still be recorded. Any other error rolls the write

@@ -53,6 +53,27 @@ for (const engine of ENGINES) {
       assert.deepEqual(await command('sda1'), ['df', '-h', 'sda1']);
     });
 
+    test('T80: fires where it was read before its tag was added, and not where it was changed since', async () => {
+      await add('disk', DF);
+      const none = { order_tag: null, order_key_id: null };
+      const tags = store.db.selectFrom('rules').select(['order_tag', 'order_key_id']);
+      const tag = await tags.executeTakeFirstOrThrow();
+      const set = (columns: object): Promise<unknown> =>
+        store.write(({ db }) => db.updateTable('rules').set(columns).execute());
+      await set(none);
+      deps.rules.forget();
+      assert.match(String(await command('/')), /Integrity: rule disk has no tag/);
+      await set(tag);
+      assert.deepEqual(await command('/'), ['df', '-h', '/']);
+      const other = { kind: 'command', command: ['id'], inventory: 'localhost', limit: null, timeout: null };
+      const forged = JSON.stringify(other);
+      await set({ ...none, action: forged, version: 7 });
+      deps.rules.forget();
+      assert.match(String(await command('/')), /Integrity: rule disk has no tag/);
+      await set(tag);
+      assert.match(String(await command('/')), /Integrity: rule disk was changed/);
+    });
+
     test('still works in each place that was accepted', async () => {
       await add('disk', ['bash', '/opt/fix.sh', '${event.labels.mountpoint}']);
       assert.deepEqual(await command('sda1'), ['bash', '/opt/fix.sh', 'sda1']);

@@ -5,8 +5,8 @@ import type { RuleAction } from '../../domain/rules/actions.ts';
 import type { Rule } from '../../domain/rules/rule.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { nextTurn } from '../../lib/flow/cooperative.ts';
-import { checkTag, type TagContext } from '../../store/engine/tags/tags.ts';
-import { listRules, ruleOf, rulesMark } from '../../store/rules/rules.ts';
+import type { Tx } from '../../store/engine/tx.ts';
+import { checkRule, listRules, ruleOf, rulesMark } from '../../store/rules/rules.ts';
 import { FollowedData } from '../../store/engine/followed-data.ts';
 import type { RuleRow, SilenceRow } from '../../store/schema/schema.ts';
 import { openSilences, silencesMark } from '../../store/rules/silences.ts';
@@ -23,8 +23,8 @@ export interface CompiledRule extends Rule {
   evaluate(facts: EventFacts): { readonly value: boolean } | { readonly error: string };
   /** The action with its `${…}` filled in, each checked as the type of its field. */
   fill(facts: EventFacts): { readonly action: RuleAction } | { readonly error: string };
-  /** Throws forbidden for a privileged action without the right tag. */
-  checkTag(on: TagContext): Promise<void>;
+  /** Throws forbidden for a rule that was written into the database. */
+  check(tx: Tx): Promise<void>;
 }
 
 /** A silence that is open. */
@@ -131,7 +131,7 @@ export class CompiledRules {
       requires: condition.requires,
       evaluate: condition.evaluate,
       fill: (facts) => (typeof action === 'string' ? { error: action } : action.fill(facts)),
-      checkTag: (on) => checkTag(on, 'rules', row),
+      check: (tx) => checkRule(tx, row),
     };
   }
 

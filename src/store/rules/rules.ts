@@ -4,7 +4,7 @@ import type { RuleAction } from '../../domain/rules/actions.ts';
 import type { Rule } from '../../domain/rules/rule.ts';
 import { forgetManaged } from '../configuration/managed.ts';
 import type { Tx } from '../engine/tx.ts';
-import { retagged, tagOf } from '../engine/tags/tags.ts';
+import { checkTag, retagged, tagOf } from '../engine/tags/tags.ts';
 import { prepared } from '../engine/prepared.ts';
 import { found, insertRow, rowBy } from '../engine/rows.ts';
 import type { Db, RuleRow } from '../schema/schema.ts';
@@ -131,6 +131,16 @@ function columnsOf(tx: Tx, rule: NewRule) {
     summary: rule.summary ?? null,
   };
   return { ...columns, ...tagOf(tx.ring, 'rules', { name: rule.name, ...columns }) };
+}
+
+/**
+ * Throws forbidden for a rule that was written into the database. `row` was read before: a rule of an earlier build may
+ * have got its tag since, and then its content must be what that covers.
+ */
+export async function checkRule(tx: Tx, row: RuleRow): Promise<void> {
+  const isUntagged = row.order_tag === null;
+  const tags = tx.db.selectFrom('rules').select(['order_tag', 'order_key_id']).where('name', '=', row.name);
+  await checkTag(tx, 'rules', { ...row, ...(isUntagged ? await tags.executeTakeFirst() : {}) });
 }
 
 const fired = prepared<{ now: number; name: string; version: number }, unknown>((db, value) =>

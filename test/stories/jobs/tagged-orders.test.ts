@@ -144,13 +144,9 @@ for (const postgres of [false, true]) {
       const honest = { state: 'running', daemon_id: gone.id, started_at: 1 } as const;
       await write(fixture, (db) => db.updateTable('jobs').set(honest).where('id', '=', row.id).execute());
       const keys = await fixture.services.keyring();
-      assert.deepEqual(
-        (await listOrphans(fixture.store.db)).map((each) => [each.id, isTagged(keys, 'jobs', each)]).toSorted(),
-        [
-          [row.id, true],
-          [id, false],
-        ].toSorted(),
-      );
+      const orphans = await listOrphans(fixture.store.db);
+      const ours = orphans.filter((each) => isTagged(keys, 'jobs', each)).map((each) => each.id);
+      assert.deepEqual([orphans.length, ...ours], [2, row.id]);
       await fixture.serve();
       assert.equal((await fixture.waitFor(id, ENDED)).state, 'interrupted');
     });

@@ -9,7 +9,7 @@ import type { Adoption } from './adoption.ts';
 import { type Covered, earlierTextOf, hadTag, nameOf, type OrderTag, type TaggedTable, textOf } from './forms.ts';
 
 /** Where a tag is checked: a write, or a store and its keys. */
-export interface TagContext {
+interface TagContext {
   readonly ring: Keyring;
   readonly adoption: Adoption;
 }
