@@ -33,6 +33,14 @@ describe('T80: the tag of a row', () => {
       assert.equal(isTagged(TEST_RING, table, { ...row, order_tag: row.order_tag.slice(0, -1) }), false);
     });
 
+  test('T80: is whole where a daemon of an earlier build compares it, and short elsewhere', () => {
+    const lengthOf = (privileged: 0 | 1): number | undefined => {
+      const row = { ...tagged('jobs'), privileged, spec: '{}' } as never;
+      return tagOf(TEST_RING, 'jobs', row).order_tag?.length;
+    };
+    assert.deepEqual([lengthOf(1), lengthOf(0)], [64, 22]);
+  });
+
   test('T80: stays wrong when a column of a row that somebody changed is set', () => {
     const row = { ...tagged('workspaces'), path: '/root' } as never;
     assert.deepEqual(retagged(TEST_RING, 'workspaces', row, { deny_when: 'true' }), { deny_when: 'true' });
