@@ -15,6 +15,7 @@ const EACH_MS = (SECONDS * 1_000) / FUZZ_TARGETS.length;
 
 for (const target of FUZZ_TARGETS) {
   test(`T64: the fuzz of ${target.name} finds nothing with the seed ${SEED}`, async (t) => {
+    t.after(() => target.close?.());
     const { runs, failure } = await target.run(SEED, EACH_MS);
     t.diagnostic(`${runs} values`);
     if (failure !== null)

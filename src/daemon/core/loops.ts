@@ -23,7 +23,7 @@ import { Rest } from './rest.ts';
 import type { Signals } from './signals.ts';
 
 /** What the loops work with: each takes its part. */
-type LoopDeps = ExpireDeps &
+export type LoopDeps = ExpireDeps &
   AdoptionDeps &
   PresenceDeps &
   RescueDeps &
@@ -45,7 +45,7 @@ type LoopDeps = ExpireDeps &
   };
 
 /** Every loop of a daemon, in the order in which they start. */
-const LOOPS: readonly LoopRow<LoopDeps>[] = [
+export const LOOPS: readonly LoopRow<LoopDeps>[] = [
   expireLoop,
   presenceLoop,
   rescueLoop,

@@ -63,6 +63,14 @@ async function fuzz(targets: readonly FuzzTarget[], seed: number, seconds: numbe
   return tallies;
 }
 
+async function fuzzAndClose(...of: Parameters<typeof fuzz>): ReturnType<typeof fuzz> {
+  try {
+    return await fuzz(...of);
+  } finally {
+    for (const target of of[0]) await target.close?.();
+  }
+}
+
 async function main(): Promise<number> {
   const { values } = parseArgs({
     options: { seconds: { type: 'string' }, target: { type: 'string', multiple: true }, seed: { type: 'string' } },
@@ -71,7 +79,7 @@ async function main(): Promise<number> {
   const seconds = numberOf('seconds', values.seconds, SECONDS);
   const seed = numberOf('seed', values.seed, randomInt(SEED_MAX));
   console.log(`Seed ${seed}, ${targets.length} targets, ${seconds} s.`);
-  const tallies = await fuzz(targets, seed, seconds);
+  const tallies = await fuzzAndClose(targets, seed, seconds);
   for (const [{ name }, { runs, failure }] of tallies)
     console.log(
       `${name.padEnd(26)} ${String(runs).padStart(9)} values  ` +

@@ -37,6 +37,8 @@ export interface FuzzTarget {
   readonly name: string;
   /** Tries values until `ms` milliseconds have passed, or one fails. */
   run(seed: number, ms: number): Promise<FuzzOutcome>;
+  /** Ends what its runs share. */
+  close?(): Promise<void>;
 }
 
 export function fuzzTarget<T>(
@@ -44,6 +46,7 @@ export function fuzzTarget<T>(
   values: fc.Arbitrary<T>,
   check: (value: T) => void | Promise<void>,
   bound: TimeBound = STANDARD,
+  roundRuns = ROUND_RUNS,
 ): FuzzTarget {
   const property = fc.asyncProperty(values, (value) => checkInTime(value, check, bound));
   return {
@@ -55,7 +58,7 @@ export function fuzzTarget<T>(
         const at = seed + round;
         const result = await fc.check(property, {
           seed: at,
-          numRuns: ROUND_RUNS,
+          numRuns: roundRuns,
           interruptAfterTimeLimit: ms + SHRINK_MS,
           endOnFailure: false,
         });

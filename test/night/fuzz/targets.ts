@@ -6,6 +6,7 @@ import { INGRESS_TARGETS } from './ingress.ts';
 import { NETGROUP_TARGETS } from './netgroups.ts';
 import { PROBE_TARGETS } from './probes.ts';
 import { REQUEST_TARGETS } from './requests.ts';
+import { ROW_TARGETS } from './rows.ts';
 import { RULE_TARGETS } from './rules.ts';
 import type { FuzzTarget } from './target.ts';
 
@@ -18,4 +19,5 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
   ...NETGROUP_TARGETS,
   ...PROBE_TARGETS,
   ...CONFIGURATION_TARGETS,
+  ...ROW_TARGETS,
 ];
