@@ -18,6 +18,11 @@ function tagged(table: TaggedTable): Row {
   return { ...row, ...tagOf(TEST_RING, table, row as never) } as Row;
 }
 
+function tagLengthOf(privileged: 0 | 1): number | undefined {
+  const row = { ...tagged('jobs'), privileged, spec: '{}' } as never;
+  return tagOf(TEST_RING, 'jobs', row).order_tag?.length;
+}
+
 describe('T80: the tag of a row', () => {
   for (const table of TAGGED_TABLES)
     test(`T80: of ${table} covers each column of the order, and no row of another table has it`, () => {
@@ -34,11 +39,7 @@ describe('T80: the tag of a row', () => {
     });
 
   test('T80: is whole where a daemon of an earlier build compares it, and short elsewhere', () => {
-    const lengthOf = (privileged: 0 | 1): number | undefined => {
-      const row = { ...tagged('jobs'), privileged, spec: '{}' } as never;
-      return tagOf(TEST_RING, 'jobs', row).order_tag?.length;
-    };
-    assert.deepEqual([lengthOf(1), lengthOf(0)], [64, 22]);
+    assert.deepEqual([tagLengthOf(1), tagLengthOf(0)], [64, 22]);
   });
 
   test('T80: stays wrong when a column of a row that somebody changed is set', () => {
