@@ -71,7 +71,7 @@ describe('Entries of the doctor', () => {
         paths: dataDirPaths(home.paths.sealKey),
       });
       await demand('data_dir', 'fail', /^The data directory does not exist\.$/, {
-        paths: dataDirPaths('/nonexistent'),
+        paths: dataDirPaths('/proc/nonexistent'),
       });
       await demand('data_dir', 'fail', /not a directory \(ENOTDIR\)/, {
         paths: dataDirPaths(join(home.paths.sealKey, 'x')),

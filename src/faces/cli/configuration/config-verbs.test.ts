@@ -59,8 +59,8 @@ test('svc config apply --prune needs a yes', async (t) => {
 });
 
 test('svc config import prints a file that svc config diff reads, and its report on standard error', async (t) => {
-  const missing = await svc(['config', 'import', 'crontab', '/nonexistent']);
-  assert.match(missing.stderr, /^Error: FILE: \/nonexistent does not exist\.$/m);
+  const missing = await svc(['config', 'import', 'crontab', '/proc/nonexistent']);
+  assert.match(missing.stderr, /^Error: FILE: \/proc\/nonexistent does not exist\.$/m);
   const app = appOf(await startProgram(t));
   const ran = await svc(['config', 'import', 'crontab', fileWith(t, CRONTAB)]);
   assert.equal(ran.exitCode, 0);
