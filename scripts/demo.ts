@@ -161,6 +161,8 @@ async function main(keep: boolean, story: boolean): Promise<number> {
   const { promise: interrupted, resolve: interrupt } = Promise.withResolvers<null>();
   // From the first signal on they do nothing more, so that it ends in good order.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupt(null));
+  // Its reader has gone (a pager, `head`), or its disk is full: no one sees the rest.
+  process.stdout.on('error', () => interrupt(null));
   if (keep && story) {
     // Here alone: it needs much of the program in this process.
     const { showStory } = await import('./demo-story.ts');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { demoOf, makePlace, runDemo } from '../../support/demo/run.ts';
+import { needs } from '../../support/tools.ts';
 
 test('point 40: The demo shows the sign-in page; interrupted, it ends its daemon and takes its directory away', async (t) => {
   const place = makePlace(t);
@@ -23,6 +24,18 @@ test('point 40: The demo shows the sign-in page; interrupted, it ends its daemon
   assert.deepEqual(readdirSync(place.temporary), []);
   await assert.rejects(fetch(`${web}/api/v1/whoami`), TypeError, 'the port is closed');
 });
+
+for (const [what, end, says] of [
+  ['whose reader has gone', '"$@" | head -n 2', /ready on/],
+  ['whose output fits no disk', 'exec "$@" > /dev/full', /^$/],
+] as const)
+  test(`The demo ${what} ends its daemon and takes its directory away`, { skip: needs('dash') }, async (t) => {
+    const place = makePlace(t);
+    const run = await runDemo(t, place, ['dash', '-c', end, 'demo', ...demoOf()]);
+    assert.match(run.output, says);
+    assert.equal(run.errors, '');
+    assert.deepEqual(readdirSync(place.temporary), []);
+  });
 
 async function signInPage(url: string): Promise<string> {
   const answer = await fetch(url);
