@@ -58,7 +58,7 @@ async function planOf(fixture: Fixture): Promise<string> {
   return job.plan_artifact_id ?? assert.fail('no plan was saved');
 }
 
-describe('A root with its own backend', { skip: needs('terraform or tofu') }, () => {
+describe('A root with its own backend', { skip: needs('terraform or tofu', 'Landlock ABI 4') }, () => {
   test('is applied through it, and its serial is read from it', async (t) => {
     const fixture = await openFixture(t);
     const server = await startStateServer();

@@ -41,7 +41,7 @@ async function refused(fixture: Fixture, name: string, plan: string, why: RegExp
   return job;
 }
 
-describe('A saved plan', { skip: needs('terraform or tofu') }, () => {
+describe('A saved plan', { skip: needs('terraform or tofu', 'Landlock ABI 4') }, () => {
   let fixture: Fixture;
   const dirs: Record<string, string> = {};
   before(async () => {

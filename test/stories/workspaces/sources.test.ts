@@ -97,7 +97,7 @@ describe('svc source', () => {
 
   test(
     'a git source is fetched when it is added and when it is synced, over ssh that never prompts',
-    { skip: needs('git') },
+    { skip: needs('git', 'Landlock ABI 4') },
     async () => {
       const repository = new Repository(join(fixture.dir, 'repository'));
       const first = repository.commit();
@@ -141,51 +141,64 @@ describe('svc source', () => {
     },
   );
 
-  test('a fetch that fails adds nothing, and says why in the words of git', { skip: needs('git') }, async () => {
-    await refused(
-      7,
-      /unavailable: git fetch failed: Host key verification failed\./,
-      'source',
-      'add',
-      'bad',
-      '--git',
-      'git@other.test:x',
-    );
-    await refused(
-      7,
-      /unavailable: git fetch failed: .*Could not read from remote repository/,
-      'source',
-      'add',
-      'bad',
-      '--git',
-      `ssh://git@known.test:${port}${fixture.dir}/nothing`,
-    );
-    await refused(
-      7,
-      /couldn't find remote ref nope/,
-      'source',
-      'add',
-      'bad',
-      '--git',
-      `ssh://git@known.test:${port}${fixture.dir}/repository`,
-      '--ref',
-      'nope',
-    );
-    await refused(
-      1,
-      /invalid_argument: git: the URL must not contain credentials/,
-      'source',
-      'add',
-      'bad',
-      '--git',
-      'https://ana:canary@h/x',
-    );
-    await refused(1, /invalid_argument: ref: /, 'source', 'add', 'bad', '--git', 'git@known.test:x', '--ref=--orphan');
-    await refused(3, /not_found/, 'source', 'sync', 'bad');
-    assert.ok(
-      !readdirSync(join(fixture.dir, 'data', 'sources')).some((name) => name === 'bad' || name.startsWith('.')),
-    );
-  });
+  test(
+    'a fetch that fails adds nothing, and says why in the words of git',
+    { skip: needs('git', 'Landlock ABI 4') },
+    async () => {
+      await refused(
+        7,
+        /unavailable: git fetch failed: Host key verification failed\./,
+        'source',
+        'add',
+        'bad',
+        '--git',
+        'git@other.test:x',
+      );
+      await refused(
+        7,
+        /unavailable: git fetch failed: .*Could not read from remote repository/,
+        'source',
+        'add',
+        'bad',
+        '--git',
+        `ssh://git@known.test:${port}${fixture.dir}/nothing`,
+      );
+      await refused(
+        7,
+        /couldn't find remote ref nope/,
+        'source',
+        'add',
+        'bad',
+        '--git',
+        `ssh://git@known.test:${port}${fixture.dir}/repository`,
+        '--ref',
+        'nope',
+      );
+      await refused(
+        1,
+        /invalid_argument: git: the URL must not contain credentials/,
+        'source',
+        'add',
+        'bad',
+        '--git',
+        'https://ana:canary@h/x',
+      );
+      await refused(
+        1,
+        /invalid_argument: ref: /,
+        'source',
+        'add',
+        'bad',
+        '--git',
+        'git@known.test:x',
+        '--ref=--orphan',
+      );
+      await refused(3, /not_found/, 'source', 'sync', 'bad');
+      assert.ok(
+        !readdirSync(join(fixture.dir, 'data', 'sources')).some((name) => name === 'bad' || name.startsWith('.')),
+      );
+    },
+  );
 
   test('a directory is named from where the command line runs, and looked at when it is synced', async () => {
     const net = join(fixture.dir, 'net');
@@ -216,48 +229,52 @@ describe('svc source', () => {
     );
   });
 
-  test('a source has one place and one name, and stays while a workspace uses it', { skip: needs('git') }, async () => {
-    await refused(1, /invalid_argument: dir, git: expected one/, 'source', 'add', 'x');
-    await refused(
-      1,
-      /invalid_argument: dir, git: expected one/,
-      'source',
-      'add',
-      'x',
-      '--dir',
-      '.',
-      '--git',
-      'git@h:x',
-    );
-    await refused(
-      1,
-      /invalid_argument: ref: not allowed with dir/,
-      'source',
-      'add',
-      'x',
-      '--dir',
-      fixture.dir,
-      '--ref',
-      'main',
-    );
-    await refused(5, /duplicate: .*ops/, 'source', 'add', 'ops', '--git', 'git@known.test:x');
-    await answer(0, 'workspace', 'add', 'w', '--source', 'ops');
-    const other = join(fixture.dir, 'other');
-    mkdirSync(other);
-    const replaced = await answer(0, 'source', 'add', 'ops', '--dir', other, '--replace');
-    assert.deepEqual([replaced.data['kind'], replaced.data['commit']], ['dir', null]);
-    await refused(5, /conflict: .*workspace w uses/, 'source', 'remove', 'ops');
-    await answer(0, 'workspace', 'remove', 'w', '--yes');
-    await answer(0, 'source', 'remove', 'ops');
-    await refused(3, /not_found/, 'source', 'remove', 'ops');
-    const ledger = await fixture.store.db
-      .selectFrom('ledger')
-      .select('detail')
-      .where('operation', 'like', 'source.%')
-      .execute();
-    assert.ok(
-      ledger.length >= 5 &&
-        ledger.every(({ detail }) => !detail.includes('known.test') && !detail.includes(fixture.dir)),
-    );
-  });
+  test(
+    'a source has one place and one name, and stays while a workspace uses it',
+    { skip: needs('git', 'Landlock ABI 4') },
+    async () => {
+      await refused(1, /invalid_argument: dir, git: expected one/, 'source', 'add', 'x');
+      await refused(
+        1,
+        /invalid_argument: dir, git: expected one/,
+        'source',
+        'add',
+        'x',
+        '--dir',
+        '.',
+        '--git',
+        'git@h:x',
+      );
+      await refused(
+        1,
+        /invalid_argument: ref: not allowed with dir/,
+        'source',
+        'add',
+        'x',
+        '--dir',
+        fixture.dir,
+        '--ref',
+        'main',
+      );
+      await refused(5, /duplicate: .*ops/, 'source', 'add', 'ops', '--git', 'git@known.test:x');
+      await answer(0, 'workspace', 'add', 'w', '--source', 'ops');
+      const other = join(fixture.dir, 'other');
+      mkdirSync(other);
+      const replaced = await answer(0, 'source', 'add', 'ops', '--dir', other, '--replace');
+      assert.deepEqual([replaced.data['kind'], replaced.data['commit']], ['dir', null]);
+      await refused(5, /conflict: .*workspace w uses/, 'source', 'remove', 'ops');
+      await answer(0, 'workspace', 'remove', 'w', '--yes');
+      await answer(0, 'source', 'remove', 'ops');
+      await refused(3, /not_found/, 'source', 'remove', 'ops');
+      const ledger = await fixture.store.db
+        .selectFrom('ledger')
+        .select('detail')
+        .where('operation', 'like', 'source.%')
+        .execute();
+      assert.ok(
+        ledger.length >= 5 &&
+          ledger.every(({ detail }) => !detail.includes('known.test') && !detail.includes(fixture.dir)),
+      );
+    },
+  );
 });

@@ -22,7 +22,7 @@ interface Workspace {
 
 test(
   'A workspace gives variables and secrets to each run, and a state can be restored',
-  { skip: needs('terraform or tofu') },
+  { skip: needs('terraform or tofu', 'Landlock ABI 4') },
   async (t) => {
     const fixture = await openFixture(t);
     await fixture.serve();
