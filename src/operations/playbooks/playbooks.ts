@@ -6,12 +6,12 @@ import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
 import { RUN_WORDS } from '../../domain/sources/directory.ts';
 import type { PlaybookSpec } from '../../domain/playbooks/playbook.ts';
 import { queuePlaybook } from '../../jobs/playbooks/queue.ts';
-import { getSource } from '../../store/sources/sources.ts';
 import * as field from '../core/fields.ts';
 import { MACHINE_ONLY, REACH_FIELDS, reachDetail, reachIn, requireWritable } from '../core/reach-input.ts';
 import { type Context, writeOperation } from '../core/operation.ts';
 import { askerOf, writtenJob } from '../jobs/queued.ts';
 import { runSecretsField } from '../secrets/run-secrets.ts';
+import { checkedSource } from '../sources/checked-source.ts';
 import { realDirectory } from '../sources/real-directory.ts';
 import { refuseHooks } from '../sources/refuse-hooks.ts';
 import { playbookField, RUN_FIELDS } from './fields.ts';
@@ -55,7 +55,7 @@ type Input = z.output<typeof input>;
 /** Where the playbook is, checked before the write. Throws invalid_argument, not_found and not_implemented. */
 async function placeOf(context: Context, given: Input): Promise<Pick<PlaybookSpec, 'source' | 'dir' | 'dirKept'>> {
   const { playbook, source, dir } = given;
-  const { services, store } = context;
+  const { services } = context;
   if (source === undefined && dir === undefined) {
     const other = context.caller.via === 'cli' ? ', or a directory of this machine with --dir' : '';
     throw new Failure('invalid_argument', `source: expected the name of a source${other}.`);
@@ -63,7 +63,7 @@ async function placeOf(context: Context, given: Input): Promise<Pick<PlaybookSpe
   if (source !== undefined && dir !== undefined)
     throw new Failure('invalid_argument', 'dir, source: expected one of the two.');
   if (source !== undefined) {
-    const row = await getSource(store.db, source);
+    const row = await checkedSource(context, source);
     await refuseHooks(context, source);
     const tree = await services.sources.treeOf(row);
     // A tree that is not on this machine is looked at where it runs.

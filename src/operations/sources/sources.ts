@@ -3,12 +3,10 @@ import { Failure } from '../../domain/failure.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import type { FetchedTree } from '../../domain/sources/source.ts';
 import { rfc3339 } from '../../lib/clock.ts';
-import { checkTag } from '../../store/engine/tags/tags.ts';
 import type { SourceRow } from '../../store/schema/schema.ts';
 import {
   deleteSource,
   findSource,
-  getSource,
   insertSource,
   listSources,
   moveSource,
@@ -19,6 +17,7 @@ import * as field from '../core/fields.ts';
 import { localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, replyNone, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
+import { checkedSource } from './checked-source.ts';
 import { realDirectory } from './real-directory.ts';
 
 const LOCAL_ONLY = localOnly('Sources are configured on the machine only, because a source decides what runs.');
@@ -141,10 +140,9 @@ const sync = writeOperation({
   input: z.strictObject({ name: field.name }),
   answers: ['source.get'],
   failures: ['not_found', 'conflict', 'unavailable'],
-  async prepare({ store, services }, { name }) {
-    const source = await getSource(store.db, name);
-    await checkTag({ ring: await services.keyring(), adoption: store.adoption }, 'sources', source);
-    return { source, fetched: await services.sources.fetch(source) };
+  async prepare(context, { name }) {
+    const source = await checkedSource(context, name);
+    return { source, fetched: await context.services.sources.fetch(source) };
   },
   async run({ tx }, _input, { source, fetched }) {
     const row = await moveSource(tx, source, fetched);
@@ -177,10 +175,9 @@ const hooks = readOperation({
   input: z.strictObject({ source: field.name }),
   answers: ['hooks.show'],
   failures: ['not_found', 'conflict', 'unavailable'],
-  async run({ store, services }, { source }) {
-    const { sources } = services;
-    const row = await getSource(store.db, source);
-    await checkTag({ ring: await services.keyring(), adoption: store.adoption }, 'sources', row);
+  async run(context, { source }) {
+    const { sources } = context.services;
+    const row = await checkedSource(context, source);
     const tree = await sources.treeOf(row);
     if (tree === null)
       throw new Failure(
