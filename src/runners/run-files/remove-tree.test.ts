@@ -16,13 +16,12 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type Attacker, startAttacker } from '../../../test/support/attacks/exchange-attacker.ts';
+import { type Attacker, needsOfAttacker, startAttacker } from '../../../test/support/attacks/exchange-attacker.ts';
 import { ACCOUNTS, giveTree, nameOf, NO_ROOT, TEST_ACCOUNT } from '../../../test/support/accounts/job-account.ts';
 import { pathPart } from '../../domain/path-part.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { findRunDir, makeRunDir, removeRunDir } from '../run-dir.ts';
 import { readRunFile } from './run-files.ts';
-import { needs } from '../../../test/support/tools.ts';
 
 const remove = (run: string): Promise<boolean> => removeRunDir(run, systemClock);
 
@@ -113,7 +112,7 @@ for (const account of ACCOUNTS) {
       assert.deepEqual(readdirSync(runs), []);
     });
 
-    const skip = account === null ? false : needs('a checkout that every account reaches');
+    const skip = needsOfAttacker(account);
     describe('while a process that escaped exchanges folders for links', { skip }, () => {
       const ROUNDS = 8;
       let attacker: Attacker;

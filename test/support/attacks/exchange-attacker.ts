@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { AccountIds } from '../../../src/domain/jobs/account.ts';
 import { HELPER_NODE_OPTIONS } from '../../../src/runners/process/lean.ts';
+import { needs } from '../tools.ts';
 import type { Attack } from './exchange-attack.ts';
 
 export interface Attacker {
@@ -13,6 +14,11 @@ export interface Attacker {
   /** Resolves when it is over. */
   over(): Promise<void>;
   stop(): void;
+}
+
+/** For `skip`: false where startAttacker() works with this account, which has to read the program. */
+export function needsOfAttacker(account: AccountIds | null): string | false {
+  return account === null ? false : needs('a checkout that every account reaches');
 }
 
 /** With an account, the program runs as it. */
