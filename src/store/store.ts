@@ -7,6 +7,7 @@ import type { Dialect, Engine } from './engine/dialect.ts';
 import { WriteGate } from './engine/gate.ts';
 import type { Snapshot } from './engine/snapshot.ts';
 import { Adoption, hasAdopted } from './engine/tags/adoption.ts';
+import type { TagContext } from './engine/tags/tags.ts';
 import type { Work, WriteOptions } from './engine/tx.ts';
 import { migrate, type SchemaAccess } from './engine/migrate.ts';
 import { type Migration, readMigrations } from './engine/migration.ts';
@@ -29,13 +30,12 @@ export function newestSchema(database: Dialect['name']): number {
 }
 
 /** The store of one process: committed state to read, and one gate for writes. */
-export interface Store {
+export interface Store extends TagContext {
   readonly dialect: Dialect;
   /** Reads committed state only: an open write of this process is not seen. */
   readonly db: Db;
   /** The ledger chain that this process appends to. */
   readonly chain: string;
-  readonly adoption: Adoption;
   /** The migrations that opening it applied. */
   readonly migrated: readonly Pick<Migration, 'number' | 'name'>[];
   /** Runs `work` in a transaction that it may share with others; resolves once that is durable. */
@@ -94,19 +94,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const adoption = new Adoption(
     async () => (await options.wasAdopted?.()) === true || (await hasAdopted(engine.reader)),
   );
-  const gate = new WriteGate({
-    engine,
-    clock: options.clock,
-    chain,
-    ring: recent(options.clock, RING_MS, options.keyring),
-    adoption,
-  });
+  const ring = recent(options.clock, RING_MS, options.keyring);
+  const tags: TagContext = { adoption, ringWith: (keyId) => ring((held) => keyId === null || held.has(keyId)) };
+  const gate = new WriteGate({ engine, clock: options.clock, chain, ring, tags });
   let closing: Promise<void> | null = null;
   return {
     dialect: engine.dialect,
     db: engine.reader,
     chain,
-    adoption,
+    ...tags,
     migrated,
     write: (work, options) => gate.write(work, options),
     version: (tables) => engine.version(tables),

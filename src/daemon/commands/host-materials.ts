@@ -18,7 +18,7 @@ export async function hostMaterials(deps: RunDeps, spec: CommandSpec): Promise<H
   const { store, keyring, forks } = deps;
   const { inventory: name } = spec;
   const { db } = store;
-  const { inventory, sshKey: ref } = await checkedInventory(deps, name);
+  const { inventory, sshKey: ref } = await checkedInventory(deps.store, name);
   const hosts = connections(inventory, hostsIn(inventory, spec));
   const keys = await hostKeysOf(db, name);
   const needsKey = hosts.some(({ kind }) => kind === 'ssh');

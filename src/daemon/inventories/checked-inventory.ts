@@ -1,5 +1,4 @@
 import { type Inventory, LOCALHOST, LOCALHOST_INVENTORY } from '../../domain/inventories/inventory.ts';
-import type { Keyring } from '../../lib/seal.ts';
 import { checkTag } from '../../store/engine/tags/tags.ts';
 import { getInventoryRow, inventoryOf } from '../../store/inventories/inventories.ts';
 import type { Store } from '../../store/store.ts';
@@ -12,12 +11,9 @@ interface CheckedInventory {
 }
 
 /** Throws not_found, and forbidden for an inventory that somebody changed in the database. */
-export async function checkedInventory(
-  { store, keyring }: { readonly store: Store; readonly keyring: () => Promise<Keyring> },
-  name: string,
-): Promise<CheckedInventory> {
+export async function checkedInventory(store: Store, name: string): Promise<CheckedInventory> {
   if (name === LOCALHOST) return { inventory: LOCALHOST_INVENTORY, sshKey: null };
   const row = await getInventoryRow(store.db, name);
-  await checkTag({ ring: await keyring(), adoption: store.adoption }, 'inventories', row);
+  await checkTag(store, 'inventories', row);
   return { inventory: inventoryOf(row), sshKey: row.ssh_key };
 }

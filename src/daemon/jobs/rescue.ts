@@ -105,9 +105,7 @@ async function sweepRunDir(deps: RescueDeps, id: PathPart): Promise<boolean> {
 
 /** What a run has left is read only for an order of this service: the row says where it is, and whose it becomes. */
 async function recovered(deps: RescueDeps, job: CheckedJob): Promise<WriteResult | null> {
-  const { keyring, store } = deps;
-  const isOurs = await passesTag({ ring: await keyring(), adoption: store.adoption }, 'jobs', job);
-  return isOurs ? deps.kinds[job.kind].recover(deps, job) : null;
+  return (await passesTag(deps.store, 'jobs', job)) ? deps.kinds[job.kind].recover(deps, job) : null;
 }
 
 async function rescueJob(deps: RescueDeps, job: Orphan, signal: AbortSignal): Promise<void> {

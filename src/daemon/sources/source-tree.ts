@@ -1,6 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Tree } from '../../domain/sources/directory.ts';
-import type { Keyring } from '../../lib/seal.ts';
 import type { SourceFetcher } from '../../operations/core/services.ts';
 import { checkTag } from '../../store/engine/tags/tags.ts';
 import type { SourceRow } from '../../store/schema/schema.ts';
@@ -10,7 +9,6 @@ import { knownTree } from './known-tree.ts';
 
 interface TreeDeps {
   readonly store: Store;
-  readonly keyring: () => Promise<Keyring>;
   readonly sources: Pick<SourceFetcher, 'treeOf' | 'fetch'>;
 }
 
@@ -20,14 +18,14 @@ interface TreeDeps {
  * row that was changed in the database.
  */
 export async function sourceTree(
-  { store, keyring, sources }: TreeDeps,
+  { store, sources }: TreeDeps,
   name: string,
   signal: AbortSignal,
 ): Promise<{ readonly tree: Tree; readonly source: SourceRow }> {
   const { row: source, tree: here } = await knownTree(store, {
     row: async () => {
       const row = await getSource(store.db, name);
-      await checkTag({ ring: await keyring(), adoption: store.adoption }, 'sources', row);
+      await checkTag(store, 'sources', row);
       return row;
     },
     tree: (row) => sources.treeOf(row),

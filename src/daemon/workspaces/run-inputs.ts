@@ -76,9 +76,9 @@ export async function gatherInputs(
 }
 
 /** Throws not_found, and forbidden for a row that was changed in the database. */
-async function checkedWorkspace({ store, keyring }: RunDeps, name: string): Promise<WorkspaceRow> {
+async function checkedWorkspace({ store }: RunDeps, name: string): Promise<WorkspaceRow> {
   const workspace = await getWorkspace(store.db, name);
-  await checkTag({ ring: await keyring(), adoption: store.adoption }, 'workspaces', workspace);
+  await checkTag(store, 'workspaces', workspace);
   return workspace;
 }
 

@@ -4,8 +4,8 @@ import { getSource } from '../../store/sources/sources.ts';
 import type { Context } from '../core/operation.ts';
 
 /** A source whose place may be used. Throws not_found, and forbidden for a row that was changed in the database. */
-export async function checkedSource({ store, services }: Context, name: string): Promise<SourceRow> {
+export async function checkedSource({ store }: Context, name: string): Promise<SourceRow> {
   const row = await getSource(store.db, name);
-  await checkTag({ ring: await services.keyring(), adoption: store.adoption }, 'sources', row);
+  await checkTag(store, 'sources', row);
   return row;
 }

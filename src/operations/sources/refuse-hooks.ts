@@ -9,8 +9,7 @@ import type { Context } from '../core/operation.ts';
  */
 export async function refuseHooks({ store, services }: Context, name: string): Promise<void> {
   const source = await findSource(store.db, name);
-  if (source !== undefined)
-    await checkTag({ ring: await services.keyring(), adoption: store.adoption }, 'sources', source);
+  if (source !== undefined) await checkTag(store, 'sources', source);
   // A tree that is not on this machine is looked at where it runs.
   const tree = source === undefined ? null : await services.sources.treeOf(source);
   const file = tree === null ? null : await services.sources.hooksFile(tree);

@@ -37,13 +37,12 @@ async function changeOf({ services }: Context, tree: Tree, digest: string): Prom
 }
 
 async function treeOf({ store, services }: Context, workspace: WorkspaceRow): Promise<Tree | null> {
-  const on = { ring: await services.keyring(), adoption: store.adoption };
-  await checkTag(on, 'workspaces', workspace);
+  await checkTag(store, 'workspaces', workspace);
   const { name, source, path: location, dir_kept } = workspace;
   if (source === null)
     return services.sources.treeOf({ name, kind: 'dir', location, commit_id: null, dir_kept }, workspaceWords(name));
   const row = await findSource(store.db, source);
   if (row === undefined) return null;
-  await checkTag(on, 'sources', row);
+  await checkTag(store, 'sources', row);
   return services.sources.treeOf(row);
 }

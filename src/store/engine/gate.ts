@@ -18,7 +18,7 @@ import {
 } from './group-member.ts';
 import { holdSameKey } from './key-in-use.ts';
 import { appendLedger, type LedgerEntry } from './ledger.ts';
-import type { Adoption } from './tags/adoption.ts';
+import type { TagContext } from './tags/tags.ts';
 import type { Counter, Work, WriteOptions } from './tx.ts';
 
 /** At most this many writes share a commit, so that one transaction stays short. */
@@ -37,7 +37,7 @@ interface GateOptions {
   readonly chain: string;
   /** Asked before each transaction. Throws Failure where there is no key: then nothing is written. */
   readonly ring: () => Keyring | Promise<Keyring>;
-  readonly adoption: Adoption;
+  readonly tags: TagContext;
 }
 
 /**
@@ -52,7 +52,7 @@ export class WriteGate {
   readonly #clock: Clock;
   readonly #chain: string;
   readonly #ring: GateOptions['ring'];
-  readonly #adoption: Adoption;
+  readonly #tags: TagContext;
   /** The keyring that is known to be that of the store. */
   #known: Keyring | null = null;
   /** Set once this process has written a keyed row: from then on it writes no other ones. */
@@ -61,12 +61,12 @@ export class WriteGate {
   #running: Promise<void> | null = null;
   #closed = false;
 
-  constructor({ engine, clock, chain, ring, adoption }: GateOptions) {
+  constructor({ engine, clock, chain, ring, tags }: GateOptions) {
     this.#engine = engine;
     this.#clock = clock;
     this.#chain = chain;
     this.#ring = ring;
-    this.#adoption = adoption;
+    this.#tags = tags;
   }
 
   write<T>(work: Work<T>, options: WriteOptions = {}): Promise<T> {
@@ -221,7 +221,7 @@ export class WriteGate {
       dialect: this.#engine.dialect,
       now: this.#clock.now(),
       ring,
-      adoption: this.#adoption,
+      ...this.#tags,
       record: (entry) => void entries.push(entry),
       count: (counter) => void counted.push(counter),
       follow: (work, orElse) => void followers.push({ work, orElse }),

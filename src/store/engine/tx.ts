@@ -2,18 +2,16 @@ import type { Keyring } from '../../lib/seal.ts';
 import type { Dialect } from './dialect.ts';
 import type { LedgerEntry } from './ledger.ts';
 import type { Db } from '../schema/schema.ts';
-import type { Adoption } from './tags/adoption.ts';
+import type { TagContext } from './tags/tags.ts';
 
 /** What a write works with. All of it belongs to one member of one group. */
-export interface Tx {
+export interface Tx extends TagContext {
   readonly db: Db;
   readonly dialect: Dialect;
   /** Wall time of this write in milliseconds. */
   readonly now: number;
   /** The keys of this store, which authenticate what is written. */
   readonly ring: Keyring;
-  /** Whether a row without a tag may be one of an earlier build. */
-  readonly adoption: Adoption;
   /** Appends a row to the audit ledger, in the same commit. */
   record(entry: LedgerEntry): void;
   /** Adds one to a counter, in the same commit: all that a group counts is one statement for each counter. */

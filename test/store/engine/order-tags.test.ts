@@ -1,16 +1,25 @@
 /** What a tag covers, in each table that has tags. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { coveredBy, TAGGED_TABLES, type TaggedTable } from '../../../src/store/engine/tags/forms.ts';
-import { isTagged, retagged, tagOf } from '../../../src/store/engine/tags/tags.ts';
+import { TAGGED_TABLES, type TaggedTable, textOf } from '../../../src/store/engine/tags/forms.ts';
+import { checkTag, isTagged, retagged, tagOf } from '../../../src/store/engine/tags/tags.ts';
+import { createKeyring } from '../../../src/lib/seal.ts';
 import { adoptOrders } from '../../../src/store/maintenance/adopt-orders.ts';
-import { insertSource } from '../../../src/store/sources/sources.ts';
+import { getSource, insertSource } from '../../../src/store/sources/sources.ts';
 import { getWorkspace, insertWorkspace, updateWorkspace } from '../../../src/store/workspaces/workspaces.ts';
 import { workspaceRow } from '../../support/fixtures/workspace-row.ts';
 import { TEST_RING } from '../../support/seal.ts';
 import { ENGINES, enqueue, freshStore, addDaemon } from '../engine-fixture.ts';
 
 type Row = Record<string, unknown> & { order_tag: string; order_key_id: string };
+
+/** The columns that the tag of a table covers: those that its text asks for. */
+function coveredBy(table: TaggedTable): readonly string[] {
+  const asked = new Set<string>();
+  const row = new Proxy({}, { get: (_, column) => asked.add(String(column)) && 'set' });
+  textOf(table, row);
+  return [...asked];
+}
 
 /** A row with a text in each covered column, and its tag. */
 function tagged(table: TaggedTable): Row {
@@ -47,6 +56,27 @@ describe('T80: the tag of a row', () => {
     assert.deepEqual(retagged(TEST_RING, 'workspaces', row, { deny_when: 'true' }), { deny_when: 'true' });
   });
 });
+
+for (const engine of ENGINES)
+  test(`T80: a tag by a key that another process made a moment ago is right at once, on ${engine.name}`, async (t) => {
+    const database = await engine.create();
+    t.after(() => database.remove());
+    const old = { key: Buffer.alloc(32, 1), createdAt: null };
+    let ring = createKeyring([old]);
+    const store = await database.open({ keyring: () => Promise.resolve(ring) });
+    await store.write((tx) => insertSource(tx, SOURCE));
+    ring = createKeyring([old, { key: Buffer.alloc(32, 2), createdAt: null }]);
+    const other = await database.open({ keyring: () => Promise.resolve(ring) });
+    await other.write((tx) => insertSource(tx, { ...SOURCE, name: 'new' }));
+    const row = await getSource(store.db, 'new');
+    assert.equal(row.order_key_id, ring.activeId);
+    await checkTag(store, 'sources', row);
+    await store.write((tx) => checkTag(tx, 'sources', row));
+    await assert.rejects(
+      checkTag(store, 'sources', { ...row, order_key_id: '0'.repeat(16) }),
+      /not in the seal key file/,
+    );
+  });
 
 for (const engine of ENGINES) {
   describe(`T80: rows of earlier builds on ${engine.name}`, () => {

@@ -221,12 +221,6 @@ export const TAGGED_TABLES = Object.keys(FORMS) as TaggedTable[];
 /** The columns that the tag of a table covers. */
 export type Covered<T extends TaggedTable> = Pick<Rows[T], (typeof FORMS)[T]['columns'][number] & keyof Rows[T]>;
 
-/** The columns that the tag of a table covers, those of `later` too. */
-export function coveredBy(table: TaggedTable): readonly string[] {
-  const { columns, later = [] }: AnyForm = FORMS[table];
-  return [...columns, ...later];
-}
-
 // Below, a row is an object that has at least the covered columns of its table: `tags.ts` has the types.
 
 /** The text of a tag, JSON of a list: no two rows have the same. */

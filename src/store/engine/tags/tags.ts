@@ -10,10 +10,12 @@ import { type Covered, earlierTextOf, hadTag, nameOf, type OrderTag, type Tagged
 
 const SHORT_HEX_DIGITS = 32;
 
-/** Where a tag is checked: a write, or a store and its keys. */
-interface TagContext {
-  readonly ring: Keyring;
+/** Where a tag is checked: a write, or a store. */
+export interface TagContext {
+  /** Whether a row without a tag may be one of an earlier build. */
   readonly adoption: Adoption;
+  /** The keys of this store; read again where they lack the one with this id, which may be a moment old. */
+  ringWith(keyId: string | null): Keyring | Promise<Keyring>;
 }
 
 /** The tag of a row that is written now. */
@@ -42,7 +44,7 @@ export async function checkTag<T extends TaggedTable>(
   table: T,
   row: Covered<T> & OrderTag,
 ): Promise<void> {
-  const fault = faultOf(on.ring, table, row);
+  const fault = faultOf(await on.ringWith(row.order_key_id), table, row);
   if (fault === null || (await isOfEarlierBuild(on.adoption, table, row))) return;
   throw new Failure('forbidden', `Integrity: ${nameOf(table, row)} ${fault}. Nothing was run.`);
 }
@@ -53,7 +55,7 @@ export async function passesTag<T extends TaggedTable>(
   table: T,
   row: Covered<T> & OrderTag,
 ): Promise<boolean> {
-  return isTagged(on.ring, table, row) || (await isOfEarlierBuild(on.adoption, table, row));
+  return isTagged(await on.ringWith(row.order_key_id), table, row) || (await isOfEarlierBuild(on.adoption, table, row));
 }
 
 /** Whether the row has a valid tag. */
