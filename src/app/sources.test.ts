@@ -7,14 +7,17 @@ import { Failure } from '../domain/failure.ts';
 import type { Tree } from '../domain/sources/directory.ts';
 import type { SourceFetcher } from '../operations/core/services.ts';
 import { createLauncher } from '../runners/launch/launch.ts';
+import { placeOfNew, type SourcePlace } from '../store/sources/source-place.ts';
 import { createSourceFetcher } from './sources.ts';
 
 let base: string;
 let fetcher: SourceFetcher;
 const launcher = createLauncher();
 
-const dir = (location: string, dir_kept: string | null = null) =>
-  ({ name: 'net', kind: 'dir', location, ref: null, commit_id: null, dir_kept }) as const;
+const dir = (location: string, dir_kept: string | null = null): SourcePlace => ({
+  ...placeOfNew({ name: 'net', kind: 'dir', location, ref: null }),
+  dir_kept,
+});
 
 /** The tree of a source that was just added. */
 async function added(location: string): Promise<Tree> {
@@ -155,21 +158,15 @@ describe('The fetcher of sources', () => {
 
   describe('a git source', () => {
     it('has no files on a machine that did not fetch it', async () => {
-      const source = {
-        name: 'ops',
-        kind: 'git',
-        location: 'git@h:x',
-        commit_id: 'a'.repeat(40),
-        dir_kept: null,
-      } as const;
-      assert.equal(await fetcher.treeOf(source), null);
-      assert.equal(await fetcher.treeOf({ ...source, commit_id: null }), null);
+      const place = placeOfNew({ name: 'ops', kind: 'git', location: 'git@h:x', ref: null });
+      assert.equal(await fetcher.treeOf({ ...place, commit_id: 'a'.repeat(40) }), null);
+      assert.equal(await fetcher.treeOf(place), null);
       await fetcher.remove('ops');
     });
 
     it('is refused for a URL that git is not to be given', async () => {
       await assert.rejects(
-        fetcher.fetch({ name: 'ops', kind: 'git', location: 'file:///etc', ref: null, dir_kept: null }),
+        fetcher.fetch(placeOfNew({ name: 'ops', kind: 'git', location: 'file:///etc', ref: null })),
         (error: unknown) => error instanceof Failure && error.code === 'invalid_argument',
       );
     });

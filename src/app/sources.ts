@@ -5,9 +5,7 @@ import {
   changedDirectory,
   changeOf,
   type DirectoryIdentity,
-  type DirectoryWords,
   readKept,
-  sourceWords,
   type Tree,
   withKept,
 } from '../domain/sources/directory.ts';
@@ -24,7 +22,7 @@ import type { GitPlace } from '../runners/checkout/git/place.ts';
 import { type OpenDirectory, openDirectory, openTree } from '../runners/checkout/open-tree.ts';
 import { createGuard } from '../runners/process/guard.ts';
 import { SourceTrees } from '../runners/checkout/source-trees.ts';
-import type { SourceRow } from '../store/schema/schema.ts';
+import type { SourcePlace } from '../store/sources/source-place.ts';
 import type { Launcher } from '../runners/launch/launch.ts';
 import { resolveRunFile } from '../runners/run-files/run-files.ts';
 import { ownSearchPath } from './search-path.ts';
@@ -47,10 +45,7 @@ export function createSourceFetcher(
 ): SourceFetcher {
   const trees = new SourceTrees(sourcesDir, systemClock);
   const own = [dirname(sourcesDir), ...runsDirs];
-  const directoryTree = async (
-    { location: path, dir_kept: column }: Pick<SourceRow, 'location' | 'dir_kept'>,
-    words: DirectoryWords,
-  ): Promise<Tree | null> => {
+  const directoryTree = async ({ location: path, dir_kept: column, words }: SourcePlace): Promise<Tree | null> => {
     const opened = await openCheckedDirectory(path, own).catch((error: unknown) => {
       if (error instanceof LinkInPath) throw changedDirectory(words, 'link');
       return null;
@@ -87,8 +82,8 @@ export function createSourceFetcher(
         await guard.stop();
       }
     },
-    async treeOf(source, words = sourceWords(source.name)) {
-      if (source.kind === 'dir') return directoryTree(source, words);
+    async treeOf(source) {
+      if (source.kind === 'dir') return directoryTree(source);
       const path = source.commit_id === null ? null : await trees.find(source.name, source.commit_id);
       return path === null ? null : { path, named: null };
     },

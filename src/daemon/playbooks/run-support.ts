@@ -6,7 +6,6 @@ import { SSH_AGENT } from '../../domain/inventories/inventory.ts';
 import { playbookKind } from '../../domain/playbooks/kind.ts';
 import type { PlaybookSpec } from '../../domain/playbooks/playbook.ts';
 import { vaultFault, vaultVariable } from '../../domain/playbooks/vault.ts';
-import { RUN_WORDS } from '../../domain/sources/directory.ts';
 import { hostsIn } from '../../jobs/inventories/targets.ts';
 import type { Keyring } from '../../lib/seal.ts';
 import { ansibleRunner } from '../../runners/ansible/ansible.ts';
@@ -19,6 +18,7 @@ import { checkedInventory } from '../inventories/checked-inventory.ts';
 import { sshKeyOf } from '../inventories/ssh-key.ts';
 import { NO_RESULT, NOTHING_PREPARED, type RunDeps, runKind } from '../jobs/run-support.ts';
 import { sourceTree } from '../sources/source-tree.ts';
+import { placeOfNamed } from '../../store/sources/source-place.ts';
 
 export const PLAYBOOK_RUN = runKind(playbookKind, ansibleRunner, {
   async prepare(deps, job, spec, signal) {
@@ -65,10 +65,7 @@ async function treeOf(
     return { tree, plugins: source.plugins === 1, vendored: await deps.vendored.find(source) };
   }
   // The path may be another directory by now: the service's own is never copied into a run.
-  const tree = await deps.sources.treeOf(
-    { name: '', kind: 'dir', location: dir ?? '', commit_id: null, dir_kept: dirKept },
-    RUN_WORDS,
-  );
+  const tree = await deps.sources.treeOf(placeOfNamed(dir ?? '', dirKept));
   if (tree === null)
     throw new Failure('conflict', 'The directory is gone, or is one that no run may take its files from.');
   return { tree, plugins: false, vendored: null };

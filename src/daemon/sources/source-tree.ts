@@ -4,6 +4,7 @@ import type { SourceFetcher } from '../../operations/core/services.ts';
 import { checkTag } from '../../store/engine/tags/tags.ts';
 import type { SourceRow } from '../../store/schema/schema.ts';
 import { getSource, keepSourceDirectory } from '../../store/sources/sources.ts';
+import { placeOfSource } from '../../store/sources/source-place.ts';
 import type { Store } from '../../store/store.ts';
 import { knownTree } from './known-tree.ts';
 
@@ -23,20 +24,17 @@ export async function sourceTree(
   signal: AbortSignal,
 ): Promise<{ readonly tree: Tree; readonly source: SourceRow }> {
   const { row: source, tree: here } = await knownTree(store, {
-    row: async () => {
-      const row = await getSource(store.db, name);
-      await checkTag(store, 'sources', row);
-      return row;
-    },
-    tree: (row) => sources.treeOf(row),
+    row: async () => checkTag(store, 'sources', await getSource(store.db, name)),
+    tree: (row) => sources.treeOf(placeOfSource(row)),
     keep: keepSourceDirectory,
     operation: 'source.keep',
     target: name,
   });
   if (here !== null) return { tree: here, source };
   // Another machine fetched it: the run uses the commit that was recorded then.
-  if (source.commit_id !== null) await sources.fetch({ ...source, ref: source.commit_id }, signal);
-  const fetched = await sources.treeOf(source);
+  const place = placeOfSource(source);
+  if (source.commit_id !== null) await sources.fetch({ ...place, ref: source.commit_id }, signal);
+  const fetched = await sources.treeOf(place);
   if (fetched === null)
     throw new Failure(
       'unavailable',

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
-import { type Tree, workspaceWords } from '../../domain/sources/directory.ts';
+import type { Tree } from '../../domain/sources/directory.ts';
 import { hasMoved } from '../../domain/workspaces/plan.ts';
 import type { SavedPlan, WorkspaceMaterials, WorkspaceSpec } from '../../domain/workspaces/workspace.ts';
 import { readInputs } from '../../domain/workspaces/inputs.ts';
 import { newId } from '../../lib/id.ts';
 import type { Keyring } from '../../lib/seal.ts';
-import { checkTag } from '../../store/engine/tags/tags.ts';
+import { type Checked, checkTag } from '../../store/engine/tags/tags.ts';
 import { findApprovalOfJob } from '../../store/approvals/approvals.ts';
 import { consume, getArtifact } from '../../store/workspaces/artifacts.ts';
 import type { ArtifactRow, Db, JobRow, WorkspaceRow } from '../../store/schema/schema.ts';
@@ -18,6 +18,7 @@ import { getWorkspace, keepWorkspaceDirectory, recordSecrets } from '../../store
 import type { RunDeps } from '../jobs/run-support.ts';
 import { knownTree } from '../sources/known-tree.ts';
 import { sourceTree } from '../sources/source-tree.ts';
+import { placeOfWorkspace } from '../../store/sources/source-place.ts';
 
 /** The inputs of a workspace run, and the keys for its results. */
 export interface RunInputs {
@@ -76,10 +77,8 @@ export async function gatherInputs(
 }
 
 /** Throws not_found, and forbidden for a row that was changed in the database. */
-async function checkedWorkspace({ store }: RunDeps, name: string): Promise<WorkspaceRow> {
-  const workspace = await getWorkspace(store.db, name);
-  await checkTag(store, 'workspaces', workspace);
-  return workspace;
+async function checkedWorkspace({ store }: RunDeps, name: string): Promise<Checked<WorkspaceRow>> {
+  return checkTag(store, 'workspaces', await getWorkspace(store.db, name));
 }
 
 async function treeOf(
@@ -96,12 +95,9 @@ async function treeOf(
 
 /** The path may be another directory since the workspace was added: the service's own is never copied into a run. */
 async function directoryOf(deps: RunDeps, name: string): Promise<Tree> {
-  const { sources, store } = deps;
-  const words = workspaceWords(name);
-  const { tree } = await knownTree(store, {
+  const { tree } = await knownTree(deps.store, {
     row: () => checkedWorkspace(deps, name),
-    tree: ({ path: location, dir_kept }) =>
-      sources.treeOf({ name, kind: 'dir', location, commit_id: null, dir_kept }, words),
+    tree: (row) => deps.sources.treeOf(placeOfWorkspace(row)),
     keep: keepWorkspaceDirectory,
     operation: 'workspace.keep',
     target: name,

@@ -4,7 +4,7 @@ import type { CheckKind, CheckOptions } from '../../domain/checks/check.ts';
 import type { ThisMachine } from '../../domain/new-program.ts';
 import type { ProgramFiles } from '../../domain/program.ts';
 import type { HostKey } from '../../domain/inventories/host-key.ts';
-import type { DirectoryWords, Tree } from '../../domain/sources/directory.ts';
+import type { Tree } from '../../domain/sources/directory.ts';
 import type { FetchedTree } from '../../domain/sources/source.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Keyring, SealKeeper } from '../../lib/seal.ts';
@@ -13,7 +13,7 @@ import type { ReactionDeps } from '../../reaction/types.ts';
 import type { OpenJobs } from '../../domain/jobs/open-jobs.ts';
 import type { Work } from '../../store/engine/tx.ts';
 import type { CurrentNetgroups } from '../../store/netgroups/netgroups.ts';
-import type { SourceRow } from '../../store/schema/schema.ts';
+import type { SourcePlace } from '../../store/sources/source-place.ts';
 
 /** What operations ask of the process they run in. `app.ts` provides it. */
 export interface Services {
@@ -120,21 +120,18 @@ export interface HostKeyScanner {
   scan(target: { readonly address: string; readonly port: number }): Promise<readonly HostKey[]>;
 }
 
-type FetchableSource = Pick<SourceRow, 'name' | 'kind' | 'location' | 'ref' | 'dir_kept'>;
-type StoredSource = Pick<SourceRow, 'name' | 'kind' | 'location' | 'commit_id' | 'dir_kept'>;
-
 /** Brings the files of sources into the data directory, from where each run takes its private copy. */
 export interface SourceFetcher {
   /**
    * Throws Failure with the tool's own words, cleaned. A directory is only looked at: it must exist, have no link in
    * its path, and neither lie in the data directory nor hold it. `signal` ends a fetch that has no waiting caller.
    */
-  fetch(source: FetchableSource, signal?: AbortSignal): Promise<FetchedTree>;
+  fetch(place: SourcePlace, signal?: AbortSignal): Promise<FetchedTree>;
   /**
-   * Where the files of a fetched source are; null when this machine does not have that commit or directory. `words` say
-   * whose directory it is, without them a source's. Throws conflict for another directory than the one that was named.
+   * Where the files of a fetched source are; null when this machine does not have that commit or directory. Throws
+   * conflict for another directory than the one that was named.
    */
-  treeOf(source: StoredSource, words?: DirectoryWords): Promise<Tree | null>;
+  treeOf(place: SourcePlace): Promise<Tree | null>;
   remove(name: string): Promise<void>;
   /**
    * The lifecycle hooks file at the root of a tree, as it is spelt there; null without one. Rejects for what is no

@@ -3,7 +3,6 @@ import { OPERATORS } from '../../domain/access/scope.ts';
 import { reachOf } from '../../domain/actions/reach.ts';
 import { Failure } from '../../domain/failure.ts';
 import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
-import { RUN_WORDS } from '../../domain/sources/directory.ts';
 import type { PlaybookSpec } from '../../domain/playbooks/playbook.ts';
 import { queuePlaybook } from '../../jobs/playbooks/queue.ts';
 import * as field from '../core/fields.ts';
@@ -16,6 +15,7 @@ import { realDirectory } from '../sources/real-directory.ts';
 import { refuseHooks } from '../sources/refuse-hooks.ts';
 import { playbookField, RUN_FIELDS } from './fields.ts';
 import { withVarsText } from './vars-text.ts';
+import { placeOfNamed, placeOfSource } from '../../store/sources/source-place.ts';
 
 const { source, tags, skip_tags, check, diff, extra_vars, vault_project, tolerate_unreachable } = RUN_FIELDS;
 
@@ -65,18 +65,18 @@ async function placeOf(context: Context, given: Input): Promise<Pick<PlaybookSpe
   if (source !== undefined) {
     const row = await checkedSource(context, source);
     await refuseHooks(context, source);
-    const tree = await services.sources.treeOf(row);
+    const tree = await services.sources.treeOf(placeOfSource(row));
     // A tree that is not on this machine is looked at where it runs.
     if (tree !== null && !(await services.sources.hasFile(tree, playbook)))
       throw new Failure('invalid_argument', `playbook: there is no file ${JSON.stringify(playbook)} in ${source}.`);
     return { source, dir: null };
   }
-  const directory = { name: '', kind: 'dir', location: await realDirectory(dir ?? ''), ref: null } as const;
-  const { dirKept } = await services.sources.fetch({ ...directory, dir_kept: null });
-  const tree = await services.sources.treeOf({ ...directory, commit_id: null, dir_kept: dirKept }, RUN_WORDS);
+  const directory = await realDirectory(dir ?? '');
+  const { dirKept } = await services.sources.fetch(placeOfNamed(directory, null));
+  const tree = await services.sources.treeOf(placeOfNamed(directory, dirKept));
   if (tree === null || !(await services.sources.hasFile(tree, playbook)))
     throw new Failure('invalid_argument', `playbook: there is no file ${JSON.stringify(playbook)} in the directory.`);
-  return { source: null, dir: directory.location, dirKept };
+  return { source: null, dir: directory, dirKept };
 }
 
 const run = writeOperation({

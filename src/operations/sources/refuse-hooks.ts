@@ -1,5 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import { findSource } from '../../store/sources/sources.ts';
+import { placeOfSource } from '../../store/sources/source-place.ts';
 import { checkTag } from '../../store/engine/tags/tags.ts';
 import type { Context } from '../core/operation.ts';
 
@@ -9,9 +10,9 @@ import type { Context } from '../core/operation.ts';
  */
 export async function refuseHooks({ store, services }: Context, name: string): Promise<void> {
   const source = await findSource(store.db, name);
-  if (source !== undefined) await checkTag(store, 'sources', source);
+  if (source === undefined) return;
+  const tree = await services.sources.treeOf(placeOfSource(await checkTag(store, 'sources', source)));
   // A tree that is not on this machine is looked at where it runs.
-  const tree = source === undefined ? null : await services.sources.treeOf(source);
   const file = tree === null ? null : await services.sources.hooksFile(tree);
   if (file === null) return;
   throw new Failure(

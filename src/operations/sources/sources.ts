@@ -19,6 +19,7 @@ import { reply, replyNone, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 import { checkedSource } from './checked-source.ts';
 import { realDirectory } from './real-directory.ts';
+import { placeOfNew, placeOfSource } from '../../store/sources/source-place.ts';
 
 const LOCAL_ONLY = localOnly('Sources are configured on the machine only, because a source decides what runs.');
 /** What file systems take as one path. */
@@ -96,7 +97,7 @@ const add = writeOperation({
     const source = await placeOf(dir, git, ref);
     // A fetch takes its time: a name that is taken is refused before it.
     if (!replace && (await findSource(store.db, name)) !== undefined) throw sourceExists(name);
-    return { source: { name, ...source }, fetched: await services.sources.fetch({ name, ...source, dir_kept: null }) };
+    return { source: { name, ...source }, fetched: await services.sources.fetch(placeOfNew({ name, ...source })) };
   },
   async run({ tx }, { plugins, replace }, { source, fetched }) {
     const row = {
@@ -142,7 +143,7 @@ const sync = writeOperation({
   failures: ['not_found', 'conflict', 'unavailable'],
   async prepare(context, { name }) {
     const source = await checkedSource(context, name);
-    return { source, fetched: await context.services.sources.fetch(source) };
+    return { source, fetched: await context.services.sources.fetch(placeOfSource(source)) };
   },
   async run({ tx }, _input, { source, fetched }) {
     const row = await moveSource(tx, source, fetched);
@@ -178,7 +179,7 @@ const hooks = readOperation({
   async run(context, { source }) {
     const { sources } = context.services;
     const row = await checkedSource(context, source);
-    const tree = await sources.treeOf(row);
+    const tree = await sources.treeOf(placeOfSource(row));
     if (tree === null)
       throw new Failure(
         'unavailable',

@@ -1,5 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
-import { type Tree, workspaceWords } from '../../domain/sources/directory.ts';
+import type { Tree } from '../../domain/sources/directory.ts';
 import { staleFrom } from '../../jobs/workspaces/stale.ts';
 import { checkTag } from '../../store/engine/tags/tags.ts';
 import { findSource } from '../../store/sources/sources.ts';
@@ -7,6 +7,7 @@ import type { WorkspaceRow } from '../../store/schema/schema.ts';
 import { findArtifact } from '../../store/workspaces/artifacts.ts';
 import { getWorkspace } from '../../store/workspaces/workspaces.ts';
 import type { Context } from '../core/operation.ts';
+import { placeOfSource, placeOfWorkspace } from '../../store/sources/source-place.ts';
 
 /**
  * Refuses a saved plan whose files have changed since it was made: its apply would fail, after a person has decided
@@ -37,12 +38,8 @@ async function changeOf({ services }: Context, tree: Tree, digest: string): Prom
 }
 
 async function treeOf({ store, services }: Context, workspace: WorkspaceRow): Promise<Tree | null> {
-  await checkTag(store, 'workspaces', workspace);
-  const { name, source, path: location, dir_kept } = workspace;
-  if (source === null)
-    return services.sources.treeOf({ name, kind: 'dir', location, commit_id: null, dir_kept }, workspaceWords(name));
-  const row = await findSource(store.db, source);
-  if (row === undefined) return null;
-  await checkTag(store, 'sources', row);
-  return services.sources.treeOf(row);
+  const checked = await checkTag(store, 'workspaces', workspace);
+  if (checked.source === null) return services.sources.treeOf(placeOfWorkspace(checked));
+  const row = await findSource(store.db, checked.source);
+  return row === undefined ? null : services.sources.treeOf(placeOfSource(await checkTag(store, 'sources', row)));
 }

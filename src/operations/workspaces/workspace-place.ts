@@ -5,6 +5,7 @@ import type { NewWorkspace } from '../../store/workspaces/workspaces.ts';
 import * as field from '../core/fields.ts';
 import type { Context } from '../core/operation.ts';
 import { realDirectory } from '../sources/real-directory.ts';
+import { placeOfNamed } from '../../store/sources/source-place.ts';
 
 /** Where the root of a workspace is. */
 
@@ -51,7 +52,7 @@ async function checkedDirectory({ services }: Context, dir: string): Promise<Pic
   if (Buffer.byteLength(path) > PATH_BYTES_MAX)
     throw new Failure('invalid_argument', `dir: expected a path of at most ${PATH_BYTES_MAX} bytes.`);
   // A run copies what is there, as it does of a source: it must exist, and nothing of the service may be among it.
-  const fetched = await services.sources.fetch({ name: '', kind: 'dir', location: path, ref: null, dir_kept: null });
+  const fetched = await services.sources.fetch(placeOfNamed(path, null));
   return { path, dir_kept: fetched.dirKept };
 }
 

@@ -9,6 +9,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join, relative } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import * as app from '../../../src/app.ts';
+import { checkTag } from '../../../src/store/engine/tags/tags.ts';
+import { placeOfSource } from '../../../src/store/sources/source-place.ts';
 import { Repository } from '../../support/attacks/hostile-repositories.ts';
 import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
 import { type Ran, svc } from '../../support/terminal.ts';
@@ -132,9 +134,10 @@ describe('svc source', () => {
         .selectAll()
         .where('name', '=', 'ops')
         .executeTakeFirstOrThrow();
-      await fixture.services.sources.fetch({ ...row, ref: row.commit_id });
+      const place = placeOfSource(await checkTag(fixture.store, 'sources', row));
+      await fixture.services.sources.fetch({ ...place, ref: row.commit_id });
       assert.deepEqual(
-        await fixture.services.sources.treeOf(row),
+        await fixture.services.sources.treeOf(place),
         { path: join(trees, second), named: null },
         'a machine that lacks the commit fetches it by its id',
       );

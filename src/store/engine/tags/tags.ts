@@ -38,14 +38,19 @@ export function retagged<T extends TaggedTable, C extends object>(
   return isTagged(ring, table, before) ? { ...changes, ...tagOf(ring, table, { ...before, ...changes }) } : changes;
 }
 
-/** Throws forbidden, with a message for people, for a row whose order or path must not be used. */
-export async function checkTag<T extends TaggedTable>(
+declare const CHECKED: unique symbol;
+
+/** A row whose order or path may be used: only `checkTag` makes one. */
+export type Checked<R> = R & { readonly [CHECKED]: true };
+
+/** The row again. Throws forbidden, with a message for people, for one whose order or path must not be used. */
+export async function checkTag<T extends TaggedTable, R extends Covered<T> & OrderTag>(
   on: TagContext,
   table: T,
-  row: Covered<T> & OrderTag,
-): Promise<void> {
+  row: R,
+): Promise<Checked<R>> {
   const fault = faultOf(await on.ringWith(row.order_key_id), table, row);
-  if (fault === null || (await isOfEarlierBuild(on.adoption, table, row))) return;
+  if (fault === null || (await isOfEarlierBuild(on.adoption, table, row))) return row as Checked<R>;
   throw new Failure('forbidden', `Integrity: ${nameOf(table, row)} ${fault}. Nothing was run.`);
 }
 
