@@ -79,7 +79,7 @@ async function decidedAndCancelled(t: TestContext, fixture: Fixture): Promise<vo
     const rejected = await ended(fixture, first.run_id);
     assert.deepEqual(
       [rejected.state, states(rejected)],
-      ['cancelled', { a: 'succeeded', b: 'cancelled', c: 'skipped' }],
+      ['cancelled', { a: 'succeeded', b: 'cancelled', c: 'cancelled' }],
     );
 
     const second = await start(fixture, 'asks');

@@ -24,6 +24,12 @@ export interface Workflow<A = unknown> {
   readonly steps: readonly Step<A>[];
 }
 
+/** What a run keeps: the workflow with the values of its event. */
+export interface RunDefinition<A = unknown> extends Workflow<A> {
+  /** Of a start that needs an approval: until the first yes, each step waits for one. `ttlMs` as in an approval. */
+  readonly gate?: { readonly ttlMs: number; readonly oneTap?: boolean };
+}
+
 export interface Step<A = unknown> {
   readonly name: string;
   /** The steps that end before this one starts. */

@@ -14,13 +14,15 @@ import {
   lockRun,
   findRun,
   noteUnfinished,
+  requestRunCancel,
   startStep,
   stateOfStep,
 } from '../../store/workflows/runs.ts';
-import { workflowIn } from '../../store/workflows/workflows.ts';
+import { runDefinitionIn } from '../../store/workflows/workflows.ts';
 import { cancelJob } from '../cancel.ts';
-import type { Asker, Gate, Provenance, QueueDeps, Queued } from '../queue.ts';
+import type { Asker, Gate, QueueDeps, Queued } from '../queue.ts';
 import { conditionsOf } from './conditions.ts';
+import { consentOf, provenanceOf } from './consent.ts';
 
 /** Queues the job of an action, see `jobs/actions.ts`. */
 export type QueueAction = (
@@ -60,11 +62,27 @@ export async function advanceRun(
     const state = stateOfStep(row);
     if (row.state === 'started' && isEnd(state)) await endStep(tx, row, 'started', { state, reason: null });
   }
-  const left =
-    run.cancel_requested_at === null
-      ? (await startNext(tx, deps, { run, ...workflowIn<StepAction>(run), states, gate: null, limit: JOBS_MAX })).left
-      : await cancelRest(tx, deps, { run, rows, states }, canceller);
-  await settleRun(tx, deps, run, states, left);
+  await settleRun(tx, deps, run, states, await moveOn(tx, deps, { run, rows, states }, canceller));
+}
+
+/** Queues what is next, or cancels what is left after a cancel or a no. True where more is left to do. */
+async function moveOn(tx: Tx, deps: WorkflowDeps, loaded: Loaded, canceller: Canceller): Promise<boolean> {
+  const { run, states } = loaded;
+  if (run.cancel_requested_at !== null) return cancelRest(tx, deps, loaded, canceller, 'the run was cancelled');
+  const definition = runDefinitionIn<StepAction>(run);
+  const { refusal, gate } = await consentOf(tx, run, definition);
+  if (refusal === null)
+    return (await startNext(tx, deps, { run, steps: definition.steps, states, gate, limit: JOBS_MAX })).left;
+  await requestRunCancel(tx, run.id);
+  tx.record({
+    principal: canceller.name,
+    owner: canceller.name,
+    via: canceller.via,
+    operation: 'workflow.refuse',
+    target: run.id,
+    detail: { workflow: run.workflow, reason: refusal },
+  });
+  return cancelRest(tx, deps, loaded, canceller, refusal);
 }
 
 /** Who cancels a run. */
@@ -162,17 +180,6 @@ async function queueStep(
   return queued;
 }
 
-/** What started the run, for the approvals of its steps. */
-function provenanceOf({ origin, event_id: alert, rule, matched_at: matchedAt, schedule }: WorkflowRunRow): Provenance {
-  return {
-    origin,
-    ...(alert === null || origin !== 'alert' ? {} : { alert }),
-    ...(rule === null ? {} : { rule }),
-    ...(matchedAt === null ? {} : { matchedAt }),
-    ...(schedule === null ? {} : { schedule }),
-  };
-}
-
 async function endWithout(tx: Tx, run: WorkflowRunRow, name: string, state: StepEnd, reason: string): Promise<void> {
   await endStep(tx, { run_id: run.id, name }, 'waiting', { state, reason });
 }
@@ -183,12 +190,13 @@ async function cancelRest(
   deps: WorkflowDeps,
   { run, rows, states }: Loaded,
   { name: by, via }: Canceller,
+  reason: string,
 ): Promise<boolean> {
   let count = 0;
   for (const row of rows) {
     const { name, job_id: jobId } = row;
     if (row.state === 'waiting') {
-      await endWithout(tx, run, name, 'cancelled', 'the run was cancelled');
+      await endWithout(tx, run, name, 'cancelled', reason);
       states.set(name, 'cancelled');
     }
     if (row.state !== 'started' || jobId === null || isEnd(states.get(name) ?? 'waiting')) continue;

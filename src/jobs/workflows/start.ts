@@ -3,7 +3,13 @@ import { type EventFacts, NO_EVENT } from '../../domain/events/event.ts';
 import { ActionRefused } from '../../domain/actions/action-refused.ts';
 import { compileAction } from '../../domain/rules/fill.ts';
 import type { StepAction } from '../../domain/rules/step-actions.ts';
-import { type Step, type StepEnd, type StepState, STEPS_MAX } from '../../domain/workflows/workflow.ts';
+import {
+  type RunDefinition,
+  type Step,
+  type StepEnd,
+  type StepState,
+  STEPS_MAX,
+} from '../../domain/workflows/workflow.ts';
 import { newId } from '../../lib/id.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { checkTag } from '../../store/engine/tags/tags.ts';
@@ -51,7 +57,7 @@ export async function startRun(
     {
       id: newId('wfr', tx.now),
       workflow: workflow.name,
-      definition: JSON.stringify({ steps }),
+      definition: JSON.stringify({ steps, ...(gate === null ? {} : { gate: keptOf(gate) }) } satisfies RunDefinition),
       trigger: asker.trigger,
       origin,
       event_id: alert,
@@ -78,6 +84,11 @@ export async function startRun(
   }
   await settleRun(tx, deps, run, states, false);
   return { run, first };
+}
+
+/** The rest of it follows from the columns of the run. */
+function keptOf({ ttlMs, oneTap }: Gate): NonNullable<RunDefinition['gate']> {
+  return { ttlMs, ...(oneTap === undefined ? {} : { oneTap }) };
 }
 
 const MANUAL: NonNullable<Asker['provenance']> = { origin: 'manual' };

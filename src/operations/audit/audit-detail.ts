@@ -57,6 +57,7 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
   'workflow.add': ['steps', 'replace'],
   'workflow.cancel': ['workflow'],
   'workflow.end': ['workflow', 'state'],
+  'workflow.refuse': ['workflow', 'reason'],
   'workflow.run': ['run_id', 'from', 'resumes'],
   'workflow.step': ['run_id', 'workflow', 'step', 'approval_id', 'ungated'],
   'workspace.add': ['source', 'require_saved_plan', 'protect_destroy'],

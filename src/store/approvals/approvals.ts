@@ -80,6 +80,26 @@ export async function holdApproval(tx: Tx, id: string): Promise<ApprovalRow> {
 /** The approval that a job needed, in any state. */
 export const findApprovalOfJob = rowBy('approvals', 'job_id');
 
+const decidedOfRun = prepared<{ runId: string }, ApprovalRow & { readonly step: string }>((db, value) =>
+  db
+    .selectFrom('workflow_steps')
+    .innerJoin('approvals', 'approvals.job_id', 'workflow_steps.job_id')
+    .selectAll('approvals')
+    .select('workflow_steps.name as step')
+    .where('workflow_steps.run_id', '=', value('runId'))
+    .where('workflow_steps.taken_from', 'is', null)
+    .where('approvals.state', '!=', PENDING)
+    .orderBy('workflow_steps.position'),
+);
+
+/** The settled approvals of the steps of a workflow run, in the order of the steps. */
+export async function listDecided(
+  db: Db,
+  runId: string,
+): Promise<readonly (ApprovalRow & { readonly step: string })[]> {
+  return (await decidedOfRun(db, { runId })).rows;
+}
+
 const pendingByArtifact = prepared<{ artifactId: string }, { id: string }>((db, value) =>
   db
     .selectFrom('approvals')

@@ -1,5 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
-import type { Workflow } from '../../domain/workflows/workflow.ts';
+import type { RunDefinition, Workflow } from '../../domain/workflows/workflow.ts';
 import { forgetManaged } from '../configuration/managed.ts';
 import type { Tx } from '../engine/tx.ts';
 import { found, insertRow, rowBy } from '../engine/rows.ts';
@@ -12,6 +12,11 @@ export type NewWorkflow = Pick<WorkflowRow, 'name' | 'definition' | 'owners' | '
 /** What a row describes, parsed. `A` is the action of a step. */
 export function workflowIn<A>({ definition }: { readonly definition: string }): Workflow<A> {
   return JSON.parse(definition) as Workflow<A>;
+}
+
+/** What a run keeps, parsed. */
+export function runDefinitionIn<A>({ definition }: { readonly definition: string }): RunDefinition<A> {
+  return JSON.parse(definition) as RunDefinition<A>;
 }
 
 /** By name. */

@@ -101,6 +101,31 @@ test(
   },
 );
 
+test('T85: a rejection of a start cancels the run, also steps whose condition wants that', async (t) => {
+  const fixture = await openFixture(t);
+  const send = await hook(fixture);
+  const steps = [
+    step('a', 'true'),
+    step('b', 'true', '    needs: []\n'),
+    step('undo', 'true', '    needs: [a]\n    when: steps.a.state == "cancelled"\n'),
+  ];
+  await fixture.call('workflow.add', { name: 'w', text: `steps:\n${steps.join('')}` });
+  await fixture.call('rule.add', { name: 'full', text: rule('workflow: w', 'approval: required\n') });
+  const event = await send(await fixture.serve(), ALERT);
+  const id = await runOf(fixture, event.job_id);
+  const run = await runIs(fixture, id, ({ state }) => state === 'awaiting_approval', 'waits');
+  await decide(fixture, (await approvalOf(fixture, jobOf(run, 'a'))).id, 'reject');
+  const end = await ended(fixture, id);
+  assert.equal(end.state, 'cancelled');
+  assert.deepEqual(states(end), { a: 'cancelled', b: 'cancelled', undo: 'cancelled' });
+  assert.equal(end.steps.find(({ name }) => name === 'undo')?.reason, 'the approval of the step a is rejected');
+  const ledger = fixture.store.db.selectFrom('ledger').select('detail').where('operation', '=', 'workflow.refuse');
+  assert.deepEqual(JSON.parse((await ledger.executeTakeFirstOrThrow()).detail ?? ''), {
+    workflow: 'w',
+    reason: 'the approval of the step a is rejected',
+  });
+});
+
 test('The end of a run is an event, and a chain of runs and rules ends as a loop', async (t) => {
   const fixture = await openFixture(t);
   await fixture.call('workflow.add', { name: 'w', text: `steps:\n${step('a', 'false')}${step('b', 'true')}` });

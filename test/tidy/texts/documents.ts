@@ -17,15 +17,22 @@ const ASSIGNMENT = /^[A-Za-z_]\w*=/;
 /** A command of this project that a comment holds, or that follows another one without `|`, `;` or `&&`. */
 const SECOND_COMMAND = /(?:#.*|\b(?:svc|npm) [a-z].*(?<![|;&(]) )\b(?:svc [a-z]|npm (?:run|test|start)\b)/;
 const FENCE = /^\s*```(\w*)/;
+/** The row of a table about a threat or a fault. */
+const NUMBERED = /^\| ([TF]\d+) +\|/;
 const HERE_DOCUMENT = /<<-?\s*'?(\w+)/;
 
-/** Of a document: prose that is too long, and lines of `sh` blocks that are no command. A table row is one line. */
+/** Of a document: prose that is too long, lines of `sh` blocks that are no command, a number with two rows. */
 export function faults({ path, text }: TextFile): Finding[] {
   const found: Finding[] = [];
+  const numbers = new Set<string>();
   let judge: ReturnType<typeof shellBlock> | null = null;
   for (const [index, line] of text.split('\n').entries()) {
     const fence = FENCE.exec(line);
     const say = (what: string): number => found.push({ path, line: index + 1, what });
+    const [, number] = NUMBERED.exec(line) ?? [];
+    // What a merge of two changes of one row leaves.
+    if (number !== undefined && numbers.has(number)) say(`has a second row for ${number}`);
+    if (number !== undefined) numbers.add(number);
     if (fence !== null) {
       const [, language] = fence;
       judge = judge !== null ? null : language === 'sh' ? shellBlock() : () => undefined;
@@ -68,6 +75,7 @@ export const SAMPLES: readonly { readonly text: string; readonly fault: RegExp }
     'svc secret list # names svc secret remove net/token',
     'svc secret list svc secret remove net/token',
   ].map((line) => ({ text: block(line), fault: /holds a second command/ })),
+  { text: '| T99 | a |\n| T98 | b |\n| T99 | c |\n', fault: /has a second row for T99/ },
   ...['needs it npm run golden   # write', 'run ok    # types'].map((line) => ({
     text: block(line),
     fault: /which is no program/,
