@@ -15,7 +15,8 @@ import { insertDaemon } from '../../src/store/maintenance/daemons.ts';
 import type { Tx } from '../../src/store/engine/tx.ts';
 import { insertJob, type NewJob } from '../../src/store/jobs/jobs.ts';
 import type { LedgerEntry } from '../../src/store/engine/ledger.ts';
-import type { DaemonRow, JobRow, TokenRow } from '../../src/store/schema/schema.ts';
+import type { NewToken } from '../../src/store/access/tokens.ts';
+import type { DaemonRow, JobRow } from '../../src/store/schema/schema.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { freshDatabase, migratedDatabase } from '../support/postgres/postgres.ts';
 import { placeStore } from '../support/store/template.ts';
@@ -195,7 +196,7 @@ export function entry(target: string): LedgerEntry {
   };
 }
 
-export function makeToken(some: Partial<TokenRow> = {}): TokenRow {
+export function makeToken(some: Partial<NewToken> = {}): NewToken {
   return {
     id: newId('tok', Date.now()),
     name: 'ci',

@@ -7,12 +7,12 @@ import {
 } from '../../domain/workspaces/workspace.ts';
 import { sealPlanView } from '../../operations/approvals/plan-view.ts';
 import type { RunOutcome } from '../../runners/runner.ts';
-import { insertArtifact, release } from '../../store/workspaces/artifacts.ts';
+import { insertArtifact, type NewArtifact, release } from '../../store/workspaces/artifacts.ts';
 import { fenceOf, recordArtifact } from '../../store/jobs/claims.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { getJob } from '../../store/jobs/jobs.ts';
 import { noteDrift } from '../../store/jobs/outcomes.ts';
-import type { ArtifactRow, JobRow } from '../../store/schema/schema.ts';
+import type { JobRow } from '../../store/schema/schema.ts';
 import { planLabel } from '../../store/secrets/seal.ts';
 import {
   getWorkspace,
@@ -63,8 +63,6 @@ async function writePosition(tx: Tx, job: JobRow, name: string, position: StateP
   const mover = isChanging(job.kind) ? { byJob: job.id, via: job.trigger } : { byJob: null, via: null };
   await moveWorkspace(tx, name, { ...position, ...mover });
 }
-
-type NewArtifact = Omit<ArtifactRow, 'created_at' | 'consumed_by'>;
 
 async function artifactOf(
   job: JobRow,

@@ -6,8 +6,7 @@ import { formatToken, newSecret } from '../../domain/access/token.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
 import { randomBytes } from '../../lib/random.ts';
-import type { TokenRow } from '../../store/schema/schema.ts';
-import { insertToken, listTokens, revokeToken } from '../../store/access/tokens.ts';
+import { insertToken, listTokens, type NewToken, revokeToken } from '../../store/access/tokens.ts';
 import * as field from '../core/fields.ts';
 import { localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
@@ -26,7 +25,7 @@ const unreserved = field.name.refine((name) => !isReservedName(name), {
   error: 'this name is reserved for the service; expected another one',
 });
 
-function tokenView(row: TokenRow): ViewItem<'token.list'> {
+function tokenView(row: NewToken): ViewItem<'token.list'> {
   return {
     id: row.id,
     name: row.name,
@@ -78,7 +77,7 @@ export const createToken = writeOperation({
     const expiresMs =
       input.expires === undefined ? null : requireDuration('expires', input.expires, EXPIRY_MIN_MS, EXPIRY_MAX_MS);
     const id = newId('tok', tx.now);
-    const row: TokenRow = {
+    const row: NewToken = {
       id,
       name: input.name,
       owner: input.owner ?? input.name,

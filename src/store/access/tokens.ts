@@ -2,7 +2,12 @@ import { Failure } from '../../domain/failure.ts';
 import type { Scope } from '../../domain/access/scope.ts';
 import type { Tx } from '../engine/tx.ts';
 import { countOf, found, insertRow, rowBy } from '../engine/rows.ts';
+import type { Untagged } from '../engine/tags/forms.ts';
+import { retagged, tagOf } from '../engine/tags/tags.ts';
 import type { Db, SessionRow, TokenRow } from '../schema/schema.ts';
+
+/** Before its tag is made. */
+export type NewToken = Untagged<TokenRow>;
 
 export const findToken = rowBy('tokens', 'id');
 
@@ -12,8 +17,8 @@ export function findTokens(db: Db, ids: readonly string[]): Promise<TokenRow[]> 
 }
 
 /** Throws duplicate while an active token has the name. */
-export async function insertToken(tx: Tx, row: TokenRow): Promise<void> {
-  if (!(await insertRow(tx.db, 'tokens', row, 'skip')))
+export async function insertToken(tx: Tx, row: NewToken): Promise<void> {
+  if (!(await insertRow(tx.db, 'tokens', { ...row, ...tagOf(tx.ring, 'tokens', row) }, 'skip')))
     throw new Failure('duplicate', `name: an active token with the name ${row.name} already exists.`);
 }
 
@@ -57,20 +62,26 @@ export async function revokeToken(tx: Tx, idOrName: string): Promise<TokenRow> {
   return row;
 }
 
-function revokeWhere(tx: Tx, column: 'id' | 'name', value: string): Promise<TokenRow | undefined> {
+async function revokeWhere(tx: Tx, column: 'id' | 'name', value: string): Promise<TokenRow | undefined> {
+  const active = tx.db.selectFrom('tokens').selectAll().where('revoked_at', 'is', null).where(column, '=', value);
+  const [row] = await tx.dialect.holdRows(active).execute();
+  if (row === undefined) return undefined;
+  const revoked = retagged(tx.ring, 'tokens', row, { revoked_at: tx.now });
   return tx.db
     .updateTable('tokens')
-    .set((eb) => ({ revoked_at: tx.now, version: eb('version', '+', 1) }))
-    .where('revoked_at', 'is', null)
-    .where(column, '=', value)
+    .set((eb) => ({ ...revoked, version: eb('version', '+', 1) }))
+    .where('id', '=', row.id)
     .returningAll()
     .executeTakeFirst();
 }
 
-export async function insertSession(tx: Tx, row: SessionRow): Promise<void> {
+export async function insertSession(tx: Tx, row: Untagged<SessionRow>): Promise<void> {
   // Each sign-in deletes expired sessions, so that the table holds only sessions in use.
   await tx.db.deleteFrom('sessions').where('expires_at', '<=', tx.now).execute();
-  await tx.db.insertInto('sessions').values(row).execute();
+  await tx.db
+    .insertInto('sessions')
+    .values({ ...row, ...tagOf(tx.ring, 'sessions', row) })
+    .execute();
 }
 
 export const findSession = rowBy('sessions', 'id');

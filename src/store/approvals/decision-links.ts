@@ -3,6 +3,8 @@ import type { Decision } from '../../domain/approvals/approval.ts';
 import { newSecret } from '../../domain/access/token.ts';
 import type { Tx } from '../engine/tx.ts';
 import { rowBy } from '../engine/rows.ts';
+import type { Untagged } from '../engine/tags/forms.ts';
+import { tagOf } from '../engine/tags/tags.ts';
 import type { DecisionLinkRow } from '../schema/schema.ts';
 
 /**
@@ -39,7 +41,7 @@ export async function insertLinks(
   // Two concurrent calls would each leave a pair.
   await tx.dialect.lockKey(tx.db, `links:${approvalId}`);
   const tokens = { approve: newSecret(), reject: newSecret() };
-  const row = (decision: Decision): DecisionLinkRow => ({
+  const row = (decision: Decision): Untagged<DecisionLinkRow> => ({
     hash: linkHash(tokens[decision]),
     approval_id: approvalId,
     decision,
@@ -57,7 +59,7 @@ export async function insertLinks(
     .execute();
   await tx.db
     .insertInto('decision_links')
-    .values([row('approve'), row('reject')])
+    .values([row('approve'), row('reject')].map((each) => ({ ...each, ...tagOf(tx.ring, 'decision_links', each) })))
     .execute();
   await deleteOldLinks(tx);
   return tokens;

@@ -1,14 +1,17 @@
 import { BACKUP_KEY } from '../../domain/backups/backup.ts';
 import { found, rowBy } from '../engine/rows.ts';
+import type { Untagged } from '../engine/tags/forms.ts';
+import { retagged, tagOf } from '../engine/tags/tags.ts';
 import type { Tx } from '../engine/tx.ts';
 import type { BackupRow, Db, JobRow } from '../schema/schema.ts';
 
 /** The backups of this store. A removed one keeps its row until its file is gone, and is not listed. */
 
-export async function insertBackup(tx: Tx, row: Omit<BackupRow, 'removed_at'>): Promise<void> {
+export async function insertBackup(tx: Tx, made: Untagged<Omit<BackupRow, 'removed_at'>>): Promise<void> {
+  const row = { ...made, removed_at: null };
   await tx.db
     .insertInto('backups')
-    .values({ ...row, removed_at: null })
+    .values({ ...row, ...tagOf(tx.ring, 'backups', row) })
     .execute();
 }
 
@@ -52,13 +55,18 @@ export async function removeSurplus(tx: Tx, name: string, keep: number): Promise
     .where('removed_at', 'is', null)
     .orderBy('id', 'desc')
     .limit(keep);
-  await tx.db
-    .updateTable('backups')
-    .set({ removed_at: tx.now })
+  const surplus = tx.db
+    .selectFrom('backups')
+    .selectAll()
     .where('name', '=', name)
     .where('removed_at', 'is', null)
-    .where('id', 'not in', kept)
-    .execute();
+    .where('id', 'not in', kept);
+  for (const row of await surplus.execute())
+    await tx.db
+      .updateTable('backups')
+      .set(retagged(tx.ring, 'backups', row, { removed_at: tx.now }))
+      .where('id', '=', row.id)
+      .execute();
 }
 
 /** Removed backups whose files may still be there, oldest first, at most `limit`. */

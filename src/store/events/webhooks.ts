@@ -4,6 +4,8 @@ import { forgetManaged } from '../configuration/managed.ts';
 import type { Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
 import { found, insertRow, rowBy } from '../engine/rows.ts';
+import type { Untagged } from '../engine/tags/forms.ts';
+import { tagOf } from '../engine/tags/tags.ts';
 import type { Db, WebhookRow } from '../schema/schema.ts';
 import { deleteSigning } from './webhook-signing.ts';
 
@@ -21,8 +23,9 @@ export function listWebhooks(db: Db): Promise<WebhookRow[]> {
 }
 
 /** Throws duplicate where the name is taken. */
-export async function insertWebhook(tx: Tx, row: WebhookRow): Promise<void> {
-  if (!(await insertRow(tx.db, 'webhooks', { ...row, signed: row.signed ?? 0 }, 'skip')))
+export async function insertWebhook(tx: Tx, added: Untagged<WebhookRow>): Promise<void> {
+  const row = { ...added, signed: added.signed ?? 0 };
+  if (!(await insertRow(tx.db, 'webhooks', { ...row, ...tagOf(tx.ring, 'webhooks', row) }, 'skip')))
     throw new Failure('duplicate', `name: a webhook with the name ${row.name} already exists.`);
 }
 

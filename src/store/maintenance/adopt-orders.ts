@@ -51,8 +51,9 @@ async function tagRows(tx: Tx, table: TaggedTable): Promise<number> {
     const tag = adoptedTag(tx, table, row);
     if (tag === null) continue;
     // One of the tables, all of which have these columns.
-    const update = tx.db.updateTable(table as 'sources').set(tag);
-    await update.where(keyOf(table) as 'name', '=', row[keyOf(table)] ?? '').execute();
+    let update = tx.db.updateTable(table as 'sources').set(tag);
+    for (const column of keyOf(table) as readonly 'name'[]) update = update.where(column, '=', row[column] ?? '');
+    await update.execute();
     count += 1;
   }
   return count;

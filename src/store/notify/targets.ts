@@ -1,5 +1,6 @@
 import { deliveryTargetOf, type NotifyTarget, numberedTarget, recipientOf } from '../../domain/notify/target.ts';
 import type { Tx } from '../engine/tx.ts';
+import { retagged } from '../engine/tags/tags.ts';
 
 type At = Pick<Tx, 'db' | 'dialect'>;
 
@@ -58,11 +59,14 @@ export async function adoptNumbered(tx: Tx, daemonId: string, targets: readonly 
   for (const [index, target] of targets.entries()) {
     const old = numberedTarget(index + 1);
     const id = deliveryTargetOf(target);
-    await tx.db
-      .updateTable('decision_links')
-      .set({ recipient: recipientOf(target), target: target.key })
-      .where('recipient', '=', old)
-      .execute();
+    const links = tx.db.selectFrom('decision_links').selectAll().where('recipient', '=', old);
+    const changes = { recipient: recipientOf(target), target: target.key };
+    for (const link of await links.execute())
+      await tx.db
+        .updateTable('decision_links')
+        .set(retagged(tx.ring, 'decision_links', link, changes))
+        .where('hash', '=', link.hash)
+        .execute();
     await tx.db
       .updateTable('deliveries')
       .set({ target: id, daemon_id: daemonId })

@@ -14,6 +14,8 @@ export interface TokenRow {
   created_at: number;
   expires_at: number | null;
   revoked_at: number | null;
+  order_tag: string | null;
+  order_key_id: string | null;
 }
 
 export interface SessionRow {
@@ -23,6 +25,8 @@ export interface SessionRow {
   csrf: string;
   created_at: number;
   expires_at: number;
+  order_tag: string | null;
+  order_key_id: string | null;
 }
 
 export interface IdempotencyRow {

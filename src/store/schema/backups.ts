@@ -19,4 +19,6 @@ export interface BackupRow {
   verified_at: number | null;
   /** When newer ones took its place; its file may still be there. */
   removed_at: number | null;
+  order_tag: string | null;
+  order_key_id: string | null;
 }

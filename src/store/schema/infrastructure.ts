@@ -108,6 +108,8 @@ export interface ArtifactRow {
   created_at: number;
   /** The job that applied it, or tried: a plan runs once. */
   consumed_by: string | null;
+  order_tag: string | null;
+  order_key_id: string | null;
 }
 
 export interface ApprovalRow {
@@ -160,6 +162,8 @@ export interface DecisionLinkRow {
   target: string | null;
   /** 1: a button in a notification; it decides without the form of the page, where that is allowed. */
   one_tap: 0 | 1;
+  order_tag: string | null;
+  order_key_id: string | null;
 }
 
 export interface SecretRow {

@@ -45,6 +45,8 @@ export interface WebhookRow {
   last_heard_at: number | null;
   /** 1 where only signed messages are taken; a row that is inserted without it has 0. */
   signed?: 0 | 1 | undefined;
+  order_tag: string | null;
+  order_key_id: string | null;
 }
 
 /** How many messages of a webhook were refused within an hour. */

@@ -58,4 +58,6 @@ export interface WorkflowStepRow {
   taken_from: string | null;
   /** Why it ended without a job, or how its job ended, as a part of a sentence. */
   reason: string | null;
+  order_tag: string | null;
+  order_key_id: string | null;
 }

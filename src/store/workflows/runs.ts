@@ -1,16 +1,16 @@
 import { sql } from 'kysely';
 import type { JobState } from '../../domain/jobs/job.ts';
-import type { RunEnd, StepEnd, StepState } from '../../domain/workflows/workflow.ts';
+import { isEnd, type RunEnd, type StepEnd, type StepState } from '../../domain/workflows/workflow.ts';
 import { RUNNING } from '../engine/literals.ts';
 import { prepared } from '../engine/prepared.ts';
 import { found, hasChanged, insertRow, rowBy } from '../engine/rows.ts';
 import type { Tx } from '../engine/tx.ts';
-import { tagOf } from '../engine/tags/tags.ts';
+import type { Untagged } from '../engine/tags/forms.ts';
+import { retagged, tagOf } from '../engine/tags/tags.ts';
 import type { Db, WorkflowRunRow, WorkflowStepRow } from '../schema/schema.ts';
 
 /** Literals of partial indexes, see `engine/literals.ts`. */
 const STARTED = sql.lit('started' as const);
-const WAITING = sql.lit('waiting' as const);
 const UNFINISHED = sql.lit(1 as const);
 
 /** What a start decides about a run; the rest of the row follows. */
@@ -34,7 +34,7 @@ export type NewRun = Pick<
 export async function insertRun(
   tx: Tx,
   run: NewRun,
-  steps: readonly Omit<WorkflowStepRow, 'run_id' | 'position'>[],
+  steps: readonly Untagged<Omit<WorkflowStepRow, 'run_id' | 'position'>>[],
 ): Promise<WorkflowRunRow> {
   const order = { ...run, created_at: tx.now };
   const row: WorkflowRunRow = {
@@ -47,8 +47,10 @@ export async function insertRun(
     ...tagOf(tx.ring, 'workflow_runs', order),
   };
   await insertRow(tx.db, 'workflow_runs', row);
-  for (const [position, step] of steps.entries())
-    tx.later(insertRow(tx.db, 'workflow_steps', { run_id: run.id, position, ...step }));
+  for (const [position, step] of steps.entries()) {
+    const made = { run_id: run.id, position, ...step };
+    tx.later(insertRow(tx.db, 'workflow_steps', { ...made, ...tagOf(tx.ring, 'workflow_steps', made) }));
+  }
   return row;
 }
 
@@ -122,40 +124,41 @@ export async function findStepOfJob(
 
 type StepId = Pick<WorkflowStepRow, 'run_id' | 'name'>;
 
-const start = prepared<StepId & { readonly jobId: string }, unknown>((db, value) =>
+const stepIn = prepared<StepId & { readonly from: 'waiting' | 'started' }, WorkflowStepRow>((db, value) =>
   db
-    .updateTable('workflow_steps')
-    .set({ state: STARTED, job_id: value('jobId') })
-    .where('run_id', '=', value('run_id'))
-    .where('name', '=', value('name'))
-    .where('state', '=', WAITING),
-);
-
-/** Gives a waiting step its job. False where it does not wait any more: then its job must not be committed. */
-export async function startStep(tx: Tx, { run_id, name }: StepId, jobId: string): Promise<boolean> {
-  return (await start(tx.db, { run_id, name, jobId })).changed === 1;
-}
-
-const end = prepared<
-  StepId & { readonly from: 'waiting' | 'started'; readonly state: StepEnd; readonly reason: string | null },
-  unknown
->((db, value) =>
-  db
-    .updateTable('workflow_steps')
-    .set({ state: value('state'), reason: value('reason') })
+    .selectFrom('workflow_steps')
+    .selectAll()
     .where('run_id', '=', value('run_id'))
     .where('name', '=', value('name'))
     .where('state', '=', value('from')),
 );
 
-/** Records the end of a step. False where it was in another state than `from`. */
-export async function endStep(
+/** Changes a step that is in this state. False for one that is in another. */
+async function changeStep(
   tx: Tx,
   { run_id, name }: StepId,
   from: 'waiting' | 'started',
+  changes: Partial<Pick<WorkflowStepRow, 'state' | 'job_id' | 'reason'>>,
+): Promise<boolean> {
+  const [row] = (await stepIn(tx.db, { run_id, name, from })).rows;
+  if (row === undefined) return false;
+  const update = tx.db.updateTable('workflow_steps').set(retagged(tx.ring, 'workflow_steps', row, changes));
+  return hasChanged(update.where('run_id', '=', run_id).where('name', '=', name).where('state', '=', from));
+}
+
+/** Gives a waiting step its job. False where it does not wait any more: then its job must not be committed. */
+export function startStep(tx: Tx, step: StepId, jobId: string): Promise<boolean> {
+  return changeStep(tx, step, 'waiting', { state: 'started', job_id: jobId });
+}
+
+/** Records the end of a step. False where it was in another state than `from`. */
+export function endStep(
+  tx: Tx,
+  step: StepId,
+  from: 'waiting' | 'started',
   to: { readonly state: StepEnd; readonly reason: string | null },
 ): Promise<boolean> {
-  return (await end(tx.db, { run_id, name, from, ...to })).changed === 1;
+  return changeStep(tx, step, from, to);
 }
 
 /** Ends a run. False where it has ended already. */
@@ -226,20 +229,14 @@ export async function listDueRuns(db: Db, limit: number): Promise<string[]> {
  * waiting one as `cancelled`. Answers how many runs. `reason` is a part of a sentence.
  */
 export async function interruptRuns(tx: Tx, reason: string): Promise<number> {
-  const ends = ['succeeded', 'degraded', 'failed', 'cancelled', 'interrupted'] as const;
-  await tx.db
-    .updateTable('workflow_steps')
-    .set((eb) => {
-      const jobEnd = eb
-        .selectFrom('jobs')
-        .select((of) => sql<StepEnd>`${of.ref('jobs.state')}`.as('state'))
-        .whereRef('jobs.id', '=', 'workflow_steps.job_id')
-        .where('jobs.state', 'in', ends);
-      return { state: eb.fn.coalesce(jobEnd, eb.val<StepEnd>('interrupted')), reason };
-    })
-    .where('state', '=', STARTED)
-    .execute();
-  await tx.db.updateTable('workflow_steps').set({ state: 'cancelled', reason }).where('state', '=', WAITING).execute();
+  const open = tx.db.selectFrom('workflow_runs').select('id').where('state', '=', RUNNING);
+  for (const { id } of await open.execute())
+    for (const step of await listSteps(tx.db, id)) {
+      if (step.state === 'waiting') await endStep(tx, step, 'waiting', { state: 'cancelled', reason });
+      const end = stateOfStep(step);
+      if (step.state === 'started')
+        await endStep(tx, step, 'started', { state: isEnd(end) ? end : 'interrupted', reason });
+    }
   const ended = await tx.db
     .updateTable('workflow_runs')
     .set({ state: 'interrupted', finished_at: tx.now, unfinished: 0 })

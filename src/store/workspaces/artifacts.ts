@@ -3,6 +3,8 @@ import type { Tx } from '../engine/tx.ts';
 import { PENDING, QUEUED, RUNNING } from '../engine/literals.ts';
 import { prepared } from '../engine/prepared.ts';
 import { found, hasChanged } from '../engine/rows.ts';
+import type { Untagged } from '../engine/tags/forms.ts';
+import { tagOf } from '../engine/tags/tags.ts';
 import type { ArtifactRow, Db } from '../schema/schema.ts';
 
 /** Saved plans that are kept of a workspace: some weeks of daily plans. Older ones are stale in nearly every case. */
@@ -31,6 +33,8 @@ const FACTS = [
   'key_id',
   'created_at',
   'consumed_by',
+  'order_tag',
+  'order_key_id',
 ] as const satisfies readonly (keyof ArtifactFacts)[];
 
 const factsOf = prepared<{ id: string }, ArtifactFacts>((db, value) =>
@@ -104,11 +108,15 @@ export function listArtifacts(db: Db, workspace: string): Promise<ArtifactFacts[
     .execute();
 }
 
+/** Of a plan that was just made. */
+export type NewArtifact = Untagged<Omit<ArtifactRow, 'created_at' | 'consumed_by'>>;
+
 /** Keeps a saved plan, and drops what is beyond the newest of its workspace. */
-export async function insertArtifact(tx: Tx, artifact: Omit<ArtifactRow, 'created_at' | 'consumed_by'>): Promise<void> {
+export async function insertArtifact(tx: Tx, artifact: NewArtifact): Promise<void> {
+  const row = { ...artifact, created_at: tx.now, consumed_by: null };
   await tx.db
     .insertInto('artifacts')
-    .values({ ...artifact, created_at: tx.now, consumed_by: null })
+    .values({ ...row, ...tagOf(tx.ring, 'artifacts', row) })
     .execute();
   await dropOld(tx, artifact.workspace);
 }

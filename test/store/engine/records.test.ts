@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { isTagged } from '../../../src/store/engine/tags/tags.ts';
+import { TEST_RING } from '../../support/seal.ts';
 import { describe, test } from 'node:test';
 import { isCordoned, setCordon } from '../../../src/store/maintenance/cordon.ts';
 import {
@@ -44,7 +46,9 @@ for (const engine of ENGINES) {
       await its.store.write((tx) => insertToken(tx, token));
       const row = await findToken(its.store.db, token.id);
       assert.deepEqual(Buffer.from(row!.hash), token.hash);
-      assert.deepEqual({ ...row, hash: 0, salt: 0 }, { ...token, hash: 0, salt: 0 });
+      const { order_tag, order_key_id } = row!;
+      assert.deepEqual({ ...row, hash: 0, salt: 0 }, { ...token, hash: 0, salt: 0, order_tag, order_key_id });
+      assert.ok(isTagged(TEST_RING, 'tokens', row!));
       assert.equal(await findToken(its.store.db, 'tok_none'), undefined);
     });
 

@@ -20,6 +20,8 @@ import {
   type NewState,
 } from '../../../src/store/workspaces/states.ts';
 import { refusal } from '../../support/refusal.ts';
+import { isTagged } from '../../../src/store/engine/tags/tags.ts';
+import { TEST_RING } from '../../support/seal.ts';
 import { ENGINES, enqueueRun, freshStore } from '../engine-fixture.ts';
 import { artifact, state } from '../../support/fixtures/workspace-files.ts';
 
@@ -64,7 +66,17 @@ for (const engine of ENGINES) {
       await its.store.write((tx) => insertArtifact(tx, made));
       const { sealed, sealed_view: view, ...facts } = made;
       const read = await findArtifact(its.store.db, made.id);
-      assert.deepEqual({ ...read }, { ...facts, consumed_by: null, created_at: read!.created_at });
+      assert.deepEqual(
+        { ...read },
+        {
+          ...facts,
+          consumed_by: null,
+          created_at: read!.created_at,
+          order_tag: read!.order_tag,
+          order_key_id: read!.order_key_id,
+        },
+      );
+      assert.ok(isTagged(TEST_RING, 'artifacts', read!));
       assert.deepEqual(Buffer.from((await getArtifact(its.store.db, made.id)).sealed), sealed);
       assert.deepEqual(Buffer.from((await findPlanView(its.store.db, made.id))!.sealed_view), view);
       await assert.rejects(getArtifact(its.store.db, 'art_none'), refusal('not_found'));

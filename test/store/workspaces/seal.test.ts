@@ -66,6 +66,8 @@ async function addPlan(store: Store, ring: Keyring, content: string): Promise<Ar
     key_id: ring.activeId,
     created_at: 0,
     consumed_by: null,
+    order_tag: null,
+    order_key_id: null,
   };
   const approval = {
     id: newId('apr', Date.now()),

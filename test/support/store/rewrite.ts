@@ -4,21 +4,19 @@ import type { Store } from '../../../src/store/store.ts';
 
 /** Changes the rows of a table, or the one of this key, with their tags: as only the service can. */
 export function rewrite(store: Store, table: TaggedTable, changes: object, key?: string): Promise<void> {
-  const name = keyOf(table) as 'name';
+  const names = keyOf(table) as readonly 'name'[];
   return store.write(async ({ db, ring }) => {
     // Any of them: each has the columns that are used here.
     const rows = await db
       .selectFrom(table as 'sources')
       .selectAll()
       .execute();
-    for (const row of rows.filter((each) => key === undefined || each[name] === key)) {
+    for (const row of rows.filter((each) => key === undefined || names.some((name) => each[name] === key))) {
       const changed = { ...row, ...changes };
       const set = { ...changes, ...tagOf(ring, table, changed as never) };
-      await db
-        .updateTable(table as 'sources')
-        .set(set)
-        .where(name, '=', row[name])
-        .execute();
+      let update = db.updateTable(table as 'sources').set(set);
+      for (const name of names) update = update.where(name, '=', row[name]);
+      await update.execute();
     }
   });
 }

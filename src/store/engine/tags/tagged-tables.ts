@@ -1,0 +1,295 @@
+/** What the tag of a row covers, by table: a row here is all that another tagged table needs. */
+import { leavesSandbox, workflowLeavesSandbox } from '../../../domain/jobs/order.ts';
+import type {
+  ApprovalRow,
+  ArtifactRow,
+  BackupRow,
+  DecisionLinkRow,
+  InventoryRow,
+  JobRow,
+  RuleRow,
+  ScheduleRow,
+  SessionRow,
+  SourceRow,
+  TokenRow,
+  WebhookRow,
+  WorkflowRow,
+  WorkflowRunRow,
+  WorkflowStepRow,
+  WorkspaceRow,
+} from '../../schema/schema.ts';
+
+/** The rows of the tagged tables. */
+export interface TaggedRows {
+  jobs: JobRow;
+  approvals: ApprovalRow;
+  rules: RuleRow;
+  schedules: ScheduleRow;
+  workflows: WorkflowRow;
+  workflow_runs: WorkflowRunRow;
+  workspaces: WorkspaceRow;
+  sources: SourceRow;
+  inventories: InventoryRow;
+  tokens: TokenRow;
+  sessions: SessionRow;
+  decision_links: DecisionLinkRow;
+  webhooks: WebhookRow;
+  workflow_steps: WorkflowStepRow;
+  artifacts: ArtifactRow;
+  backups: BackupRow;
+}
+
+interface Form<R, C extends keyof R> {
+  /** Begins the text. */
+  readonly what: string;
+  /** In messages; default: `what`. */
+  readonly called?: string;
+  /** What names a row. */
+  readonly key: readonly (C & string)[];
+  /** All that makes the order: not what changes while it exists, such as the state of a job. */
+  readonly columns: readonly C[];
+  /** Optional ones, with those up to the last that is set: to leave out one before it would give two rows one text. */
+  readonly later?: readonly C[];
+  /** What earlier builds covered in the rows that they tagged, where it was less. */
+  readonly earlier?: readonly C[];
+  /** Whether an earlier build tagged such a row. Absent: it tagged none of the table. */
+  readonly hadTag?: (row: Pick<R, C>) => boolean;
+}
+
+const form =
+  <R>() =>
+  <const C extends keyof R>(of: Form<R, C>): Form<R, C> =>
+    of;
+
+const JOB = form<JobRow>()({
+  what: 'job',
+  key: ['id'],
+  columns: [
+    'id',
+    'kind',
+    'initial_state',
+    'runbook',
+    'source',
+    'trigger',
+    'workspace',
+    'concurrency_key',
+    'privileged',
+    'created_at',
+    'requested_by',
+    'owners',
+    'redrive_of',
+    'spec',
+    'timeout_ms',
+  ],
+  later: ['rerun_of', 'node', 'plan_artifact_id'],
+  hadTag: (row) => leavesSandbox(row.privileged === 1, row.spec),
+});
+
+const APPROVAL = form<ApprovalRow>()({
+  what: 'approval',
+  key: ['id'],
+  // The decision too: a job that needed one is claimed only with a yes that was given here.
+  columns: [
+    'id',
+    'job_id',
+    'kind',
+    'state',
+    'policy',
+    'workspace',
+    'runbook',
+    'plan_artifact_id',
+    'plan_digest',
+    'plan_serial',
+    'requested_by',
+    'owners',
+    'origin',
+    'alert',
+    'rule',
+    'matched_at',
+    'schedule',
+    'created_at',
+    'expires_at',
+    'decided_at',
+    'decided_by',
+    'decided_via',
+    'one_tap',
+  ],
+});
+
+const RULE_EARLIER = [
+  'name',
+  'when_text',
+  'cooldown_ms',
+  'approval',
+  'approval_ttl_ms',
+  'action',
+  'added_by',
+  'one_tap',
+] as const;
+
+const RULE = form<RuleRow>()({
+  what: 'rule',
+  key: ['name'],
+  columns: [...RULE_EARLIER, 'owners', 'bounded_values'],
+  earlier: RULE_EARLIER,
+  hadTag: (row) => leavesSandbox(false, row.action),
+});
+
+const SCHEDULE_EARLIER = [
+  'name',
+  'cron',
+  'timezone',
+  'action',
+  'runbook',
+  'approval',
+  'approval_ttl_ms',
+  'added_by',
+  'created_at',
+] as const;
+
+const SCHEDULE = form<ScheduleRow>()({
+  what: 'schedule',
+  key: ['name'],
+  columns: [...SCHEDULE_EARLIER, 'owners'],
+  earlier: SCHEDULE_EARLIER,
+  hadTag: (row) => leavesSandbox(false, row.action),
+});
+
+const WORKFLOW = form<WorkflowRow>()({
+  what: 'workflow',
+  key: ['name'],
+  columns: ['name', 'definition', 'owners', 'added_by'],
+  hadTag: (row) => workflowLeavesSandbox(row.definition),
+});
+
+const WORKFLOW_RUN = form<WorkflowRunRow>()({
+  what: 'run',
+  called: 'workflow run',
+  key: ['id'],
+  columns: [
+    'id',
+    'workflow',
+    'definition',
+    'trigger',
+    'origin',
+    'event_id',
+    'rule',
+    'matched_at',
+    'schedule',
+    'requested_by',
+    'owners',
+    'resumes',
+    'created_at',
+  ],
+  hadTag: (row) => workflowLeavesSandbox(row.definition),
+});
+
+const WORKSPACE = form<WorkspaceRow>()({
+  what: 'workspace',
+  key: ['name'],
+  columns: [
+    'name',
+    'source',
+    'path',
+    'approve_when',
+    'deny_when',
+    'require_saved_plan',
+    'protect_destroy',
+    'inputs',
+    'created_at',
+    'dir_kept',
+  ],
+});
+
+const SOURCE = form<SourceRow>()({
+  what: 'source',
+  key: ['name'],
+  columns: ['name', 'kind', 'location', 'ref', 'commit_id', 'plugins', 'created_at', 'dir_kept'],
+});
+
+const INVENTORY = form<InventoryRow>()({
+  what: 'inventory',
+  key: ['name'],
+  columns: ['name', 'model', 'digest', 'ssh_key', 'created_at'],
+});
+
+const TOKEN = form<TokenRow>()({
+  what: 'token',
+  key: ['id'],
+  columns: ['id', 'name', 'owner', 'scope', 'salt', 'hash', 'created_at', 'expires_at', 'revoked_at'],
+});
+
+const SESSION = form<SessionRow>()({
+  what: 'session',
+  key: ['id'],
+  columns: ['id', 'token_id', 'csrf', 'created_at', 'expires_at'],
+});
+
+const DECISION_LINK = form<DecisionLinkRow>()({
+  what: 'link',
+  called: 'decision link',
+  key: ['hash'],
+  columns: ['hash', 'approval_id', 'decision', 'recipient', 'made_by', 'created_at', 'target', 'one_tap'],
+});
+
+const WEBHOOK = form<WebhookRow>()({
+  what: 'webhook',
+  key: ['name'],
+  columns: ['name', 'source', 'hash', 'created_at', 'signed'],
+});
+
+const WORKFLOW_STEP = form<WorkflowStepRow>()({
+  what: 'step',
+  called: 'workflow step',
+  key: ['run_id', 'name'],
+  columns: ['run_id', 'position', 'name', 'state', 'job_id', 'taken_from'],
+});
+
+const ARTIFACT = form<ArtifactRow>()({
+  what: 'plan',
+  called: 'saved plan',
+  key: ['id'],
+  // Not what a rotation seals again: the labels of that name the plan.
+  columns: [
+    'id',
+    'workspace',
+    'job_id',
+    'serial',
+    'lineage',
+    'tree_digest',
+    'needs_init',
+    'own_backend',
+    'secrets',
+    'verdict',
+    'verdict_reason',
+    'destroys',
+    'changes',
+    'creates',
+    'created_at',
+  ],
+});
+
+const BACKUP = form<BackupRow>()({
+  what: 'backup',
+  key: ['id'],
+  columns: ['id', 'job_id', 'name', 'file', 'host', 'created_at', 'sha256', 'removed_at'],
+});
+
+export const FORMS = {
+  jobs: JOB,
+  approvals: APPROVAL,
+  rules: RULE,
+  schedules: SCHEDULE,
+  workflows: WORKFLOW,
+  workflow_runs: WORKFLOW_RUN,
+  workspaces: WORKSPACE,
+  sources: SOURCE,
+  inventories: INVENTORY,
+  tokens: TOKEN,
+  sessions: SESSION,
+  decision_links: DECISION_LINK,
+  webhooks: WEBHOOK,
+  workflow_steps: WORKFLOW_STEP,
+  artifacts: ARTIFACT,
+  backups: BACKUP,
+} as const;
