@@ -126,6 +126,7 @@ export async function askFirst(
     matched_at: gate.matchedAt ?? null,
     schedule: gate.schedule ?? null,
     one_tap: gate.oneTap === true ? 1 : 0,
+    summary: job.summary ?? null,
     ttlMs: gate.ttlMs,
   });
   await insertJob(tx, { ...job, state: 'awaiting_approval', expiresAt: approval.expires_at });

@@ -8,8 +8,11 @@ import type { Store } from '../../store/store.ts';
  * Refuses a claimed job that this service did not order, or that has no yes and needs one: who can write only the
  * database makes nothing run. Throws forbidden, with a message for the output of the job.
  */
-export async function checkOrder(store: Store, job: JobRow): Promise<void> {
+export async function checkOrder(store: Store, job: JobRow, node: string): Promise<void> {
   await checkTag(store, 'jobs', job);
+  // Which daemon has a name is a row that anybody may have changed; its own settings are not.
+  if (job.node !== null && job.node !== node)
+    throw new Failure('forbidden', `Integrity: job ${job.id} was ordered for node ${job.node}. Nothing was run.`);
   // A daemon of an earlier build decides without a tag.
   if (job.initial_state !== 'awaiting_approval' || !(await store.adoption.isOver())) return;
   const approval = await findApprovalOfJob(store.db, job.id);

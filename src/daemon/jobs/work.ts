@@ -216,7 +216,7 @@ export class Work {
   async #ready(row: JobRow, signal: AbortSignal): Promise<ReadyRun> {
     try {
       const job = checkedJob(row);
-      await checkOrder(this.#deps.store, row);
+      await checkOrder(this.#deps.store, row, this.#deps.claimer().node);
       return await this.#deps.kinds[row.kind].prepare(this.#deps, job, signal);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;

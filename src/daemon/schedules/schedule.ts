@@ -193,8 +193,18 @@ function record(
   operation: string,
   detail: Readonly<Record<string, unknown>>,
 ): void {
-  const [owner = principal] = JSON.parse(owners) as string[];
-  tx.record({ principal, owner, via: 'schedule', operation, target: name, detail });
+  tx.record({ principal, owner: ownerIn(owners) ?? principal, via: 'schedule', operation, target: name, detail });
+}
+
+/** Null also for what is no such column: the refusal of a row that somebody wrote must not fail, too. */
+function ownerIn(owners: string): string | null {
+  try {
+    const parsed: unknown = JSON.parse(owners);
+    const owner: unknown = Array.isArray(parsed) ? parsed[0] : null;
+    return typeof owner === 'string' ? owner : null;
+  } catch {
+    return null;
+  }
 }
 
 export interface ScheduleLoopDeps {

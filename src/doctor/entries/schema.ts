@@ -11,6 +11,11 @@ export async function examineSchema({ openedStore }: Facts): Promise<Finding> {
   } catch (error) {
     return error instanceof SchemaMismatch ? fail(error.message) : unknown('The store is not open.');
   }
+  const [trigger] = await store.dialect.triggers(store.db);
+  if (trigger !== undefined)
+    return fail(
+      `The database has a trigger that no migration made: ${trigger}. It can change or drop what is written.`,
+    );
   const known = knownMigrations(store.dialect.name);
   return judgeSchema(await appliedMigrations(store.db), known);
 }

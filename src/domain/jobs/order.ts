@@ -11,6 +11,11 @@ export function workflowLeavesSandbox(stored: string): boolean {
   }
 }
 
+/** The column of a job that may write outside its run, in its sandbox. */
+export function writesOutside(privileged: boolean, stored: string): 0 | 1 {
+  return !privileged && leavesSandbox(false, stored) ? 1 : 0;
+}
+
 /**
  * Whether an order reaches beyond the sandbox of its run: it is privileged, or may write paths outside its run.
  * `stored` is the JSON of a job's spec or of an action. An order that cannot be parsed counts as such an order.

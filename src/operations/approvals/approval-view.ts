@@ -28,7 +28,7 @@ function summaryOf(row: ListedApproval): string {
 
 /** What the summary of an approval is made of. */
 export function summaryFacts(row: ListedApproval): SummaryFacts {
-  const { kind, workspace, job_summary: written, job_spec: spec, plan_summary: plan } = row;
+  const { kind, workspace, summary: written, job_spec: spec, plan_summary: plan } = row;
   const { step_name: name, step_workflow: workflow } = row;
   const step = name === null || workflow === null ? null : { name, workflow };
   const labels = row.event_labels === null ? null : (JSON.parse(row.event_labels) as Record<string, string>);

@@ -1,5 +1,6 @@
 import { DECISIONS, type Decision } from '../../domain/approvals/approval.ts';
 import { Failure } from '../../domain/failure.ts';
+import { writesOutside } from '../../domain/jobs/order.ts';
 import type { JobState } from '../../domain/jobs/job.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { QUEUE_RULES } from '../../jobs/kinds.ts';
@@ -9,6 +10,7 @@ import { cancelWaiting, queueApproved } from '../../store/jobs/claims.ts';
 import { checkTag } from '../../store/engine/tags/tags.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { getJob } from '../../store/jobs/jobs.ts';
+import { findArtifact } from '../../store/workspaces/artifacts.ts';
 import type { ApprovalRow, Db } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { isAsking } from './approval-links.ts';
@@ -69,8 +71,14 @@ export async function decide(runtime: DecideHome, tx: Tx, request: DecisionReque
 
 /** Throws forbidden: what somebody wrote into the database is approved by no one. */
 async function checkTags(tx: Tx, approval: ApprovalRow): Promise<void> {
+  const job = await getJob(tx.db, approval.job_id);
   await checkTag(tx, 'approvals', approval);
-  await checkTag(tx, 'jobs', await getJob(tx.db, approval.job_id));
+  await checkTag(tx, 'jobs', job);
+  // Read for the summary; no tag covers it, because the order says it too.
+  if (job.writable !== writesOutside(job.privileged === 1, job.spec))
+    throw new Failure('forbidden', `Integrity: job ${job.id} was changed after it was written. Nothing was run.`);
+  const plan = approval.plan_artifact_id === null ? undefined : await findArtifact(tx.db, approval.plan_artifact_id);
+  if (plan !== undefined) await checkTag(tx, 'artifacts', plan);
 }
 
 /** Moves the job as the settled approval says. A job that does not wait any more undoes the decision. */

@@ -11,7 +11,7 @@ import type { ApprovalRow, Db } from '../schema/schema.ts';
 export interface NewApproval
   extends
     Pick<ApprovalRow, 'kind' | 'policy' | 'workspace' | 'runbook' | 'origin'>,
-    Partial<Pick<ApprovalRow, 'alert' | 'rule' | 'matched_at' | 'schedule' | 'one_tap'>> {
+    Partial<Pick<ApprovalRow, 'alert' | 'rule' | 'matched_at' | 'schedule' | 'one_tap' | 'summary'>> {
   readonly jobId: string;
   readonly planArtifactId: string | null;
   /** The digest and the serial of the plan, so that another plan cannot take its place. */
@@ -55,6 +55,7 @@ export async function insertApproval(tx: Tx, asked: NewApproval): Promise<Approv
     decided_via: null,
     reason: null,
     one_tap: asked.one_tap ?? (0 as const),
+    summary: asked.summary ?? null,
   };
   const row: ApprovalRow = { ...columns, ...tagOf(tx.ring, 'approvals', columns) };
   await tx.db.insertInto('approvals').values(row).execute();
@@ -122,7 +123,6 @@ interface ApprovalFilter {
 
 /** An approval with the columns that its summary needs. */
 export interface ListedApproval extends ApprovalRow {
-  readonly job_summary: string | null;
   readonly job_privileged: 0 | 1 | null;
   readonly job_writable: 0 | 1 | null;
   /** Null where the job has a summary: an order may be long. */
@@ -148,10 +148,9 @@ export function listed(db: Db) {
     .leftJoin('workflow_runs as run', 'run.id', 'step.run_id')
     .selectAll('approvals')
     .select((eb) => [
-      'jobs.summary as job_summary',
       'jobs.privileged as job_privileged',
       'jobs.writable as job_writable',
-      eb.case().when('jobs.summary', 'is', null).then(eb.ref('jobs.spec')).end().as('job_spec'),
+      eb.case().when('approvals.summary', 'is', null).then(eb.ref('jobs.spec')).end().as('job_spec'),
       'artifacts.summary as plan_summary',
       'events.name as event_name',
       'events.labels as event_labels',

@@ -52,6 +52,8 @@ export interface Dialect {
   readonly snapshotFormat: SnapshotFormat;
   /** The database's own check of its files, for the doctor. An empty list is a sound database. */
   integrity(db: Db): Promise<readonly string[]>;
+  /** `TRIGGER on TABLE` of those, rewrite rules included, that change what a statement does. No migration makes one. */
+  triggers(db: Db): Promise<readonly string[]>;
   /** Gives some free pages of the file back to the file system, inside a write. True while more of them remain. */
   shrink(db: Db): Promise<boolean>;
   /** About how large a table is. `bytes` is null where only its whole file is known. */

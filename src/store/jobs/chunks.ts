@@ -13,10 +13,13 @@ type NewChunk = Omit<ChunkRow, 'job_id' | 'at'>;
 /** The sequence number of the last stored event; the first event of a job is its birth, which is never stored. */
 export const FIRST_SEQ = 1;
 
-const newestChunk = prepared<{ jobId: string }, { last_seq: number }>((db, value) =>
+/** A chunk has 48 bits for it. Only somebody who writes the database reaches it. */
+const SEQ_MAX = 2 ** 48 - 1;
+
+const newestChunk = prepared<{ jobId: string }, Pick<ChunkRow, 'first_seq' | 'last_seq'>>((db, value) =>
   db
     .selectFrom('job_chunks')
-    .select('last_seq')
+    .select(['first_seq', 'last_seq'])
     .where('job_id', '=', value('jobId'))
     .orderBy('first_seq', 'desc')
     .limit(1),
@@ -24,7 +27,7 @@ const newestChunk = prepared<{ jobId: string }, { last_seq: number }>((db, value
 
 export async function lastSeq(db: Db, jobId: string): Promise<number> {
   const [row] = (await newestChunk(db, { jobId })).rows;
-  return row?.last_seq ?? FIRST_SEQ;
+  return row === undefined ? FIRST_SEQ : Math.max(FIRST_SEQ, row.first_seq, row.last_seq);
 }
 
 /** Appends a chunk without asking who owns the job: for moves that are guarded by the state themselves. */
@@ -32,9 +35,13 @@ export function insertChunk(tx: Tx, jobId: string, chunk: NewChunk): void {
   tx.later(insertRow(tx.db, 'job_chunks', { job_id: jobId, at: tx.now, ...chunk }));
 }
 
-/** Appends the event of a move to `state`, in the transaction of that move; answers its sequence number. */
+/**
+ * Appends the event of a move to `state`, in the transaction of that move; answers its sequence number. The move counts
+ * without it where the output has no place left: else such a row would hold up those of the same write.
+ */
 export async function appendState(tx: Tx, jobId: string, state: JobState, exitCode: number | null): Promise<number> {
   const seq = (await lastSeq(tx.db, jobId)) + 1;
+  if (seq > SEQ_MAX) return seq;
   const event: JobEvent = { seq, at: rfc3339(tx.now), type: 'state', state, exit_code: exitCode };
   insertChunk(tx, jobId, { first_seq: seq, last_seq: seq, raw_bytes: 0, data: encodeChunk([event]) });
   return seq;

@@ -18,6 +18,9 @@ export function fenceOf(row: JobRow): Fence {
   return { jobId: row.id, daemonId: row.daemon_id ?? '', generation: row.lease_generation };
 }
 
+/** Of the claims of one job; a column of PostgreSQL has 31 bits. */
+const GENERATION_MAX = 2 ** 31 - 1;
+
 const claimReady = prepared<{ daemonId: string; now: number; limit: number }, JobRow>((db, value, dialect) =>
   db
     // Materialized, or PostgreSQL may run the locking query once for each row and claim more than the limit.
@@ -30,7 +33,13 @@ const claimReady = prepared<{ daemonId: string; now: number; limit: number }, Jo
       state: RUNNING,
       daemon_id: value('daemonId'),
       started_at: value('now'),
-      lease_generation: eb('lease_generation', '+', eb.lit(1)),
+      // One that nobody reaches would be out of range: it must not hold up the other rows of the statement.
+      lease_generation: eb
+        .case()
+        .when('lease_generation', '<', eb.lit(GENERATION_MAX))
+        .then(eb('lease_generation', '+', eb.lit(1)))
+        .else(eb.lit(1))
+        .end(),
     }))
     .where('state', '=', QUEUED)
     .where('id', 'in', (eb) => eb.selectFrom('ready').select('ready.id'))

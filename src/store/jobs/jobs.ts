@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { InitialState, JobKind, JobState, JobTrigger } from '../../domain/jobs/job.ts';
-import { leavesSandbox } from '../../domain/jobs/order.ts';
+import { writesOutside } from '../../domain/jobs/order.ts';
 import type { Tx } from '../engine/tx.ts';
 import { NOT_BLOCKED, PRIVILEGED, QUEUED, RUNNING, WRITABLE } from '../engine/literals.ts';
 import { tagOf } from '../engine/tags/tags.ts';
@@ -67,7 +67,7 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
     plan_artifact_id: job.planArtifactId ?? null,
     summary: job.summary ?? null,
     node: job.node ?? null,
-    writable: !job.privileged && leavesSandbox(false, job.spec) ? 1 : 0,
+    writable: writesOutside(job.privileged, job.spec),
     lease_generation: 0,
   } as const;
   tx.later(insertRow(tx.db, 'jobs', { ...row, ...tagOf(tx.ring, 'jobs', row) }));

@@ -142,6 +142,8 @@ export interface ApprovalRow {
   reason: string | null;
   /** 1: the rule that asked allows one tap. */
   one_tap: 0 | 1;
+  /** What the job does, in the words of its author, as it was asked about. */
+  summary: string | null;
   /** Its tag (`engine/tags`) and the id of the tag's key; null in rows of earlier builds. */
   order_tag: string | null;
   order_key_id: string | null;

@@ -4,7 +4,7 @@ import { PENDING, QUEUED, RUNNING } from '../engine/literals.ts';
 import { prepared } from '../engine/prepared.ts';
 import { found, hasChanged } from '../engine/rows.ts';
 import type { Untagged } from '../engine/tags/forms.ts';
-import { tagOf } from '../engine/tags/tags.ts';
+import { retagged, tagOf } from '../engine/tags/tags.ts';
 import type { ArtifactRow, Db } from '../schema/schema.ts';
 
 /** Saved plans that are kept of a workspace: some weeks of daily plans. Older ones are stale in nearly every case. */
@@ -92,9 +92,10 @@ export async function replaceSummary(
   { id, sealed_view: before }: KeptPlanView,
   replaced: Pick<ArtifactRow, 'summary' | 'sealed_view'>,
 ): Promise<boolean> {
-  return hasChanged(
-    tx.db.updateTable('artifacts').set(replaced).where('id', '=', id).where('sealed_view', '=', before),
-  );
+  const plan = await findArtifact(tx.db, id);
+  if (plan === undefined) return false;
+  const columns = retagged(tx.ring, 'artifacts', plan, replaced);
+  return hasChanged(tx.db.updateTable('artifacts').set(columns).where('id', '=', id).where('sealed_view', '=', before));
 }
 
 /** The saved plans of a workspace, newest first: those that are kept, and at most as many that something needs. */

@@ -51,6 +51,7 @@ function approval(artifactId: string, some: Partial<ApprovalRow> = {}): Approval
     decided_via: null,
     reason: null,
     one_tap: 0,
+    summary: null,
     order_tag: null,
     order_key_id: null,
     ...some,

@@ -136,6 +136,7 @@ test('T65: a privileged or writable action of a rule or schedule needs the tag o
     one_tap: 0,
     owners: '["ana"]',
     bounded_values: 1,
+    summary: null,
   } as const;
   const schedule = {
     ...rule,

@@ -126,6 +126,14 @@ const dialect: Dialect = {
     await sql`select count(*) from schema_migrations`.execute(db);
     return [];
   },
+  async triggers(db) {
+    const { rows } = await sql<{ name: string }>`
+      select tgname || ' on ' || relname as name from pg_trigger join pg_class on pg_class.oid = tgrelid
+        where not tgisinternal and relnamespace = current_schema()::regnamespace
+      union all
+      select rulename || ' on ' || tablename from pg_rules where schemaname = current_schema()`.execute(db);
+    return rows.map(({ name }) => name);
+  },
   ...POSTGRES_ROOM,
   faultOf(error) {
     if (!(error instanceof Error)) return 'other';

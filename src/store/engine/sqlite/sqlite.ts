@@ -52,6 +52,11 @@ const dialect: Dialect = {
   clock: (_db, processNow) => Promise.resolve(processNow),
   snapshotFormat: 'sqlite',
   integrity: () => Promise.reject(new Error('replaced when the engine opens')),
+  async triggers(db) {
+    const { rows } = await sql<{ name: string }>`
+      select name || ' on ' || tbl_name as name from sqlite_schema where type = 'trigger'`.execute(db);
+    return rows.map(({ name }) => name);
+  },
   ...SQLITE_ROOM,
   faultOf(error) {
     if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return 'other';

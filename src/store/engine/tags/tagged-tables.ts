@@ -113,6 +113,7 @@ const APPROVAL = form<ApprovalRow>()({
     'decided_by',
     'decided_via',
     'one_tap',
+    'summary',
   ],
 });
 
@@ -130,7 +131,7 @@ const RULE_EARLIER = [
 const RULE = form<RuleRow>()({
   what: 'rule',
   key: ['name'],
-  columns: [...RULE_EARLIER, 'owners', 'bounded_values'],
+  columns: [...RULE_EARLIER, 'owners', 'bounded_values', 'summary'],
   earlier: RULE_EARLIER,
   hadTag: (row) => leavesSandbox(false, row.action),
 });
@@ -150,7 +151,7 @@ const SCHEDULE_EARLIER = [
 const SCHEDULE = form<ScheduleRow>()({
   what: 'schedule',
   key: ['name'],
-  columns: [...SCHEDULE_EARLIER, 'owners'],
+  columns: [...SCHEDULE_EARLIER, 'owners', 'summary'],
   earlier: SCHEDULE_EARLIER,
   hadTag: (row) => leavesSandbox(false, row.action),
 });
@@ -265,6 +266,7 @@ const ARTIFACT = form<ArtifactRow>()({
     'destroys',
     'changes',
     'creates',
+    'summary',
     'created_at',
   ],
 });
