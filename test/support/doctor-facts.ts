@@ -15,6 +15,9 @@ import { placeStore } from './store/template.ts';
 /** Any moment after the earliest that the doctor takes for a clock that was set. */
 export const WALL_MS = Date.UTC(2026, 10, 21, 12);
 
+/** What jobs of root run as. No account of this machine: no process of another test has it. */
+const OTHER_ACCOUNT = { name: 'gatehouse-job', uid: 64_321, gid: 64_321 };
+
 export interface Installation {
   readonly clock: HandClock;
   readonly paths: DataDirPaths;
@@ -59,8 +62,7 @@ export async function install(url?: string): Promise<Installation> {
     },
     openedStore: () => store,
     sandbox: () => Promise.resolve({ status: 'ok', detail: 'Landlock 6, seccomp.' }),
-    // No account of this machine: no process of another test has it.
-    jobIdentity: { account: { name: 'gatehouse-job', uid: 64_321, gid: 64_321 }, isFallback: false },
+    jobIdentity: { account: process.geteuid?.() === 0 ? OTHER_ACCOUNT : null, isFallback: false },
     isOfJob: () => false,
     here: { host: 'test-host', bootId: 'test-boot', isRunning: () => true },
     listeners: () => [{ name: 'web', url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}` }],
