@@ -3,7 +3,7 @@
  * that the lock file of `test/tools` pins by its digest, for tests only. Users of the program install their own.
  */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { find } from '../../test/support/tools.ts';
 import { placeProgram } from './open-folder.ts';
@@ -63,7 +63,7 @@ function tofuFolder(open: string): string | null {
 function installTofu(): string | null {
   if (process.platform !== 'linux' || process.arch !== 'x64')
     return `npm has no OpenTofu for ${process.platform} on ${process.arch}`;
-  if (textOf(INSTALLED_LOCK) === textOf(LOCK)) return null;
+  if (textOf(INSTALLED_LOCK) === textOf(LOCK) && existsSync(TOFU)) return null;
   process.stderr.write('Installing OpenTofu for the tests (npm ci in test/tools) ...\n');
   const npm = spawnSync('npm', INSTALL, { encoding: 'utf8', stdio: ['ignore', 'ignore', 'pipe'] });
   if (npm.status !== 0) {

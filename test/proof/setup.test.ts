@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { NO_ROOT } from '../support/accounts/job-account.ts';
 import { patient } from '../support/measure/slowness.ts';
@@ -22,7 +22,7 @@ import { needs } from '../support/tools.ts';
 const ROOT = join(import.meta.dirname, '..', '..');
 const LIBATOMIC = globSync(['/usr/lib/*/libatomic.so.1', '/usr/lib64/libatomic.so.1'])[0] ?? '';
 const AS_ORDINARY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
-const MANAGERS = ['apt-get', 'dnf', 'zypper'];
+const MANAGERS = ['apt-get', 'dnf', 'zypper', 'npm'];
 const limit = (): number => Math.ceil(patient(60_000));
 
 /** The shells that are /bin/sh somewhere. */
@@ -43,6 +43,23 @@ const SYSTEMS = [
   { name: 'Rocky', release: 'ID="rocky"\nID_LIKE="rhel centos fedora"\n', commands: [DNF] },
   { name: 'openSUSE', release: 'ID="opensuse-leap"\nID_LIKE="suse opensuse"\n', commands: [ZYPPER] },
 ] as const;
+
+/** What npm says that it installed: a package with two programs, and one within another. */
+const TREE = {
+  packages: {
+    'node_modules/@a/tool': { version: '1.0.0', bin: { tool: 'tool.js', other: 'other.js' } },
+    'node_modules/b': { version: '1.0.0' },
+    'node_modules/b/node_modules/c': { version: '1.0.0', bin: { c: 'c.js' } },
+  },
+};
+const INSTALLED = [
+  '@a/tool/package.json',
+  '.bin/tool',
+  '.bin/other',
+  'b/package.json',
+  'b/node_modules/c/package.json',
+  'b/node_modules/.bin/c',
+];
 
 /** A Node that does not start, and what setup says about it. */
 const FAULTS = [
@@ -81,6 +98,11 @@ function makeClone(t: TestContext, canInstall = true): Clone {
   for (const each of ['scripts', 'node_modules/.bin', 'stubs']) mkdirSync(join(folder, each), { recursive: true });
   for (const each of ['scripts/setup', 'package-lock.json']) copyFileSync(join(ROOT, each), join(folder, each));
   copyFileSync(join(ROOT, 'package-lock.json'), join(folder, 'node_modules', '.installed-lock'));
+  writeFileSync(join(folder, 'node_modules', '.package-lock.json'), JSON.stringify(TREE, null, 2));
+  for (const each of INSTALLED) {
+    mkdirSync(join(folder, 'node_modules', dirname(each)), { recursive: true });
+    writeFileSync(join(folder, 'node_modules', each), '');
+  }
   symlinkSync(process.execPath, join(folder, 'node_modules', '.bin', 'node'));
   const calls = join(folder, 'calls');
   const install = canInstall ? `umount ${LIBATOMIC}` : 'exit 100';
@@ -114,6 +136,15 @@ for (const { name: shell, words, skip } of SHELLS)
     it('says nothing where Node starts', { skip }, (t) => {
       assert.deepEqual(runSetup(makeClone(t), words), { code: 0, output: '' });
     });
+
+    for (const each of [...INSTALLED, '.package-lock.json'])
+      it(`installs again where ${each} is gone, and names it`, { skip }, (t) => {
+        const clone = makeClone(t);
+        rmSync(join(clone.folder, 'node_modules', each));
+        const output = `node_modules/${each} is missing. Installing dependencies (npm ci) ...\n`;
+        assert.deepEqual(runSetup(clone, words), { code: 0, output });
+        assert.deepEqual(clone.calls(), ['npm ci --ignore-scripts --no-progress']);
+      });
 
     it('makes the link to Node that older versions of npm remove', { skip }, (t) => {
       const clone = makeClone(t);
