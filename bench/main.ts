@@ -9,6 +9,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readArguments, refuseArgument } from '../scripts/arguments.ts';
 import { BUNDLE, bundle } from '../scripts/bundle.ts';
 import type { Part } from './kit/bench.ts';
 import { removeFilled } from './kit/filled.ts';
@@ -92,7 +93,7 @@ const GROUPS: Readonly<Record<string, readonly (keyof typeof PARTS)[]>> = {
   peers: ['enqueue', 'start', 'throughput', 'reaction', 'checks', 'postgres'],
 };
 const USAGE =
-  `Use: npm run bench -- [PART ...] [--quick] [--save]\n` +
+  `npm run bench -- [PART ...] [--quick] [--save]\n` +
   `Parts: ${Object.keys(PARTS).join(', ')}; ${Object.keys(GROUPS).join(', ')}. Without one, all of them.`;
 
 const RESULTS = join(import.meta.dirname, 'results.md');
@@ -104,19 +105,13 @@ interface Arguments {
   readonly save: boolean;
 }
 
-function parse(args: readonly string[]): Arguments {
-  const flags = args.filter((arg) => arg.startsWith('-'));
-  const named = args.filter((arg) => !arg.startsWith('-')).flatMap((name) => GROUPS[name] ?? name);
-  const unknown = [
-    ...flags.filter((flag) => !['--quick', '--save'].includes(flag)),
-    ...named.filter((name) => PARTS[name] === undefined),
-  ];
-  if (unknown.length > 0) throw new Error(`Unknown: ${unknown.join(', ')}. ${USAGE}`);
-  return {
-    parts: named.length > 0 ? [...new Set(named)] : Object.keys(PARTS),
-    quick: flags.includes('--quick'),
-    save: flags.includes('--save'),
-  };
+function parse(): Arguments {
+  const flag = { type: 'boolean', default: false } as const;
+  const { values, positionals } = readArguments(USAGE, { quick: flag, save: flag }, true);
+  const named = positionals.flatMap((name) => GROUPS[name] ?? name);
+  const unknown = named.find((name) => PARTS[name] === undefined);
+  if (unknown !== undefined) refuseArgument(`There is no part ${unknown}.`, USAGE);
+  return { ...values, parts: named.length > 0 ? [...new Set(named)] : Object.keys(PARTS) };
 }
 
 async function main(args: Arguments): Promise<number> {
@@ -167,9 +162,7 @@ process.once('exit', clearScratchNow);
 // What waits for a job holds no process open; the bench waits for it all the same.
 const hold = setInterval(() => undefined, HOLD_MS);
 try {
-  const args = process.argv.slice(2);
-  if (args.includes('--help')) process.stdout.write(`${USAGE}\n`);
-  else process.exitCode = await main(parse(args));
+  process.exitCode = await main(parse());
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;

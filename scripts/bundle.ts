@@ -10,6 +10,7 @@ import { build, type BuildOptions, type Metafile, type OutputFile, type Plugin, 
 import { readMigrations } from '../src/store/engine/migration.ts';
 import { WHOLE_SCHEMA, wholeSchema } from '../src/store/engine/sqlite/whole-schema.ts';
 import { joinedScript } from '../src/faces/web/console/joined-script.ts';
+import { readArguments } from './arguments.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** Where `npm pack` takes it from. */
@@ -235,6 +236,7 @@ function licence(folder: string): string {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  readArguments('npm run bundle', {});
   // Of an older bundle nothing may be packed.
   rmSync(BUNDLE, { recursive: true, force: true });
   await bundle(BUNDLE);

@@ -9,6 +9,7 @@ import type { ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readArguments, refuseArgument } from './arguments.ts';
 import { agree, expect } from './demo-agree.ts';
 import { clear, lastLines } from './demo-clear.ts';
 import { makeFolders } from './demo-folders.ts';
@@ -18,6 +19,7 @@ import { api, type Demo, follow, type Held, read, say, startDaemon, svc } from '
 import { DemoError, sentenceOf, within } from './demo-wait.ts';
 import { changeInfrastructure, findTool } from './demo-workspace.ts';
 
+const USAGE = 'npm run demo [-- --keep [--story]]';
 /** As shells have it for SIGINT. */
 const EXIT_INTERRUPTED = 130;
 /** Of a listener on loopback. */
@@ -163,7 +165,7 @@ async function main(keep: boolean, story: boolean): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupt(null));
   // Its reader has gone (a pager, `head`), or its disk is full: no one sees the rest.
   process.stdout.on('error', () => interrupt(null));
-  if (keep && story) {
+  if (story) {
     // Here alone: it needs much of the program in this process.
     const { showStory } = await import('./demo-story.ts');
     await showStory(interrupted);
@@ -186,9 +188,12 @@ async function main(keep: boolean, story: boolean): Promise<number> {
   return EXIT_INTERRUPTED;
 }
 
+const flag = { type: 'boolean', default: false } as const;
+const { keep, story } = readArguments(USAGE, { keep: flag, story: flag }).values;
+if (story && !keep) refuseArgument("Option '--story' is for '--keep': the console stays.", USAGE);
 let code = 1;
 try {
-  code = await main(process.argv.includes('--keep'), process.argv.includes('--story'));
+  code = await main(keep, story);
 } catch (error) {
   report(error, []);
 }

@@ -7,7 +7,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { signalGroup } from '../src/lib/programs/process-group.ts';
+import { readArguments, refuseArgument } from './arguments.ts';
 
+const USAGE = 'npm run night [-- [--list] [PART]...]';
 const ROOT = join(import.meta.dirname, '..');
 
 interface Part {
@@ -75,17 +77,18 @@ async function run({ script: [script, ...args], limitMs }: Part): Promise<boolea
   return isGreen;
 }
 
-async function main(args: readonly string[]): Promise<number> {
-  if (args.includes('--list')) {
+async function main(): Promise<number> {
+  const { values, positionals: names } = readArguments(USAGE, { list: { type: 'boolean' } }, true);
+  if (values.list === true) {
     for (const { name, what } of PARTS) console.log(`${name.padEnd(10)} ${what}`);
     return 0;
   }
-  const unknown = args.find((arg) => !PARTS.some(({ name }) => name === arg));
-  if (unknown !== undefined) throw new Error(`There is no part ${unknown}: npm run night -- --list shows them.`);
+  const unknown = names.find((each) => !PARTS.some(({ name }) => name === each));
+  if (unknown !== undefined) refuseArgument(`There is no part ${unknown}: --list shows them.`, USAGE);
   const lines: string[] = [];
   let isInterrupted = false;
   for (const signal of SIGNALS) process.on(signal, () => (isInterrupted = true));
-  for (const part of PARTS.filter(({ name }) => args.length === 0 || args.includes(name))) {
+  for (const part of PARTS.filter(({ name }) => names.length === 0 || names.includes(name))) {
     if (isInterrupted) break;
     const beganMs = performance.now();
     const isGreen = await run(part);
@@ -97,7 +100,7 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 try {
-  process.exitCode = await main(process.argv.slice(2));
+  process.exitCode = await main();
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 2;

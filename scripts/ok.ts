@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { delimiter, join } from 'node:path';
 import { find } from '../test/support/tools.ts';
+import { readArguments } from './arguments.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const BIN = join(ROOT, 'node_modules', '.bin');
@@ -53,6 +54,7 @@ function run({ command, args }: Step): Promise<string | undefined> {
   });
 }
 
+readArguments('npm run ok', {});
 for (const step of STEPS) {
   const startedMs = performance.now();
   const failure = await run(step);

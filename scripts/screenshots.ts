@@ -10,6 +10,7 @@ import { HandClock } from '../test/support/clock.ts';
 import { tellWeek } from '../test/support/console/week.ts';
 import { startProgram } from '../test/support/program.ts';
 import { CHROMIUM } from '../test/support/tools.ts';
+import { readArguments } from './arguments.ts';
 
 const WEEK_MS = 7 * 86_400_000;
 const WIDTHS = [
@@ -19,7 +20,8 @@ const WIDTHS = [
   { name: 'readme', width: 960, height: 560, isMobile: false, hasTouch: false },
 ] as const;
 
-const dir = process.argv[2] ?? mkdtempSync(join(tmpdir(), 'gatehouse-screenshots-'));
+const { positionals } = readArguments('npm run screenshots [-- DIR]', {}, true);
+const dir = positionals[0] ?? mkdtempSync(join(tmpdir(), 'gatehouse-screenshots-'));
 mkdirSync(dir, { recursive: true });
 const endings: (() => Promise<void>)[] = [];
 try {

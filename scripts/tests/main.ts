@@ -1,30 +1,32 @@
 /**
  * `npm test` and `npm run proof`: run the tests of a suite (suites.ts), with one PostgreSQL for all of them.
  *
- *     npm test -- [--update-golden] [--on-tofu] [--on-sources] [--test-...=...] [FILE...]
+ *     npm test -- [--update-golden] [--on-tofu] [--on-sources] [--test-...=...] [FILE|FOLDER]...
  *     npm run proof -- ...
  *
- * With files named, only these run, wherever they are, and one that needs PostgreSQL starts its own. `--update-golden`
- * makes golden tests write what they would compare. `--on-tofu` hides terraform, so that infrastructure tests run on
- * OpenTofu. Tests start daemons from the bundle (scripts/bundle.ts); `--on-sources` makes it the sources. Options that
- * begin with `--test-` are node's and are handed on.
+ * With files or folders named, only their tests run, wherever they are, and one that needs PostgreSQL starts its own.
+ * `--update-golden` makes golden tests write what they would compare. `--on-tofu` hides terraform, so that
+ * infrastructure tests run on OpenTofu. Tests start daemons from the bundle (scripts/bundle.ts); `--on-sources` makes
+ * it the sources. Options that begin with `--test-` are node's and are handed on.
  *
  * Tests that need something which the machine lacks are left out, and one line for each says so (the table is in
  * test/support/tools.ts). With `GATEHOUSE_TEST_ALL=1` that is a failure.
  */
-import { chmodSync, existsSync, globSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { delimiter, join, relative, resolve } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { openingOf } from '../../src/lib/files/closed.ts';
 import { POSTGRES_URL_VARIABLE, type PostgresServer, startPostgres } from '../../test/support/postgres/postgres.ts';
 import { makeTemplates } from '../../test/support/store/template.ts';
 import { ALL_VARIABLE, IS_ALL_REQUIRED } from '../../test/support/tools.ts';
+import { refuseArgument, WrongArgument } from '../arguments.ts';
 import { BUNDLE, bundle } from '../bundle.ts';
+import { type Arguments, parseArguments, USAGE } from './arguments.ts';
 import { openTemporaryFolder, placeProgram } from './open-folder.ts';
 import { Report } from './report.ts';
 import { runLanes } from './run.ts';
 import { searchPathFor, searchPathOnTofu } from './search-path.ts';
-import { type Lane, lanesOf, separately, type SuiteName, SUITES } from './suites.ts';
+import { lanesOf, separately, SUITES } from './suites.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const BIN = join(ROOT, 'node_modules', '.bin');
@@ -35,43 +37,6 @@ const COMPILE_CACHE = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.ca
 const UPDATE_GOLDEN_VARIABLE = 'GATEHOUSE_UPDATE_GOLDEN';
 /** Where test/support/daemon.ts finds the program. */
 const MAIN_VARIABLE = 'GATEHOUSE_MAIN';
-
-const FLAGS = ['--proof', '--update-golden', '--on-tofu', '--on-sources'];
-const PACKAGES = '**/node_modules/**';
-
-interface Arguments {
-  readonly suite: SuiteName;
-  readonly updateGolden: boolean;
-  readonly onTofu: boolean;
-  readonly onSources: boolean;
-  readonly forNode: readonly string[];
-  readonly files: readonly string[];
-}
-
-function parse(args: readonly string[]): Arguments {
-  const flags = args.filter((arg) => arg.startsWith('-') && arg !== '--');
-  const unknown = flags.find((flag) => !FLAGS.includes(flag) && !flag.startsWith('--test-'));
-  if (unknown !== undefined)
-    throw new Error(`Unknown option ${unknown}: expected ${FLAGS.join(', ')}, --test-... or files.`);
-  return {
-    suite: flags.includes('--proof') ? 'proof' : 'test',
-    updateGolden: flags.includes('--update-golden'),
-    onTofu: flags.includes('--on-tofu'),
-    onSources: flags.includes('--on-sources'),
-    forNode: flags.filter((flag) => flag.startsWith('--test-')),
-    files: args.filter((arg) => !arg.startsWith('-')),
-  };
-}
-
-function lanesFor({ suite, files }: Arguments): Lane[] {
-  if (files.length === 0) return lanesOf(suite, ROOT);
-  const named = files.flatMap((pattern) => {
-    const found = globSync(pattern, { exclude: [PACKAGES] });
-    if (found.length === 0) throw new Error(`There is no test file ${pattern}.`);
-    return found.toSorted().map((file) => relative(ROOT, resolve(file)));
-  });
-  return separately(named);
-}
 
 /** The environment of the tests: this search path, and no setting of the person who runs them. */
 function environment(args: Arguments, path: string, temporary: string): NodeJS.ProcessEnv {
@@ -104,8 +69,8 @@ async function startServer(args: Arguments, scratch: string, env: NodeJS.Process
 }
 
 async function main(): Promise<number> {
-  const args = parse(process.argv.slice(2));
-  const lanes = lanesFor(args);
+  const args = parseArguments(process.argv.slice(2), ROOT);
+  const lanes = args.files.length === 0 ? lanesOf(args.suite, ROOT) : separately(args.files);
   const signal = interruption();
   const temporary = openTemporaryFolder();
   const scratch = mkdtempSync(join(temporary, 'gatehouse-tests-'));
@@ -137,6 +102,7 @@ async function main(): Promise<number> {
 try {
   process.exitCode = await main();
 } catch (error) {
+  if (error instanceof WrongArgument) refuseArgument(error.message, USAGE);
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
 }

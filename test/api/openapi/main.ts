@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readArguments } from '../../../scripts/arguments.ts';
 import { openFixture } from '../../support/fixtures/installation.ts';
 
 const HERE = import.meta.dirname;
@@ -40,6 +41,7 @@ async function checkClient(after: (step: () => Promise<void>) => void): Promise<
   run(process.execPath, ['--disable-warning=ExperimentalWarning', join(CLIENT, 'smoke.ts')], env);
 }
 
+readArguments('npm run client', {});
 const steps: (() => Promise<void>)[] = [];
 try {
   await checkClient((step) => void steps.unshift(step));

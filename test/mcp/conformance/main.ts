@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { readArguments } from '../../../scripts/arguments.ts';
 import { type Program, startProgram } from '../../support/program.ts';
 
 const HERE = import.meta.dirname;
@@ -45,4 +46,5 @@ async function main(): Promise<number> {
   return code ?? 1;
 }
 
+readArguments('npm run conformance', {});
 process.exitCode = await main();

@@ -4,6 +4,7 @@
  * claims on each, and the figures of all. KILLS takes the place of all numbers; PARTs (`jobs-sqlite`, ...) run alone.
  * CHAOS_SEED=N repeats the decisions of a run. Exits with 1 when an invariant was broken.
  */
+import { readArguments, refuseArgument } from '../../../scripts/arguments.ts';
 import type { Ending } from '../../support/fixtures/installation.ts';
 import { describeFigures, runChaos } from './chaos.ts';
 import { describeRaces, runCordonRaces } from './cordon-races.ts';
@@ -39,16 +40,16 @@ const PARTS: Readonly<Record<string, (ending: Ending) => Promise<Answer>>> = {
   'cordon-postgres': cordons(true),
 };
 
-const words = process.argv.slice(2);
+const USAGE = 'npm run chaos [-- [KILLS] [PART]...]';
+const { positionals: words } = readArguments(USAGE, {}, true);
 const given = /^\d+$/.test(words[0] ?? '') ? Number(words.shift()) : undefined;
+const unknown = words.find((name) => PARTS[name] === undefined);
+if (unknown !== undefined)
+  refuseArgument(`There is no part ${unknown}: expected ${Object.keys(PARTS).join(', ')}.`, USAGE);
 const seed = chosenSeed();
 console.log(`CHAOS_SEED=${seed}`);
 
-for (const name of words.length === 0 ? Object.keys(PARTS) : words) {
-  const run = PARTS[name];
-  if (run === undefined) throw new Error(`There is no part ${name}: one of ${Object.keys(PARTS).join(', ')}.`);
-  await part(name, run);
-}
+for (const [name, run] of Object.entries(PARTS)) if (words.length === 0 || words.includes(name)) await part(name, run);
 
 function jobs(place: typeof ONE) {
   return async (ending: Ending): Promise<Answer> => {

@@ -7,10 +7,11 @@
  * failure is found again. Exit code 1 where something was found, 2 for a wrong option.
  */
 import { randomInt } from 'node:crypto';
-import { parseArgs } from 'node:util';
+import { readArguments, refuseArgument, WrongArgument } from '../../../scripts/arguments.ts';
 import type { FuzzFailure, FuzzTarget } from './target.ts';
 import { FUZZ_TARGETS } from './targets.ts';
 
+const USAGE = 'npm run fuzz [-- [--seconds N] [--target NAME]... [--seed S]]';
 const SECONDS = 3_600;
 /** A turn of one target. Short enough that a run that is ended early was at all of them. */
 const TURN_MS = 10_000;
@@ -23,18 +24,16 @@ interface Tally {
   failure: FuzzFailure | null;
 }
 
-class WrongOption extends Error {}
-
 function numberOf(name: string, text: string | undefined, standard: number): number {
   if (text === undefined) return standard;
-  if (!/^\d{1,10}$/.test(text)) throw new WrongOption(`--${name}: expected a number; got ${text}`);
+  if (!/^\d{1,10}$/.test(text)) throw new WrongArgument(`--${name}: expected a number; got ${text}`);
   return Number(text);
 }
 
 function targetsOf(names: readonly string[]): readonly FuzzTarget[] {
   const unknown = names.find((name) => !FUZZ_TARGETS.some((target) => target.name === name));
   if (unknown !== undefined)
-    throw new WrongOption(
+    throw new WrongArgument(
       `--target: there is no ${unknown}; expected one of ${FUZZ_TARGETS.map(({ name }) => name).join(', ')}`,
     );
   return names.length === 0 ? FUZZ_TARGETS : FUZZ_TARGETS.filter(({ name }) => names.includes(name));
@@ -72,8 +71,10 @@ async function fuzzAndClose(...of: Parameters<typeof fuzz>): ReturnType<typeof f
 }
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: { seconds: { type: 'string' }, target: { type: 'string', multiple: true }, seed: { type: 'string' } },
+  const { values } = readArguments(USAGE, {
+    seconds: { type: 'string' },
+    target: { type: 'string', multiple: true },
+    seed: { type: 'string' },
   });
   const targets = targetsOf(values.target ?? []);
   const seconds = numberOf('seconds', values.seconds, SECONDS);
@@ -91,7 +92,7 @@ async function main(): Promise<number> {
 try {
   process.exitCode = await main();
 } catch (error) {
-  const isWrong = error instanceof WrongOption || (error instanceof TypeError && 'code' in error);
-  console.error(isWrong && error instanceof Error ? error.message : error);
-  process.exitCode = isWrong ? 2 : 1;
+  if (error instanceof WrongArgument) refuseArgument(`${error.message}.`, USAGE);
+  console.error(error);
+  process.exitCode = 1;
 }

@@ -7,15 +7,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readArguments } from '../../../scripts/arguments.ts';
 import { runOlderKernelTests } from './older.ts';
 import { fail, require } from './qemu.ts';
 import { runSystemdChecks } from './systemd/run.ts';
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { kvm: { type: 'boolean', default: false }, deb: { type: 'string' }, base: { type: 'string' } },
-});
+const { values, positionals } = readArguments(
+  'npm run kernels [-- [--kvm] [--deb FILE] [--base DIR] [systemd | TEST...]]',
+  { kvm: { type: 'boolean', default: false }, deb: { type: 'string' }, base: { type: 'string' } },
+  true,
+);
 const { kvm, deb = null, base = null } = values;
 
 if (process.platform !== 'linux' || process.arch !== 'x64') fail('This needs Linux on x64.');

@@ -5,7 +5,7 @@
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readArguments, refuseArgument } from '../../../scripts/arguments.ts';
 import { find, IS_ALL_REQUIRED } from '../../support/tools.ts';
 import { CACHE, LOGS } from './base.ts';
 import { ENGINES } from './engines.ts';
@@ -29,16 +29,19 @@ interface Row {
 
 const rows: Row[] = [];
 
-const { values } = parseArgs({
-  options: { only: { type: 'string', multiple: true }, step: { type: 'string', multiple: true } },
+const USAGE = 'npm run machines [-- [--only NAME]... [--step setup|demo|test]...]';
+const { values } = readArguments(USAGE, {
+  only: { type: 'string', multiple: true },
+  step: { type: 'string', multiple: true },
 });
 const stepNames = Object.keys(STEPS) as StepName[];
 const unknown = values.step?.find((name) => !stepNames.some((each) => each === name));
-if (unknown !== undefined) fail(`There is no step ${unknown}: expected ${stepNames.join(', ')}.`);
+if (unknown !== undefined) refuseArgument(`There is no step ${unknown}.`, USAGE);
 // The others need what the set-up installs.
 const steps = stepNames.filter((name) => name === 'setup' || (values.step?.includes(name) ?? true));
 const machines = MACHINES.filter(({ name }) => values.only?.some((each) => name.startsWith(each)) ?? true);
-if (machines.length === 0) fail(`There is no such machine: expected ${MACHINES.map(({ name }) => name).join(', ')}.`);
+if (machines.length === 0)
+  refuseArgument(`There is no such machine: expected ${MACHINES.map(({ name }) => name).join(', ')}.`, USAGE);
 if (process.platform !== 'linux' || process.getuid?.() !== 0) fail('This needs root on Linux: it makes file systems.');
 
 // Closed: the Debians have programs that run as root.

@@ -6,7 +6,7 @@
 import { mkdtempSync, chmodSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readArguments, refuseArgument } from '../../../scripts/arguments.ts';
 import type { Ending } from '../../support/fixtures/installation.ts';
 import { hasHistory, installBuild, OLD_BUILDS, type OldBuild } from './builds.ts';
 import { Report } from './report.ts';
@@ -25,7 +25,8 @@ const STORIES: Readonly<Record<string, { readonly tells: (row: OldBuild) => bool
   rolling: { tells: ({ isRolling }) => isRolling, run: runRolling },
 };
 
-const { values } = parseArgs({ options: { only: { type: 'string' }, story: { type: 'string' } } });
+const USAGE = 'npm run upgrades [-- [--only BUILD] [--story STORY]]';
+const { values } = readArguments(USAGE, { only: { type: 'string' }, story: { type: 'string' } });
 const builds = chosen(
   'build',
   values.only,
@@ -61,7 +62,7 @@ function refusal(postgres: boolean): (typeof STORIES)[string] {
 
 function chosen(what: string, name: string | undefined, all: readonly string[]): readonly string[] {
   if (name === undefined) return all;
-  if (!all.includes(name)) throw new Error(`There is no ${what} ${name}: one of ${all.join(', ')}.`);
+  if (!all.includes(name)) refuseArgument(`There is no ${what} ${name}: expected ${all.join(', ')}.`, USAGE);
   return [name];
 }
 
