@@ -62,7 +62,7 @@ export class Report {
   stopped(why: string, running: readonly Test[]): void {
     if (this.#isStopped) return;
     this.#isStopped = true;
-    this.#print(`${why}. ${running.length === 0 ? '' : 'It was stopped while these tests were running:'}`);
+    this.#print(`${why}.${running.length === 0 ? '' : ' It was stopped while these tests were running:'}`);
     for (const test of running) this.#print(`  ${place(test)}`);
   }
 
@@ -78,16 +78,20 @@ export class Report {
 
   /** The last lines. */
   summary(): void {
-    const all = [...this.#files.values()].reduce((sum, each) => sum + each, 0);
-    const slowest = [...this.#files].toSorted(([, a], [, b]) => b - a).slice(0, SLOWEST_SHOWN);
-    this.#print(`\nThe slowest files, with their share of ${seconds(all)}:`);
-    for (const [file, ms] of slowest)
-      this.#print(`${seconds(ms).padStart(10)} ${((ms / all) * 100).toFixed(1).padStart(5)} %  ${file}`);
+    if (this.#files.size > 0) this.#showSlowest();
     if (this.#failed.length > 0) this.#print('\nFailed:');
     for (const test of this.#failed) this.#print(`  ${place(test)}`);
     this.#print('');
     for (const name of this.missing) this.#print(leftOut(name, this.#missing.get(name) ?? []));
     this.#print(`${this.#passed} passed, ${this.#failed.length} failed, ${this.#skipped} skipped`);
+  }
+
+  #showSlowest(): void {
+    const all = [...this.#files.values()].reduce((sum, each) => sum + each, 0);
+    const slowest = [...this.#files].toSorted(([, a], [, b]) => b - a).slice(0, SLOWEST_SHOWN);
+    this.#print(`\nThe slowest files, with their share of ${seconds(all)}:`);
+    for (const [file, ms] of slowest)
+      this.#print(`${seconds(ms).padStart(10)} ${((ms / all) * 100).toFixed(1).padStart(5)} %  ${file}`);
   }
 
   #clock(): string {

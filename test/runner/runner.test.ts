@@ -86,8 +86,15 @@ describe('The runner', () => {
   });
 
   test('is not green without a test', async (t) => {
-    const { report } = await run(t, { 'a.test.mjs': '' });
+    const { report, text } = await run(t, { 'a.test.mjs': '' });
     assert.ok(!report.isGreen);
+    assert.doesNotMatch(text, /share of/);
+  });
+
+  test('says that it was interrupted in one line', () => {
+    const lines: string[] = [];
+    new Report((line) => lines.push(line)).stopped('Interrupted', []);
+    assert.deepEqual(lines, ['Interrupted.']);
   });
 
   test('names the last test of a process that something holds open', async (t) => {

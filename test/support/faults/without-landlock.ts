@@ -1,7 +1,8 @@
 /**
  * Becomes a program whose calls to Landlock are refused by a filter of system calls:
- * `node test/support/faults/without-landlock.ts [--errno ENOSYS|EPERM] PROGRAM [ARGUMENT...]`. The engine of a
- * container whose list of calls is older than Landlock installs such a filter. All that the program starts has it too.
+ * `node_modules/.bin/node test/support/faults/without-landlock.ts [--errno ENOSYS|EPERM] PROGRAM [ARGUMENT...]`. The
+ * engine of a container whose list of calls is older than Landlock installs such a filter. All that the program starts
+ * has it too.
  */
 import ffi from 'node:ffi';
 import { constants } from 'node:os';
