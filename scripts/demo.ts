@@ -18,6 +18,7 @@ import { findsSandbox } from './demo-sandbox.ts';
 import { api, type Demo, follow, type Held, read, say, startDaemon, svc } from './demo-service.ts';
 import { DemoError, sentenceOf, within } from './demo-wait.ts';
 import { changeInfrastructure, findTool } from './demo-workspace.ts';
+import { whenNpmEnds } from './npm-end.ts';
 
 const USAGE = 'npm run demo [-- --keep [--story]]';
 /** As shells have it for SIGINT. */
@@ -163,6 +164,7 @@ async function main(keep: boolean, story: boolean): Promise<number> {
   const { promise: interrupted, resolve: interrupt } = Promise.withResolvers<null>();
   // From the first signal on they do nothing more, so that it ends in good order.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupt(null));
+  whenNpmEnds(() => interrupt(null));
   // Its reader has gone (a pager, `head`), or its disk is full: no one sees the rest.
   process.stdout.on('error', () => interrupt(null));
   if (story) {

@@ -21,6 +21,7 @@ import { makeTemplates } from '../../test/support/store/template.ts';
 import { ALL_VARIABLE, IS_ALL_REQUIRED } from '../../test/support/tools.ts';
 import { refuseArgument, WrongArgument } from '../arguments.ts';
 import { BUNDLE, bundle } from '../bundle.ts';
+import { whenNpmEnds } from '../npm-end.ts';
 import { type Arguments, parseArguments, USAGE } from './arguments.ts';
 import { openTemporaryFolder, placeProgram } from './open-folder.ts';
 import { Report } from './report.ts';
@@ -56,6 +57,7 @@ function environment(args: Arguments, path: string, temporary: string): NodeJS.P
 function interruption(): AbortSignal {
   const controller = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => controller.abort());
+  whenNpmEnds(() => controller.abort());
   return controller.signal;
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
-import { demoOf, makePlace, runDemo } from '../../support/demo/run.ts';
+import { demoOf, makePlace, ROOT, runDemo } from '../../support/demo/run.ts';
 import { needs } from '../../support/tools.ts';
 
 test('point 40: The demo shows the sign-in page; interrupted, it ends its daemon and takes its directory away', async (t) => {
@@ -34,6 +34,18 @@ for (const [what, end, says] of [
     const run = await runDemo(t, place, ['dash', '-c', end, 'demo', ...demoOf()]);
     assert.match(run.output, says);
     assert.equal(run.errors, '');
+    assert.deepEqual(readdirSync(place.temporary), []);
+  });
+
+for (const signal of ['SIGTERM', 'SIGHUP'] as const)
+  test(`The demo ends its daemon and takes its directory away where npm alone gets ${signal}`, async (t) => {
+    const place = makePlace(t);
+    const run = await runDemo(t, place, ['npm', '--prefix', ROOT, 'run', 'demo'], {
+      onLine(line, _interrupt, npm) {
+        if (line.includes('step 1 of 3')) npm.kill(signal);
+      },
+    });
+    assert.match(run.output, /\nInterrupted: the daemon has ended, and its directory is gone\.\n/);
     assert.deepEqual(readdirSync(place.temporary), []);
   });
 

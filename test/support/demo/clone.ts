@@ -16,7 +16,9 @@ interface Lock {
 /** Makes the folder. Every account can read the copy, whatever the modes of this clone are. */
 export function copyClone(folder: string): void {
   const lock = JSON.parse(readFileSync(join(ROOT, INSTALLED), 'utf8')) as Lock;
-  const needed = Object.entries(lock.packages).filter(([path, { dev }]) => dev !== true && existsSync(join(ROOT, path)));
+  const needed = Object.entries(lock.packages).filter(
+    ([path, { dev }]) => dev !== true && existsSync(join(ROOT, path)),
+  );
   mkdirSync(folder, { recursive: true });
   for (const part of [...PARTS, ...needed.map(([path]) => path)])
     cpSync(join(ROOT, part), join(folder, part), { recursive: true });

@@ -1,5 +1,5 @@
 /** The demo, run to its end in a folder of its test. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,8 +47,8 @@ export function demoOf(clone = ROOT): string[] {
 export interface RunOptions {
   /** A variable that is undefined is unset. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Gets each line of the standard output as it comes, and what presses Ctrl-C. */
-  readonly onLine?: (line: string, interrupt: () => void) => void | Promise<void>;
+  /** Gets each line of the standard output as it comes, what presses Ctrl-C, and the process that was started. */
+  readonly onLine?: (line: string, interrupt: () => void, child: ChildProcess) => void | Promise<void>;
 }
 
 /** Runs these words to their end. */
@@ -72,7 +72,7 @@ export async function runDemo(
     await code;
   });
   const interrupt = (): void => signalGroup(child.pid, 'SIGINT');
-  createInterface({ input: child.stdout }).on('line', (line) => void onLine(line, interrupt));
+  createInterface({ input: child.stdout }).on('line', (line) => void onLine(line, interrupt, child));
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
   return { code: await code, output: stdout + stderr, errors: stderr };
 }
