@@ -103,7 +103,7 @@ export async function startDaemon(held: Held, phone: Phone, path: string): Promi
     'json',
   ];
   const env = { ...ENVIRONMENT, PATH: path, SVC_NOTIFY: phone.url };
-  const child = start(held, DAEMON, args, { stdio: ['ignore', 'pipe', openSync(folders.log, 'a', 0o600)], env });
+  const child = start(held, DAEMON, args, { stdio: ['pipe', 'pipe', openSync(folders.log, 'a', 0o600)], env });
   const ended = new Promise<never>((_resolve, reject) => {
     child.once('exit', (code) => reject(new DemoError(`the daemon ended with ${code}`)));
     child.once('error', (error) => reject(new DemoError(`the daemon cannot be started: ${sentenceOf(error)}`)));

@@ -148,8 +148,9 @@ async function tell(
   return 0;
 }
 
-/** Of the daemon that is kept: this program may end while it runs. */
+/** Of the daemon that is kept: this program may end while it runs (demo-daemon). */
 function letGo(child: ChildProcess): void {
+  child.stdin?.end('keep\n');
   child.stdout?.destroy();
   child.unref();
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
-import { demoOf, makePlace, ROOT, runDemo } from '../../support/demo/run.ts';
+import { until } from '../../support/api-client.ts';
+import { daemonOf, demoOf, makePlace, ROOT, runDemo } from '../../support/demo/run.ts';
 import { needs } from '../../support/tools.ts';
 
 test('point 40: The demo shows the sign-in page; interrupted, it ends its daemon and takes its directory away', async (t) => {
@@ -48,6 +49,21 @@ for (const signal of ['SIGTERM', 'SIGHUP'] as const)
     assert.match(run.output, /\nInterrupted: the daemon has ended, and its directory is gone\.\n/);
     assert.deepEqual(readdirSync(place.temporary), []);
   });
+
+test('The daemon of a demo that is killed ends, and takes its directory away', async (t) => {
+  const place = makePlace(t);
+  let daemon = 0;
+  const run = await runDemo(t, place, demoOf(), {
+    onLine(line, _interrupt, demo) {
+      if (!line.includes('step 1 of 3')) return;
+      daemon = daemonOf(place);
+      demo.kill('SIGKILL');
+    },
+  });
+  assert.equal(run.code, null, run.output);
+  await until('its directories are gone', () => readdirSync(place.temporary).length === 0);
+  await until('the daemon has ended', () => !existsSync(`/proc/${daemon}`));
+});
 
 async function signInPage(url: string): Promise<string> {
   const answer = await fetch(url);

@@ -82,7 +82,9 @@ export function daemonOf({ temporary }: Place): number {
   const pids = readdirSync('/proc').filter((entry) => /^\d+$/.test(entry));
   const script = pids.find((pid) => argumentsOf(pid).some((arg) => arg.startsWith(`${temporary}/`)));
   // After the name in brackets: the state, and the parent.
-  const daemon = pids.find((pid) => / \(.*\) \S (\d+) /s.exec(textOf(pid, 'stat'))?.[1] === script);
+  const children = pids.filter((pid) => / \(.*\) \S (\d+) /s.exec(textOf(pid, 'stat'))?.[1] === script);
+  // The other child is the same script.
+  const daemon = children.find((pid) => argumentsOf(pid)[0] !== argumentsOf(script ?? '')[0]);
   if (script === undefined || daemon === undefined) throw new Error('the demo has no daemon');
   return Number(daemon);
 }
