@@ -1,8 +1,7 @@
 /** The temporary directories of the demo. */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openTemporaryFolder } from './tests/open-folder.ts';
+import { openTemporaryFolder, temporaryFolder } from './tests/open-folder.ts';
 
 export interface DemoFolders {
   /** Closed to other accounts: the data, the log and the inputs. */
@@ -19,7 +18,7 @@ export interface DemoFolders {
 const PASSABLE = 0o711;
 
 export function makeFolders(): DemoFolders {
-  const own = mkdtempSync(join(tmpdir(), 'gatehouse-demo-'));
+  const own = mkdtempSync(join(temporaryFolder(), 'gatehouse-demo-'));
   const data = join(own, 'data');
   let open = own;
   try {

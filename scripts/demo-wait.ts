@@ -46,7 +46,7 @@ export function sentenceOf(error: unknown): string {
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return `no space is left in ${tmpdir()} (${code}). Free some, or set TMPDIR to a directory that has some`;
   if (!(error instanceof Error)) return String(error);
-  // fetch says no more than that it failed.
-  const cause = errorCode(error.cause);
+  // fetch says no more than that it failed, with a TypeError.
+  const cause = error instanceof TypeError ? errorCode(error.cause) : null;
   return cause === null ? error.message.replace(/\.$/, '') : wordsOfCode(cause);
 }

@@ -19,6 +19,7 @@ import { api, type Demo, follow, type Held, read, say, startDaemon, svc } from '
 import { DemoError, sentenceOf, within } from './demo-wait.ts';
 import { changeInfrastructure, findTool } from './demo-workspace.ts';
 import { whenNpmEnds } from './npm-end.ts';
+import { temporaryFolder } from './tests/open-folder.ts';
 
 const USAGE = 'npm run demo [-- --keep [--story]]';
 /** As shells have it for SIGINT. */
@@ -169,6 +170,7 @@ async function main(keep: boolean, story: boolean): Promise<number> {
   // Its reader has gone (a pager, `head`), or its disk is full: no one sees the rest.
   process.stdout.on('error', () => interrupt(null));
   if (story) {
+    temporaryFolder();
     // Here alone: it needs much of the program in this process.
     const { showStory } = await import('./demo-story.ts');
     await showStory(interrupted);

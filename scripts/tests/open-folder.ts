@@ -2,9 +2,10 @@
  * Puts what jobs of the tests run into a folder that their account can reach. A daemon of root runs jobs as another
  * account, which does not get through a clone below `/root` or another closed folder.
  */
-import { chmodSync, copyFileSync, linkSync, mkdirSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, constants, copyFileSync, linkSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { errorCode, wordsOfCode } from '../../src/lib/error-code.ts';
 
 /** Where temporary files lie on most systems, in place of a closed folder that TMPDIR names. */
 const OTHER_FOLDERS = ['/tmp', '/var/tmp'];
@@ -21,10 +22,27 @@ export function closedFolder(path: string): string | null {
   return closed ?? ((statSync(path).mode & PASS) === 0 ? path : null);
 }
 
+/** The folder for temporary files. Throws an error with a sentence where nothing can be made in it. */
+export function temporaryFolder(): string {
+  const folder = tmpdir();
+  try {
+    // As a folder.
+    accessSync(`${folder}/.`, constants.W_OK | constants.X_OK);
+    return realpathSync(folder);
+  } catch (error) {
+    throw new Error(
+      `The folder for temporary files, ${folder}, cannot be used: ${wordsOfCode(errorCode(error) ?? '')}. Set TMPDIR ` +
+        'to a directory in which files can be made.',
+      { cause: error },
+    );
+  }
+}
+
 /** A folder for temporary files that every account reaches; without one, the usual folder. */
 export function openTemporaryFolder(): string {
-  const folders = [realpathSync(tmpdir()), ...OTHER_FOLDERS];
-  return folders.find((folder) => isThere(folder) && closedFolder(folder) === null) ?? tmpdir();
+  const usual = temporaryFolder();
+  const folders = [usual, ...OTHER_FOLDERS];
+  return folders.find((folder) => isThere(folder) && closedFolder(folder) === null) ?? usual;
 }
 
 function isThere(path: string): boolean {

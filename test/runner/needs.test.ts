@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, mkdirSync, rmSync, statSync, writeF
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { closedFolder, placeProgram } from '../../scripts/tests/open-folder.ts';
+import { closedFolder, placeProgram, temporaryFolder } from '../../scripts/tests/open-folder.ts';
 import { find, needs } from '../support/tools.ts';
 
 function folderFor(t: TestContext): string {
@@ -56,4 +56,23 @@ describe('A program that jobs of tests run', () => {
       assert.equal(closedFolder(join(folder, 'inner')), null);
     },
   );
+});
+
+describe('The folder for temporary files', () => {
+  for (const [what, folder] of [
+    ['is missing', '/nonexistent'],
+    ['is a file', '/dev/null'],
+  ] as const)
+    it(`is named with its variable where it ${what}`, () => {
+      const { TMPDIR } = process.env;
+      process.env['TMPDIR'] = folder;
+      try {
+        assert.throws(temporaryFolder, {
+          message: new RegExp(`^The folder for temporary files, ${folder}, cannot be used: .*\\. Set TMPDIR to a `),
+        });
+      } finally {
+        if (TMPDIR === undefined) delete process.env['TMPDIR'];
+        else process.env['TMPDIR'] = TMPDIR;
+      }
+    });
 });
