@@ -12,7 +12,7 @@
  * Tests that need something which the machine lacks are left out, and one line for each says so (the table is in
  * test/support/tools.ts). With `GATEHOUSE_TEST_ALL=1` that is a failure.
  */
-import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { openingOf } from '../../src/lib/files/closed.ts';
@@ -23,14 +23,18 @@ import { refuseArgument, WrongArgument } from '../arguments.ts';
 import { BUNDLE, bundle } from '../bundle.ts';
 import { whenNpmEnds } from '../npm-end.ts';
 import { type Arguments, parseArguments, USAGE } from './arguments.ts';
-import { openTemporaryFolder, placeProgram } from './open-folder.ts';
+import { placeProgram } from './open-folder.ts';
 import { Report } from './report.ts';
 import { runLanes } from './run.ts';
+import { makeScratch } from './scratch.ts';
 import { searchPathFor, searchPathOnTofu } from './search-path.ts';
 import { lanesOf, separately, SUITES } from './suites.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const BIN = join(ROOT, 'node_modules', '.bin');
+
+/** As shells have it for SIGINT. */
+const EXIT_INTERRUPTED = 130;
 
 /** Where bin/svc keeps compiled modules too: each process compiles only what is new. */
 const COMPILE_CACHE = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'gatehouse', 'modules');
@@ -56,7 +60,11 @@ function environment(args: Arguments, path: string, temporary: string): NodeJS.P
 /** Aborts at the first signal; a second one ends this process at once. */
 function interruption(): AbortSignal {
   const controller = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => controller.abort());
+  const interrupt = (): void => {
+    if (controller.signal.aborted) process.exit(EXIT_INTERRUPTED);
+    controller.abort();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt);
   whenNpmEnds(() => controller.abort());
   return controller.signal;
 }
@@ -74,9 +82,9 @@ async function main(): Promise<number> {
   const args = parseArguments(process.argv.slice(2), ROOT);
   const lanes = args.files.length === 0 ? lanesOf(args.suite, ROOT) : separately(args.files);
   const signal = interruption();
-  const temporary = openTemporaryFolder();
-  const scratch = mkdtempSync(join(temporary, 'gatehouse-tests-'));
-  chmodSync(scratch, 0o755);
+  const { folder: scratch, temporary } = makeScratch();
+  // The server's files too.
+  process.env['TMPDIR'] = temporary;
   let server: PostgresServer | null = null;
   try {
     const open = join(scratch, 'open');
@@ -97,7 +105,6 @@ async function main(): Promise<number> {
     return 1;
   } finally {
     await server?.stop();
-    rmSync(scratch, { recursive: true, force: true });
   }
 }
 
