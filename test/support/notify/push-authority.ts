@@ -1,5 +1,5 @@
 /** A certificate authority of a test, made with openssl: nothing of it is trusted anywhere else. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,6 +10,13 @@ const EC = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes
 
 function openssl(...args: readonly string[]): void {
   execFileSync('openssl', args, { stdio: 'pipe' });
+}
+
+/** OpenSSL from 3.4 on takes times; the versions before take none, but a number of days that is negative. */
+function expiredOptions(): readonly string[] {
+  const { stderr } = spawnSync('openssl', ['x509', '-help'], { encoding: 'utf8' });
+  const times = ['-not_before', '20240101000000Z', '-not_after', '20240102000000Z'];
+  return stderr.includes('-not_after') ? times : ['-days', '-1'];
 }
 
 export interface Certificate {
@@ -49,7 +56,16 @@ export function createAuthority(ending: Ending): Authority {
       );
       openssl('req', '-new', ...EC, '-keyout', own, '-out', request, '-subj', `/CN=${names[0] ?? ''}`);
       const signer = ['-CA', caFile, '-CAkey', key, '-set_serial', String(made), '-extfile', extensions];
-      openssl('x509', '-req', '-in', request, ...signer, '-out', cert, '-days', expired ? '-1' : '1');
+      openssl(
+        'x509',
+        '-req',
+        '-in',
+        request,
+        ...signer,
+        '-out',
+        cert,
+        ...(expired ? expiredOptions() : ['-days', '1']),
+      );
       return { key: readFileSync(own), cert: readFileSync(cert) };
     },
   };
