@@ -3,6 +3,7 @@ import type { Caller } from '../../domain/access/caller.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { randomBytes } from '../../lib/random.ts';
+import type { Checked } from '../../store/engine/tags/tags.ts';
 import type { SessionRow } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { deleteSession, findSession, insertSession } from '../../store/access/tokens.ts';
@@ -33,7 +34,7 @@ export class SessionKeeper {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #tokens: TokenVerifier;
-  readonly #rows = new WeakMap<Caller, SessionRow>();
+  readonly #rows = new WeakMap<Caller, Checked<SessionRow>>();
 
   constructor(store: Store, clock: Clock, tokens: TokenVerifier) {
     this.#store = store;
@@ -65,7 +66,7 @@ export class SessionKeeper {
   }
 
   async close(cookie: string): Promise<void> {
-    const row = VALUE.test(cookie) ? await findSession(this.#store.db, idOf(cookie)) : undefined;
+    const row = VALUE.test(cookie) ? await findSession(this.#store, idOf(cookie)) : undefined;
     if (row === undefined) return;
     const token = await this.#tokens.active(row.token_id);
     await this.#store.write(async (tx) => {
@@ -78,7 +79,7 @@ export class SessionKeeper {
   /** Throws unauthenticated. */
   async caller(cookieHeader: string | undefined): Promise<Caller> {
     for (const value of cookieValues(cookieHeader)) {
-      const row = await findSession(this.#store.db, idOf(value));
+      const row = await findSession(this.#store, idOf(value));
       if (row === undefined || this.#clock.now() >= row.expires_at) continue;
       const token = await this.#tokens.active(row.token_id);
       if (token === null) continue;
@@ -92,7 +93,7 @@ export class SessionKeeper {
   async isOpen(caller: Caller): Promise<boolean> {
     const known = this.#rows.get(caller);
     if (known === undefined || this.#clock.now() >= known.expires_at) return false;
-    const row = await findSession(this.#store.db, known.id);
+    const row = await findSession(this.#store, known.id);
     return row !== undefined && (await this.#tokens.active(row.token_id)) !== null;
   }
 

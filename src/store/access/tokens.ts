@@ -3,7 +3,7 @@ import type { Scope } from '../../domain/access/scope.ts';
 import type { Tx } from '../engine/tx.ts';
 import { countOf, found, insertRow, rowBy } from '../engine/rows.ts';
 import type { Untagged } from '../engine/tags/forms.ts';
-import { retagged, tagOf } from '../engine/tags/tags.ts';
+import { type Checked, ifTagged, retagged, tagOf, type TagReader } from '../engine/tags/tags.ts';
 import type { Db, SessionRow, TokenRow } from '../schema/schema.ts';
 
 /** Before its tag is made. */
@@ -84,7 +84,12 @@ export async function insertSession(tx: Tx, row: Untagged<SessionRow>): Promise<
     .execute();
 }
 
-export const findSession = rowBy('sessions', 'id');
+const sessionById = rowBy('sessions', 'id');
+
+/** Undefined too for one that somebody wrote into the database. */
+export async function findSession(at: TagReader, id: string): Promise<Checked<SessionRow> | undefined> {
+  return ifTagged(at, 'sessions', await sessionById(at.db, id));
+}
 
 export async function deleteSession(tx: Tx, id: string): Promise<void> {
   await tx.db.deleteFrom('sessions').where('id', '=', id).execute();

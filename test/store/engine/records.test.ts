@@ -86,10 +86,10 @@ for (const engine of ENGINES) {
       }
       const revoked = await its.store.write((tx) => revokeToken(tx, a.id));
       assert.equal(revoked.version, 2);
-      assert.equal(await findSession(its.store.db, 's-a'), undefined);
-      assert.ok((await findSession(its.store.db, 's-b')) !== undefined);
+      assert.equal(await findSession(its.store, 's-a'), undefined);
+      assert.ok((await findSession(its.store, 's-b')) !== undefined);
       assert.equal((await its.store.write((tx) => revokeToken(tx, 'b'))).id, b.id);
-      assert.equal(await findSession(its.store.db, 's-b'), undefined);
+      assert.equal(await findSession(its.store, 's-b'), undefined);
       await assert.rejects(
         its.store.write((tx) => revokeToken(tx, 'b')),
         refusal('not_found'),
@@ -120,9 +120,9 @@ for (const engine of ENGINES) {
         await insertSession(tx, session(token.id, 'old', tx.now - 1));
       });
       await its.store.write((tx) => insertSession(tx, session(token.id, 'new', tx.now + 60_000)));
-      assert.equal(await findSession(its.store.db, 'old'), undefined);
+      assert.equal(await findSession(its.store, 'old'), undefined);
       await its.store.write((tx) => deleteSession(tx, 'new'));
-      assert.equal(await findSession(its.store.db, 'new'), undefined);
+      assert.equal(await findSession(its.store, 'new'), undefined);
     });
 
     test('The cordon keeps who set it first, and is lifted for all', async () => {

@@ -5,6 +5,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Failure } from '../../../domain/failure.ts';
 import type { Keyring } from '../../../lib/seal.ts';
+import type { Db } from '../../schema/schema.ts';
 import type { Adoption } from './adoption.ts';
 import { type Covered, earlierTextOf, hadTag, nameOf, type OrderTag, type TaggedTable, textOf } from './forms.ts';
 
@@ -16,6 +17,11 @@ export interface TagContext {
   readonly adoption: Adoption;
   /** The keys of this store; read again where they lack the one with this id, which may be a moment old. */
   ringWith(keyId: string | null): Keyring | Promise<Keyring>;
+}
+
+/** Where tagged rows are read and checked: a write, or a store. */
+export interface TagReader extends TagContext {
+  readonly db: Db;
 }
 
 /** The tag of a row that is written now. */
@@ -40,7 +46,7 @@ export function retagged<T extends TaggedTable, C extends object>(
 
 declare const CHECKED: unique symbol;
 
-/** A row whose order or path may be used: only `checkTag` makes one. */
+/** A row whose order, path or credential may be used: only `checkTag` and `ifTagged` make one. */
 export type Checked<R> = R & { readonly [CHECKED]: true };
 
 /** The row again. Throws forbidden, with a message for people, for one whose order or path must not be used. */
@@ -61,6 +67,15 @@ export async function passesTag<T extends TaggedTable>(
   row: Covered<T> & OrderTag,
 ): Promise<boolean> {
   return isTagged(await on.ringWith(row.order_key_id), table, row) || (await isOfEarlierBuild(on.adoption, table, row));
+}
+
+/** The row if `checkTag` would pass it. A credential that somebody else wrote is answered as an unknown one. */
+export async function ifTagged<T extends TaggedTable, R extends Covered<T> & OrderTag>(
+  on: TagContext,
+  table: T,
+  row: R | undefined,
+): Promise<Checked<R> | undefined> {
+  return row !== undefined && (await passesTag(on, table, row)) ? (row as Checked<R>) : undefined;
 }
 
 /** Whether the row has a valid tag. */

@@ -1,0 +1,57 @@
+/** A person who can write the database but has no key is not let in: rows of credentials that were made there. */
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { describe, test } from 'node:test';
+import { newSecret } from '../../../src/domain/access/token.ts';
+import type { Db } from '../../../src/store/schema/schema.ts';
+import { type Program, startProgram } from '../../support/program.ts';
+
+async function write(program: Program, change: (db: Db) => Promise<unknown>): Promise<void> {
+  await program.store.write(async (tx) => void (await change(tx.db)));
+}
+
+async function whoami(program: Program, headers: Readonly<Record<string, string>>): Promise<number> {
+  const response = await fetch(`${program.url}/api/v1/whoami`, { headers });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+/** What the store knows a session by. */
+function id(text: string): string {
+  return hash('sha256', text.replace('svc_session=', ''));
+}
+
+/** As of an installation whose earlier rows have their tags. */
+async function adopted(t: Parameters<typeof startProgram>[0], postgres: boolean): Promise<Program> {
+  const program = await startProgram(t, { postgres });
+  program.store.adoption.end();
+  return program;
+}
+
+for (const postgres of [false, true]) {
+  describe(`T80: credentials that somebody wrote, on ${postgres ? 'PostgreSQL' : 'SQLite'}`, () => {
+    test('T80: a session that was made or changed in the database lets no one in', async (t) => {
+      const program = await adopted(t, postgres);
+      const honest = await program.session(program.tokens.approve);
+      const later = await program.session(program.tokens.approve);
+      const made = newSecret();
+      await write(program, async (db) => {
+        const { token_id } = await db
+          .selectFrom('sessions')
+          .select('token_id')
+          .where('id', '=', id(honest))
+          .executeTakeFirstOrThrow();
+        const forged = { id: id(made), token_id, csrf: 'c', created_at: 1, expires_at: 9_999_999_999_999 };
+        const tag = { order_tag: null, order_key_id: null };
+        await db
+          .insertInto('sessions')
+          .values({ ...forged, ...tag })
+          .execute();
+        await db.updateTable('sessions').set({ expires_at: 9_999_999_999_999 }).where('id', '=', id(later)).execute();
+      });
+      assert.equal(await whoami(program, { cookie: honest }), 200);
+      assert.equal(await whoami(program, { cookie: `svc_session=${made}` }), 401);
+      assert.equal(await whoami(program, { cookie: later }), 401);
+    });
+  });
+}
