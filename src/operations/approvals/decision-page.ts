@@ -13,6 +13,7 @@ import { QUEUE_RULES } from '../../jobs/kinds.ts';
 import { getApproval, getListedApproval, type ListedApproval } from '../../store/approvals/approvals.ts';
 import { findPlanView } from '../../store/workspaces/artifacts.ts';
 import { findLink, linkHash } from '../../store/approvals/decision-links.ts';
+import type { Checked } from '../../store/engine/tags/tags.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { ApprovalRow, DecisionLinkRow } from '../../store/schema/schema.ts';
 import { isAsking } from './approval-links.ts';
@@ -104,6 +105,8 @@ const FORM = z.strictObject({
   seen: field.text(PROOF_MAX).optional(),
 });
 
+type Link = Checked<DecisionLinkRow>;
+
 const UNKNOWN: DecisionPage = { show: 'unknown' };
 
 /** What a visitor is shown. Changes nothing, however often it is called. */
@@ -165,7 +168,7 @@ export async function decideByLink(
  * was made as a button and its plan destroys nothing. The latter is read from the sealed plan, not from the message
  * that was sent. A plan that cannot be opened cannot be approved with a link.
  */
-async function refuseUnseen(runtime: Runtime, link: DecisionLinkRow, isForm: boolean): Promise<void> {
+async function refuseUnseen(runtime: Runtime, link: Link, isForm: boolean): Promise<void> {
   const needsNotification = new Failure(
     'forbidden',
     'This needs the page: open the link and use its button. Nothing was decided.',
@@ -187,7 +190,7 @@ async function refuseUnseen(runtime: Runtime, link: DecisionLinkRow, isForm: boo
     throw needsNotification;
 }
 
-async function refuseLapsed(tx: Tx, link: DecisionLinkRow): Promise<void> {
+async function refuseLapsed(tx: Tx, link: Link): Promise<void> {
   const lapse = await holdStanding(tx, link, await tx.dialect.clock(tx.db, tx.now));
   if (lapse !== null) throw new Failure('forbidden', `${link.recipient} can no longer decide. Nothing was decided.`);
 }
@@ -196,15 +199,15 @@ async function refuseLapsed(tx: Tx, link: DecisionLinkRow): Promise<void> {
  * The link that a URL names; null if it does not exist. Whether the token, the approval or the decision of the URL is
  * wrong shows neither in the answer nor in the time: one hash, one look-up, one comparison.
  */
-async function linkOf({ store }: Runtime, { approvalId, decision, token }: LinkVisit): Promise<DecisionLinkRow | null> {
+async function linkOf({ store }: Runtime, { approvalId, decision, token }: LinkVisit): Promise<Link | null> {
   const hash = linkHash(token);
-  const link = await findLink(store.db, hash);
+  const link = await findLink(store, hash);
   const named = linkHash(JSON.stringify([hash, approvalId, decision]));
   const kept = linkHash(JSON.stringify([link?.hash, link?.approval_id, link?.decision]));
   return timingSafeEqual(Buffer.from(named), Buffer.from(kept)) && link !== undefined ? link : null;
 }
 
-async function pageOf(runtime: Runtime, link: DecisionLinkRow, token: string, fresh: boolean): Promise<DecisionPage> {
+async function pageOf(runtime: Runtime, link: Link, token: string, fresh: boolean): Promise<DecisionPage> {
   const { db, dialect } = runtime.store;
   const approval = await getListedApproval(db, link.approval_id);
   const now = await dialect.clock(db, runtime.services.clock.now());

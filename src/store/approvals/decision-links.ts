@@ -4,7 +4,7 @@ import { newSecret } from '../../domain/access/token.ts';
 import type { Tx } from '../engine/tx.ts';
 import { rowBy } from '../engine/rows.ts';
 import type { Untagged } from '../engine/tags/forms.ts';
-import { tagOf } from '../engine/tags/tags.ts';
+import { type Checked, ifTagged, tagOf, type TagReader } from '../engine/tags/tags.ts';
 import type { DecisionLinkRow } from '../schema/schema.ts';
 
 /**
@@ -81,5 +81,9 @@ export function linkHash(token: string): string {
   return hash('sha256', token);
 }
 
-/** By the hash of its token. */
-export const findLink = rowBy('decision_links', 'hash');
+const linkByHash = rowBy('decision_links', 'hash');
+
+/** By the hash of its token. Undefined too for one that somebody wrote into the database. */
+export async function findLink(at: TagReader, hashOfToken: string): Promise<Checked<DecisionLinkRow> | undefined> {
+  return ifTagged(at, 'decision_links', await linkByHash(at.db, hashOfToken));
+}

@@ -3,7 +3,10 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { newSecret } from '../../../src/domain/access/token.ts';
+import { proofOf } from '../../../src/operations/approvals/decision-page.ts';
+import { linkHash } from '../../../src/store/approvals/decision-links.ts';
 import type { Db } from '../../../src/store/schema/schema.ts';
+import { ask, assertPending, openDecisionFixture, tap } from '../../support/fixtures/decisions.ts';
 import { type Program, startProgram } from '../../support/program.ts';
 
 async function write(program: Program, change: (db: Db) => Promise<unknown>): Promise<void> {
@@ -52,6 +55,43 @@ for (const postgres of [false, true]) {
       assert.equal(await whoami(program, { cookie: honest }), 200);
       assert.equal(await whoami(program, { cookie: `svc_session=${made}` }), 401);
       assert.equal(await whoami(program, { cookie: later }), 401);
+    });
+
+    test('T80: a decision link that was made or changed in the database decides nothing', async (t) => {
+      const fixture = await openDecisionFixture(t, { postgres });
+      fixture.program.store.adoption.end();
+      const gated = await fixture.gate();
+      const made = newSecret();
+      const url = (decision: string, token: string): string =>
+        `${fixture.url}/approval/${gated.approvalId}/${decision}?token=${token}`;
+      const turned = new URL((await fixture.links(gated.approvalId, 'bo')).reject).searchParams.get('token') ?? '';
+      await write(fixture.program, async (db) => {
+        const links = db.selectFrom('decision_links').selectAll().where('decision', '=', 'approve');
+        const row = { ...(await links.executeTakeFirstOrThrow()), hash: linkHash(made), recipient: 'ana' };
+        await db
+          .insertInto('decision_links')
+          .values([
+            { ...row, one_tap: 1 as const },
+            { ...row, hash: linkHash(`${made}2`), one_tap: 1 as const, order_tag: null, order_key_id: null },
+          ])
+          .execute();
+        await db
+          .updateTable('decision_links')
+          .set({ decision: 'approve' })
+          .where('hash', '=', linkHash(turned))
+          .execute();
+      });
+      const unknown = await ask(url('approve', newSecret()), 'GET');
+      for (const token of [made, `${made}2`, turned]) {
+        const visit = await ask(url('approve', token), 'GET');
+        assert.deepEqual([visit.status, visit.text], [unknown.status, unknown.text]);
+        const seen = proofOf(token);
+        assert.equal((await ask(url('approve', token), 'POST', new URLSearchParams({ seen }).toString())).status, 404);
+        assert.equal((await tap(url('approve', token))).status, 404);
+      }
+      await assertPending(fixture, gated);
+      const honest = await fixture.links(gated.approvalId);
+      assert.equal((await ask(honest.approve, 'POST')).status, 200);
     });
   });
 }

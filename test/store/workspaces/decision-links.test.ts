@@ -34,10 +34,10 @@ for (const engine of ENGINES) {
       const tokens = await mint(approvalId, 'ana');
       for (const decision of ['approve', 'reject'] as const) {
         assert.match(tokens[decision], /^[A-Za-z0-9_-]{43}$/);
-        const row = (await findLink(store.db, linkHash(tokens[decision]))) ?? assert.fail('the link is not found');
+        const row = (await findLink(store, linkHash(tokens[decision]))) ?? assert.fail('the link is not found');
         assert.partialDeepStrictEqual(row, { approval_id: approvalId, decision, recipient: 'ana', made_by: 'ops' });
         assert.ok(!JSON.stringify(row).includes(tokens[decision]));
-        assert.equal(await findLink(store.db, tokens[decision]), undefined, 'what the rows hold opens nothing');
+        assert.equal(await findLink(store, tokens[decision]), undefined, 'what the rows hold opens nothing');
       }
       assert.notEqual(tokens.approve, tokens.reject);
     });
