@@ -6,6 +6,7 @@ import type { MessageReader } from '../../reaction/message/message-reader.ts';
 import { type Normalised, type Payload, Unreadable } from '../../reaction/normalise/payload.ts';
 import { receive, receiveUnreadable } from '../../reaction/receive.ts';
 import type { Sender } from '../../reaction/types.ts';
+import type { Checked } from '../../store/engine/tags/tags.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { WebhookRow } from '../../store/schema/schema.ts';
 import { whileUnchanged } from '../../store/engine/read-cache.ts';
@@ -19,7 +20,7 @@ import type { ViewData } from '../views/views.ts';
 const HEARD_EVERY_MS = 1_000;
 
 /** What a message was sent to. */
-export type Webhook = WebhookRow;
+export type Webhook = Checked<WebhookRow>;
 
 /** The webhook of a message. The message of an unknown token is dropped unread. */
 export interface Hook {
@@ -39,7 +40,7 @@ export type Accepted = ViewData<'event.accepted'>;
 
 /** The webhook of a token: one hash and one look-up, whatever the token is. */
 export function webhookFinder({ store }: Runtime): (token: string) => Promise<Webhook | undefined> {
-  const find = whileUnchanged(store, 'webhooks', (hash) => findWebhook(store.db, hash));
+  const find = whileUnchanged(store, 'webhooks', (hash) => findWebhook(store, hash));
   return (token) => find(webhookHash(token));
 }
 

@@ -5,7 +5,7 @@ import type { Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
 import { found, insertRow, rowBy } from '../engine/rows.ts';
 import type { Untagged } from '../engine/tags/forms.ts';
-import { tagOf } from '../engine/tags/tags.ts';
+import { type Checked, ifTagged, tagOf, type TagReader } from '../engine/tags/tags.ts';
 import type { Db, WebhookRow } from '../schema/schema.ts';
 import { deleteSigning } from './webhook-signing.ts';
 
@@ -14,8 +14,12 @@ export function webhookHash(token: string): string {
   return hash('sha256', token);
 }
 
-/** By the hash of its token. */
-export const findWebhook = rowBy('webhooks', 'hash');
+const webhookByHash = rowBy('webhooks', 'hash');
+
+/** By the hash of its token. Undefined too for one that somebody wrote into the database. */
+export async function findWebhook(at: TagReader, hashOfToken: string): Promise<Checked<WebhookRow> | undefined> {
+  return ifTagged(at, 'webhooks', await webhookByHash(at.db, hashOfToken));
+}
 
 /** By name. */
 export function listWebhooks(db: Db): Promise<WebhookRow[]> {

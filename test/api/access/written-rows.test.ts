@@ -5,8 +5,10 @@ import { describe, test } from 'node:test';
 import { newSecret } from '../../../src/domain/access/token.ts';
 import { proofOf } from '../../../src/operations/approvals/decision-page.ts';
 import { linkHash } from '../../../src/store/approvals/decision-links.ts';
+import { webhookHash } from '../../../src/store/events/webhooks.ts';
 import type { Db } from '../../../src/store/schema/schema.ts';
 import { ask, assertPending, openDecisionFixture, tap } from '../../support/fixtures/decisions.ts';
+import { openHookFixture, tell } from '../../support/fixtures/hooks.ts';
 import { type Program, startProgram } from '../../support/program.ts';
 
 async function write(program: Program, change: (db: Db) => Promise<unknown>): Promise<void> {
@@ -92,6 +94,33 @@ for (const postgres of [false, true]) {
       await assertPending(fixture, gated);
       const honest = await fixture.links(gated.approvalId);
       assert.equal((await ask(honest.approve, 'POST')).status, 200);
+    });
+
+    test('T80: a webhook that was made in the database, or no longer wants signatures, takes no message', async (t) => {
+      const fixture = await openHookFixture(t, { postgres });
+      fixture.program.store.adoption.end();
+      const honest = await fixture.hook('generic', 'honest');
+      const signed = await fixture.call<{ url: string }>('webhook.add', {
+        name: 'signed',
+        source: 'generic',
+        signed: true,
+      });
+      const made = newSecret();
+      const forged = { name: 'made', source: 'generic', hash: webhookHash(made), created_at: 1 } as const;
+      const unset = { last_heard_at: null, order_tag: null, order_key_id: null };
+      // The message of an honest sender, before: a webhook that is known may be remembered.
+      assert.equal((await tell(signed.url, '{"name":"x"}')).status, 401);
+      await write(fixture.program, async (db) => {
+        await db
+          .insertInto('webhooks')
+          .values({ ...forged, ...unset })
+          .execute();
+        await db.updateTable('webhooks').set({ signed: 0 }).where('name', '=', 'signed').execute();
+      });
+      for (const url of [`${fixture.url}/hook/${made}`, signed.url])
+        assert.equal((await tell(url, '{"name":"x"}')).status, 404);
+      assert.deepEqual(await fixture.events(), []);
+      assert.equal((await tell(honest, '{"name":"x"}')).status, 202);
     });
   });
 }
