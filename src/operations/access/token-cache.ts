@@ -1,6 +1,6 @@
 import type { Caller, Via } from '../../domain/access/caller.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { TokenRow } from '../../store/schema/schema.ts';
+import type { Token } from '../../store/access/tokens.ts';
 
 /** Verified tokens that are remembered: 500 bytes each, and far more than one installation has in use. */
 const VERIFIED_MAX = 4_096;
@@ -10,7 +10,7 @@ const REFUSED_MS = 10_000;
 
 /** A token whose secret was verified once by this process. */
 export interface Verified {
-  readonly row: TokenRow;
+  readonly row: Token;
   /** The version of the tokens when the row was last compared; null when it has to be compared each time. */
   checkedAt: string | null;
   readonly callers: Map<Via, Caller>;

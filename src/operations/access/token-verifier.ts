@@ -4,7 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import { parseToken } from '../../domain/access/token.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Limiter, LimiterFull } from '../../lib/flow/limiter.ts';
-import type { TokenRow } from '../../store/schema/schema.ts';
+import type { Token } from '../../store/access/tokens.ts';
 import type { Store } from '../../store/store.ts';
 import { TokenCache, type Verified } from './token-cache.ts';
 import type { TokenHasher } from './token-hash.ts';
@@ -80,7 +80,7 @@ export class TokenVerifier {
   }
 
   /** The row of a token that lets somebody in at this moment; null when it is gone, expired, revoked or changed. */
-  async active(id: string, version?: number): Promise<TokenRow | null> {
+  async active(id: string, version?: number): Promise<Token | null> {
     const row = await this.#read(id);
     return row !== undefined && this.#isActive(row) && (version === undefined || row.version === version) ? row : null;
   }
@@ -120,7 +120,7 @@ export class TokenVerifier {
     return this.#isActive(entry.row);
   }
 
-  #isActive(row: TokenRow): boolean {
+  #isActive(row: Token): boolean {
     return row.revoked_at === null && (row.expires_at === null || this.#clock.now() < row.expires_at);
   }
 
@@ -138,7 +138,7 @@ export class TokenVerifier {
     return entry;
   }
 
-  async #matches(secret: string, row: TokenRow): Promise<boolean> {
+  async #matches(secret: string, row: Token): Promise<boolean> {
     try {
       return await this.#gate.run(() => {
         this.#runs += 1;
@@ -152,8 +152,8 @@ export class TokenVerifier {
   }
 }
 
-/** The principal that a token row stands for. */
-function tokenCaller(row: TokenRow, via: Via): Caller {
+/** The principal that a token stands for. Only a row that passed has one. */
+function tokenCaller(row: Token, via: Via): Caller {
   return {
     id: row.id,
     name: row.name,
@@ -166,6 +166,6 @@ function tokenCaller(row: TokenRow, via: Via): Caller {
   };
 }
 
-export function sessionCaller(row: TokenRow, expiresAt: number): Caller {
+export function sessionCaller(row: Token, expiresAt: number): Caller {
   return { ...tokenCaller(row, 'web'), credential: 'session', expiresAt };
 }

@@ -1,6 +1,7 @@
 /** Whether a decision link acts. It is asked when the link is made, shown and used, and each time the store answers. */
 import { isNumberedTarget } from '../../domain/notify/target.ts';
 import { DECIDERS } from '../../domain/access/scope.ts';
+import type { TagReader } from '../../store/engine/tags/tags.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { isTargetLive } from '../../store/notify/targets.ts';
 import type { DecisionLinkRow } from '../../store/schema/schema.ts';
@@ -13,13 +14,13 @@ export type Lapse = 'owner' | 'target' | null;
 
 /** As whom a link acts; `target` is the key of a `--notify` target, null for an owner. */
 export type LinkHolder = Pick<DecisionLinkRow, 'recipient' | 'target'>;
-type At = Pick<Tx, 'db' | 'dialect'>;
+type At = TagReader & Pick<Tx, 'dialect'>;
 
 /**
  * As committed at `now`, in milliseconds by the store's clock. For a page that shows it; a write uses `holdStanding`.
  */
 export function lapseOf(at: At, holder: LinkHolder, now: number): Promise<Lapse> {
-  return judge(at, holder, (owner) => hasActiveToken(at.db, owner, DECIDERS, now));
+  return judge(at, holder, (owner) => hasActiveToken(at, owner, DECIDERS, now));
 }
 
 /** As `lapseOf`; an owner's tokens stay as they are until the transaction ends: a revocation waits for the decision. */

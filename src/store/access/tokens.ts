@@ -9,11 +9,24 @@ import type { Db, SessionRow, TokenRow } from '../schema/schema.ts';
 /** Before its tag is made. */
 export type NewToken = Untagged<TokenRow>;
 
-export const findToken = rowBy('tokens', 'id');
+/** A row that lets somebody in. */
+export type Token = Checked<TokenRow>;
 
-/** The rows of those ids that exist, in any order. */
-export function findTokens(db: Db, ids: readonly string[]): Promise<TokenRow[]> {
-  return db.selectFrom('tokens').selectAll().where('id', 'in', ids).execute();
+const tokenById = rowBy('tokens', 'id');
+
+/** Undefined too for one that somebody wrote into the database. */
+export async function findToken(at: TagReader, id: string): Promise<Token | undefined> {
+  return ifTagged(at, 'tokens', await tokenById(at.db, id));
+}
+
+/** As `findToken`: those of these ids, in any order. */
+export async function findTokens(at: TagReader, ids: readonly string[]): Promise<Token[]> {
+  return checked(at, await at.db.selectFrom('tokens').selectAll().where('id', 'in', ids).execute());
+}
+
+async function checked(at: TagReader, rows: readonly TokenRow[]): Promise<Token[]> {
+  const tokens = await Promise.all(rows.map((row) => ifTagged(at, 'tokens', row)));
+  return tokens.filter((token) => token !== undefined);
 }
 
 /** Throws duplicate while an active token has the name. */
@@ -39,18 +52,24 @@ function activeTokens(db: Db, now: number) {
 }
 
 function activeTokensOf(db: Db, owner: string, scopes: readonly Scope[], now: number) {
-  return activeTokens(db, now).select('id').where('owner', '=', owner).where('scope', 'in', scopes).orderBy('id');
+  return activeTokens(db, now).selectAll().where('owner', '=', owner).where('scope', 'in', scopes).orderBy('id');
 }
 
 /** Whether an owner has a token of one of the scopes that is valid at `now`. */
-export async function hasActiveToken(db: Db, owner: string, scopes: readonly Scope[], now: number): Promise<boolean> {
-  return (await activeTokensOf(db, owner, scopes, now).limit(1).executeTakeFirst()) !== undefined;
+export async function hasActiveToken(
+  at: TagReader,
+  owner: string,
+  scopes: readonly Scope[],
+  now: number,
+): Promise<boolean> {
+  return (await checked(at, await activeTokensOf(at.db, owner, scopes, now).execute())).length > 0;
 }
 
 /** As `hasActiveToken`; the tokens that were found cannot be revoked before the transaction ends. */
 export async function holdActiveToken(tx: Tx, owner: string, scopes: readonly Scope[], now: number): Promise<boolean> {
   // All of them: if only one was read and it is revoked at this moment, the result would be false.
-  return (await tx.dialect.holdRows(activeTokensOf(tx.db, owner, scopes, now)).execute()).length > 0;
+  const rows = await tx.dialect.holdRows(activeTokensOf(tx.db, owner, scopes, now)).execute();
+  return (await checked(tx, rows)).length > 0;
 }
 
 /** Revokes by id, else by the name of the active token, and ends its sessions. Throws not_found. */

@@ -2,11 +2,15 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { newSecret } from '../../../src/domain/access/token.ts';
+import type { Scope } from '../../../src/domain/access/scope.ts';
+import { formatToken, newSecret } from '../../../src/domain/access/token.ts';
+import { newId } from '../../../src/lib/id.ts';
+import { randomBytes } from '../../../src/lib/random.ts';
 import { proofOf } from '../../../src/operations/approvals/decision-page.ts';
+import { insertToken } from '../../../src/store/access/tokens.ts';
 import { linkHash } from '../../../src/store/approvals/decision-links.ts';
 import { webhookHash } from '../../../src/store/events/webhooks.ts';
-import type { Db } from '../../../src/store/schema/schema.ts';
+import type { Db, TokenRow } from '../../../src/store/schema/schema.ts';
 import { ask, assertPending, openDecisionFixture, tap } from '../../support/fixtures/decisions.ts';
 import { openHookFixture, tell } from '../../support/fixtures/hooks.ts';
 import { type Program, startProgram } from '../../support/program.ts';
@@ -19,6 +23,27 @@ async function whoami(program: Program, headers: Readonly<Record<string, string>
   const response = await fetch(`${program.url}/api/v1/whoami`, { headers });
   await response.arrayBuffer();
   return response.status;
+}
+
+function bearer(program: Program, text: string): Promise<number> {
+  return whoami(program, { authorization: `Bearer ${text}` });
+}
+
+/** Gives a new token the salt and the hash of another, so that the secret of that one opens it. */
+async function copyOf(program: Program, text: string): Promise<string> {
+  const [id, from] = [newId('tok', Date.now()), `tok_${text.split('_')[1]}`];
+  const own = { salt: randomBytes(16), hash: randomBytes(40), version: 1, expires_at: null, revoked_at: null };
+  const row = { id, name: 'copy', owner: 'copy', scope: 'approve' as const, ...own };
+  await program.store.write((tx) => insertToken(tx, { ...row, created_at: tx.now }));
+  await write(program, async (db) => {
+    const rows = db.selectFrom('tokens').select(['salt', 'hash']).where('id', '=', from);
+    await db
+      .updateTable('tokens')
+      .set(await rows.executeTakeFirstOrThrow())
+      .where('id', '=', id)
+      .execute();
+  });
+  return formatToken(id, text.slice(-43));
 }
 
 /** What the store knows a session by. */
@@ -57,6 +82,39 @@ for (const postgres of [false, true]) {
       assert.equal(await whoami(program, { cookie: honest }), 200);
       assert.equal(await whoami(program, { cookie: `svc_session=${made}` }), 401);
       assert.equal(await whoami(program, { cookie: later }), 401);
+    });
+
+    test('T80: a token that was changed in the database is unknown, and its owner has no link', async (t) => {
+      const fixture = await openDecisionFixture(t, { postgres });
+      const { program } = fixture;
+      program.store.adoption.end();
+      const tokenOf = (owner: string, scope: Scope = 'approve') => program.token(scope, { owner });
+      // Each is remembered as verified before its row is changed.
+      const known = async (owner: string, scope?: Scope, expiresAt?: number): Promise<string> => {
+        const text = await program.token(scope ?? 'approve', { owner, ...(expiresAt ? { expiresAt } : {}) });
+        if (expiresAt === undefined) assert.equal(await bearer(program, text), 200);
+        return text;
+      };
+      const raised = await known('raised', 'readonly');
+      const renamed = await known('renamed');
+      const [over, revoked, other] = [await known('over', 'approve', 1), await tokenOf('back'), await tokenOf('other')];
+      const copied = await copyOf(program, other);
+      await program.revoke(revoked);
+      const session = await program.session(await tokenOf('sal'));
+      await write(program, async (db) => {
+        const set = (owner: string, change: Partial<TokenRow>) =>
+          db.updateTable('tokens').set(change).where('owner', '=', owner).execute();
+        await set('raised', { scope: 'approve' });
+        await set('over', { expires_at: null });
+        await set('back', { revoked_at: null });
+        await set('renamed', { owner: 'bo' });
+        await set('sal', { name: 'another' });
+      });
+      for (const text of [raised, renamed, over, revoked, copied]) assert.equal(await bearer(program, text), 401);
+      assert.equal(await whoami(program, { cookie: session }), 401);
+      const gated = await fixture.gate();
+      for (const owner of ['raised', 'over', 'back', 'sal'])
+        await assert.rejects(fixture.links(gated.approvalId, owner), { code: 'forbidden' });
     });
 
     test('T80: a decision link that was made or changed in the database decides nothing', async (t) => {

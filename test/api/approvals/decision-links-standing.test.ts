@@ -8,6 +8,7 @@ import { decideByLink, proofOf } from '../../../src/operations/approvals/decisio
 import { insertLinks } from '../../../src/store/approvals/decision-links.ts';
 import { targetsJson } from '../../../src/store/notify/targets.ts';
 import { revokeToken } from '../../../src/store/access/tokens.ts';
+import { rewrite } from '../../support/store/rewrite.ts';
 import { addDaemon } from '../../store/engine-fixture.ts';
 import {
   ask,
@@ -25,9 +26,7 @@ async function alter(
   owner: string,
   change: { readonly revoked_at?: number; readonly expires_at?: number; readonly scope?: 'readonly' | 'operator' },
 ): Promise<void> {
-  await fixture.program.store.write((tx) =>
-    tx.db.updateTable('tokens').set(change).where('owner', '=', owner).execute(),
-  );
+  for (const { id } of await tokensOf(fixture, owner)) await rewrite(fixture.program.store, 'tokens', change, id);
 }
 
 /** What became of the token of the owner after the link was sent. */

@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '../../../src/lib/clock.ts';
 import type { Services } from '../../../src/operations/core/services.ts';
 import { switchRule } from '../../../src/store/rules/rules.ts';
 import { until } from '../../support/api-client.ts';
+import { rewrite } from '../../support/store/rewrite.ts';
 import { type Program, startProgram } from '../../support/program.ts';
 import { open } from '../../support/raw-http.ts';
 import { type Received, send } from '../../support/scenario.ts';
@@ -81,13 +82,7 @@ for (const postgres of [false, true]) {
     [
       'expired',
       (program: Program) =>
-        program.store.write((tx) =>
-          tx.db
-            .updateTable('tokens')
-            .set({ expires_at: tx.now - 1 })
-            .where('owner', '=', 'host')
-            .execute(),
-        ),
+        rewrite(program.store, 'tokens', { expires_at: Date.now() - 1 }, `tok_${program.tokens.host.split('_')[1]}`),
     ],
   ] as const) {
     test(`A wait whose token is ${how} ends with 401 and the job stays queued, on ${on}`, async (t) => {
