@@ -1,8 +1,14 @@
 import { hash } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
 import type { Tree } from '../../domain/sources/directory.ts';
+import { runObstacle } from '../../domain/workspaces/apply.ts';
 import { hasMoved } from '../../domain/workspaces/plan.ts';
-import type { SavedPlan, WorkspaceMaterials, WorkspaceSpec } from '../../domain/workspaces/workspace.ts';
+import {
+  isChanging,
+  type SavedPlan,
+  type WorkspaceMaterials,
+  type WorkspaceSpec,
+} from '../../domain/workspaces/workspace.ts';
 import { readInputs } from '../../domain/workspaces/inputs.ts';
 import { newId } from '../../lib/id.ts';
 import type { Keyring } from '../../lib/seal.ts';
@@ -45,6 +51,7 @@ export async function gatherInputs(
   const { db } = deps.store;
   const [ring, workspace] = await Promise.all([deps.keyring(), checkedWorkspace(deps, job.workspace ?? '')]);
   const artifact = spec.plan === null ? null : await readUnaltered(deps.store, job.id, spec.plan);
+  refuseUndecided(job, workspace, artifact);
   const inputs = readInputs(workspace.inputs);
   // A plan has the values of the workspace already; the secrets that it was made with are listed with it.
   const remembered = artifact === null ? inputs.runSecrets : await plannedSecrets(db, artifact);
@@ -79,6 +86,22 @@ export async function gatherInputs(
 /** Throws not_found, and forbidden for a row that was changed in the database. */
 async function checkedWorkspace({ store }: RunDeps, name: string): Promise<Checked<WorkspaceRow>> {
   return checkTag(store, 'workspaces', await getWorkspace(store.db, name));
+}
+
+/** Throws conflict for a run that its workspace or its plan does not let start. */
+function refuseUndecided(job: JobRow, workspace: Checked<WorkspaceRow>, artifact: PlanRow | null): void {
+  const { kind, initial_state: initial } = job;
+  if (!isChanging(kind)) return;
+  const obstacle = runObstacle({
+    kind,
+    plan:
+      artifact === null ? null : { id: artifact.id, verdict: artifact.verdict, verdictReason: artifact.verdict_reason },
+    requireSavedPlan: workspace.require_saved_plan === 1,
+    protectDestroy: workspace.protect_destroy === 1,
+    // `checkOrder` has looked for the yes.
+    wasAsked: initial === 'awaiting_approval',
+  });
+  if (obstacle !== null) throw new Failure('conflict', `${obstacle} Nothing was run.`);
 }
 
 async function treeOf(
@@ -153,7 +176,7 @@ async function plannedSecrets(
 async function hiddenValues(
   store: Store,
   ring: Keyring,
-  workspace: WorkspaceRow,
+  workspace: Checked<WorkspaceRow>,
   given: readonly string[],
 ): Promise<Buffer[]> {
   const before = JSON.parse(workspace.secret_refs) as string[];
@@ -168,7 +191,7 @@ async function hiddenValues(
 async function openState(
   store: Store,
   ring: Keyring,
-  { name: workspace, own_backend: ownBackend, serial, lineage }: WorkspaceRow,
+  { name: workspace, own_backend: ownBackend, serial, lineage }: Checked<WorkspaceRow>,
 ): Promise<Uint8Array | null> {
   if (ownBackend === 1) return null;
   const row = await newestState(store.db, workspace);
@@ -188,18 +211,19 @@ async function openState(
   );
 }
 
-type PlanRow = Awaited<ReturnType<typeof getArtifact>>;
+type PlanRow = Checked<Awaited<ReturnType<typeof getArtifact>>>;
 
 /** The number of reads, so that a plan that is resealed during the first is not mistaken for an altered one. */
 const LOOKS = 2;
 
-/** The plan, if its sealed bytes are those that were recorded and approved. */
+/** The plan, if its row is ours and its sealed bytes are those that were recorded and approved. */
 async function readUnaltered(store: Store, jobId: string, id: string): Promise<PlanRow> {
   for (let look = 1; look <= LOOKS; look += 1) {
     const artifact = await getArtifact(store.db, id);
     const asked = await findApprovalOfJob(store.db, jobId);
     const digest = hash('sha256', artifact.sealed);
-    if (digest === artifact.digest && (asked === undefined || asked.plan_digest === digest)) return artifact;
+    if (digest === artifact.digest && (asked === undefined || asked.plan_digest === digest))
+      return checkTag(store, 'artifacts', artifact);
   }
   throw new Failure(
     'conflict',

@@ -56,6 +56,26 @@ export function decideApply(facts: ApplyFacts): ApplyDecision {
   );
 }
 
+/** What a run that is about to start was asked for, beside the checked rows of its workspace and of its plan. */
+interface RunFacts extends Pick<ApplyFacts, 'kind' | 'requireSavedPlan' | 'protectDestroy'> {
+  readonly plan: Pick<SavedPlanFacts, 'id' | 'verdict' | 'verdictReason'> | null;
+  /** Whether the job was queued only after a yes. */
+  readonly wasAsked: boolean;
+}
+
+/**
+ * The same table at the run: a row that was another one at the moment of the request has decided nothing. Answers why
+ * it must not start; null for one that may.
+ */
+export function runObstacle({ plan, wasAsked, ...facts }: RunFacts): string | null {
+  // Whether it was used or is stale is found out when it is opened.
+  const unused = { consumedBy: null, stale: false, pendingApprovalId: null };
+  const decision = decideApply({ ...facts, plan: plan === null ? null : { ...plan, ...unused }, holder: null });
+  if (decision.move === 'refuse') return decision.message;
+  if (decision.move === 'queue' || wasAsked) return null;
+  return 'Integrity: the policy of the workspace asks for an approval of this plan, and the job has none.';
+}
+
 /** Permanent refusals come first, so that a caller who follows a message does not meet another that was known. */
 function decideSaved(plan: SavedPlanFacts, holder: string | null): ApplyDecision {
   const { id, consumedBy, verdict, stale, pendingApprovalId } = plan;

@@ -3,6 +3,7 @@ import { decideApply, type SavedPlanFacts } from '../../domain/workspaces/apply.
 import { WORKSPACE_ROWS } from '../../domain/workspaces/kinds.ts';
 import { isChanging, workspaceKey, type WorkspaceKind, type WorkspaceSpec } from '../../domain/workspaces/workspace.ts';
 import { pendingForArtifact } from '../../store/approvals/approvals.ts';
+import { checkTag } from '../../store/engine/tags/tags.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { NewJob } from '../../store/jobs/jobs.ts';
 import type { Db, WorkspaceRow } from '../../store/schema/schema.ts';
@@ -33,7 +34,8 @@ interface WorkspaceRequest {
 
 /**
  * Queues a plan or drift run. An apply or destroy follows the decision table (`decideApply`), the policy of the
- * workspace and `gate`. Throws refusals: not_found, conflict, stale_plan with `stale`, concurrency_held.
+ * workspace and `gate`. Throws refusals: not_found, conflict, stale_plan with `stale`, concurrency_held; forbidden for
+ * rows that somebody changed.
  */
 export async function queueWorkspaceRun(
   tx: Tx,
@@ -43,10 +45,12 @@ export async function queueWorkspaceRun(
   gate: Gate | null,
 ): Promise<Queued> {
   const { kind } = request;
-  const workspace = await enterWorkspace(tx, request.workspace);
+  const entered = await enterWorkspace(tx, request.workspace);
+  // Nothing is decided by its row here, and one bad row must not end a drift check of all.
   if (!isChanging(kind)) {
-    return queueOrAsk(tx, deps, newRun(tx, asker, workspace, request), gate);
+    return queueOrAsk(tx, deps, newRun(tx, asker, entered, request), gate);
   }
+  const workspace = await checkTag(tx, 'workspaces', entered);
   const artifact = request.plan === null ? null : await planOf(tx, workspace, request.plan);
   const stale = artifact === null ? null : staleFrom(artifact, workspace);
   const decision = decideApply({
@@ -100,7 +104,7 @@ function newRun(
  */
 async function planOf(tx: Tx, workspace: WorkspaceRow, id: string): Promise<ArtifactFacts> {
   const artifact = await holdArtifact(tx, id);
-  if (artifact !== undefined && artifact.workspace === workspace.name) return artifact;
+  if (artifact !== undefined && artifact.workspace === workspace.name) return checkTag(tx, 'artifacts', artifact);
   throw new Failure('not_found', `The workspace ${workspace.name} has no saved plan ${id}.`);
 }
 

@@ -26,6 +26,7 @@ import { refusal } from '../../support/refusal.ts';
 import { workspaceRow } from '../../support/fixtures/workspace-row.ts';
 import { ENGINES } from '../engine-fixture.ts';
 import { newKey, sealedStore, set, valueOf } from '../../support/fixtures/sealed-store.ts';
+import { rewrite } from '../../support/store/rewrite.ts';
 
 const BY = { principal: 'ana', owner: 'ana', via: 'cli' };
 
@@ -192,6 +193,7 @@ for (const engine of ENGINES) {
         await tx.db.deleteFrom('approvals').execute();
         await insertWorkspace(tx, workspaceRow('net'));
       });
+      await rewrite(its.store, 'artifacts', {}, plan.id);
       const other = await its.database.open();
       let rotation: Promise<unknown> = Promise.resolve();
       await its.store.write(async (tx) => {
