@@ -6,7 +6,7 @@ import { retagged, tagOf } from '../engine/tags/tags.ts';
 import type { Tx } from '../engine/tx.ts';
 import { QUEUED, RUNNING } from '../engine/literals.ts';
 import { prepared } from '../engine/prepared.ts';
-import { found, hasChanged, insertRow, rowBy } from '../engine/rows.ts';
+import { found, insertRow, rowBy } from '../engine/rows.ts';
 import type { Db, JobRow, WorkspaceRow } from '../schema/schema.ts';
 
 export const findWorkspace = rowBy('workspaces', 'name');
@@ -66,23 +66,32 @@ export async function updateWorkspace(
   name: string,
   changes: Partial<Omit<NewWorkspace, 'name'>>,
 ): Promise<WorkspaceRow> {
-  if (Object.keys(changes).length === 0) return getWorkspace(tx.db, name);
-  const held = tx.db.selectFrom('workspaces').selectAll().where('name', '=', name);
-  const before = found((await tx.dialect.holdRows(held).execute())[0], 'workspace', name);
-  const set = tx.db.updateTable('workspaces').set(retagged(tx.ring, 'workspaces', before, changes));
-  return set.where('name', '=', name).returningAll().executeTakeFirstOrThrow();
+  if (Object.keys(changes).length > 0) await change(tx, name, () => changes);
+  return getWorkspace(tx.db, name);
 }
 
 /** Notes what its directory is where `workspace` has nothing of this machine; false where its row changed. */
-export async function keepWorkspaceDirectory(
+export function keepWorkspaceDirectory(
   tx: Tx,
   { name, path, dir_kept: before }: Pick<WorkspaceRow, 'name' | 'path' | 'dir_kept'>,
   dirKept: string,
 ): Promise<boolean> {
+  return change(tx, name, (held) =>
+    held.source === null && held.path === path && held.dir_kept === before ? { dir_kept: dirKept } : null,
+  );
+}
+
+/** Sets, with the tag, what `columnsOf` answers about the row as it is now. False for null, and without such a row. */
+async function change(
+  tx: Tx,
+  name: string,
+  columnsOf: (held: WorkspaceRow) => Partial<WorkspaceRow> | null,
+): Promise<boolean> {
   const now = tx.db.selectFrom('workspaces').selectAll().where('name', '=', name);
   const [held] = await tx.dialect.holdRows(now).execute();
-  if (held?.source !== null || held.path !== path || held.dir_kept !== before) return false;
-  const set = retagged(tx.ring, 'workspaces', held, { dir_kept: dirKept });
+  const columns = held === undefined ? null : columnsOf(held);
+  if (held === undefined || columns === null) return false;
+  const set = retagged(tx.ring, 'workspaces', held, columns);
   await tx.db.updateTable('workspaces').set(set).where('name', '=', name).execute();
   return true;
 }
@@ -167,19 +176,10 @@ interface Move {
  * Notes a state that is another than the noted one. False, and who moved it before stays noted, when it is the same.
  */
 export function moveWorkspace(tx: Tx, name: string, { serial, lineage, byJob, via }: Move): Promise<boolean> {
-  return hasChanged(
-    tx.db
-      .updateTable('workspaces')
-      .set({ serial, lineage, moved_by_job: byJob, moved_via: via, moved_at: tx.now })
-      .where('name', '=', name)
-      .where((eb) =>
-        eb.or([
-          eb('serial', 'is', null),
-          eb('lineage', 'is', null),
-          eb('serial', '!=', serial),
-          eb('lineage', '!=', lineage),
-        ]),
-      ),
+  return change(tx, name, (held) =>
+    held.serial === serial && held.lineage === lineage
+      ? null
+      : { serial, lineage, moved_by_job: byJob, moved_via: via, moved_at: tx.now },
   );
 }
 
@@ -198,21 +198,13 @@ export async function recordDrift(tx: Tx, name: string, drift: Exclude<Drift, 'u
 /** Whether the root has its own backend, as the last run found. */
 export async function recordBackend(tx: Tx, name: string, own: boolean): Promise<void> {
   const value = own ? 1 : 0;
-  await tx.db
-    .updateTable('workspaces')
-    .set({ own_backend: value })
-    .where('name', '=', name)
-    .where((eb) => eb.or([eb('own_backend', 'is', null), eb('own_backend', '!=', value)]))
-    .execute();
+  await change(tx, name, (held) => (held.own_backend === value ? null : { own_backend: value }));
 }
 
 /** Adds to the secrets that runs of this workspace were ever given. */
 export async function recordSecrets(tx: Tx, name: string, refs: readonly string[]): Promise<void> {
-  const { secret_refs: before } = await getWorkspace(tx.db, name);
-  const all = [...new Set([...(JSON.parse(before) as string[]), ...refs])].toSorted();
-  await tx.db
-    .updateTable('workspaces')
-    .set({ secret_refs: JSON.stringify(all) })
-    .where('name', '=', name)
-    .execute();
+  await change(tx, name, ({ secret_refs: before }) => {
+    const all = new Set([...(JSON.parse(before) as string[]), ...refs]);
+    return { secret_refs: JSON.stringify([...all].toSorted()) };
+  });
 }

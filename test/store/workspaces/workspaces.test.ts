@@ -4,6 +4,8 @@ import { describe, test } from 'node:test';
 import { workspaceKey } from '../../../src/domain/workspaces/workspace.ts';
 import { insertArtifact } from '../../../src/store/workspaces/artifacts.ts';
 import { cancelWaiting, queueApproved } from '../../../src/store/jobs/claims.ts';
+import { isTagged } from '../../../src/store/engine/tags/tags.ts';
+import type { Tx } from '../../../src/store/engine/tx.ts';
 import { keepState } from '../../../src/store/workspaces/states.ts';
 import {
   activeApply,
@@ -20,11 +22,14 @@ import {
 import {
   moveWorkspace,
   recordApply,
+  recordBackend,
   recordDrift,
   recordPlan,
+  recordSecrets,
   updateWorkspace,
 } from '../../../src/store/workspaces/workspaces.ts';
 import { refusal } from '../../support/refusal.ts';
+import { TEST_RING } from '../../support/seal.ts';
 import { workspaceRow } from '../../support/fixtures/workspace-row.ts';
 import { claim, ENGINES, enqueue, enqueueRun, freshStore } from '../engine-fixture.ts';
 import { artifact, state } from '../../support/fixtures/workspace-files.ts';
@@ -184,6 +189,25 @@ for (const engine of ENGINES) {
         moved_at: at,
       } = await getWorkspace(its.store.db, 'net');
       assert.deepEqual([serial, lineage, by, via, at !== null], [1, 'other', null, null, true]);
+    });
+
+    test('T80: what later runs go by has a tag after each write of it, and none that vouches for a change', async () => {
+      const isOurs = async () => isTagged(TEST_RING, 'workspaces', await getWorkspace(its.store.db, 'net'));
+      const writes: readonly ((tx: Tx) => Promise<unknown>)[] = [
+        (tx: Tx) => insertWorkspace(tx, workspaceRow('net')),
+        (tx: Tx) => moveWorkspace(tx, 'net', { serial: 1, lineage: 'l', byJob: 'job_a', via: 'api' }),
+        (tx: Tx) => recordBackend(tx, 'net', true),
+        (tx: Tx) => recordSecrets(tx, 'net', ['net/b', 'net/a']),
+      ];
+      for (const write of writes) {
+        await its.store.write(write);
+        assert.ok(await isOurs());
+      }
+      const { serial, lineage, own_backend: own, secret_refs: refs } = await getWorkspace(its.store.db, 'net');
+      assert.deepEqual([serial, lineage, own, refs], [1, 'l', 1, '["net/a","net/b"]']);
+      await its.store.write(({ db }) => db.updateTable('workspaces').set({ secret_refs: '[]' }).execute());
+      await its.store.write((tx) => recordBackend(tx, 'net', false));
+      assert.equal(await isOurs(), false);
     });
 
     test('What runs find out is recorded', async () => {

@@ -80,6 +80,18 @@ for (const postgres of [false, true]) {
       assert.notEqual(serial, null, 'its state is kept');
     });
 
+    test('T80: a run ends where somebody took the secrets of earlier runs from the row', async (t) => {
+      const fixture = await served(t, { postgres });
+      await fixture.call('secret.set', { secret: 'net/word', value: 'canary-5b1e77a0' });
+      const shown = 'variable "word" {}\noutput "word" {\n  value = var.word\n}\n';
+      await addWorkspace(fixture, 'net', shown, { run_secrets: { word: 'net/word' } });
+      assert.equal((await runToEnd(fixture, 'apply', 'net')).state, 'succeeded');
+      await write(fixture, (db) => db.updateTable('workspaces').set({ secret_refs: '[]' }).execute());
+      const job = await runToEnd(fixture, 'plan', 'net');
+      assert.equal(job.state, 'failed');
+      assert.match((await linesOf(fixture, job.id)).join('\n'), /^Integrity: workspace net was changed[^\n]*$/);
+    });
+
     test('T80, T29: a switch of a workspace that somebody turns off for a moment refuses its run', async (t) => {
       const fixture = await served(t, { postgres });
       const on = { protect_destroy: true, require_saved_plan: true };

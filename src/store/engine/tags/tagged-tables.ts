@@ -19,7 +19,6 @@ import type {
   WorkspaceRow,
 } from '../../schema/schema.ts';
 
-/** The rows of the tagged tables. */
 export interface TaggedRows {
   jobs: JobRow;
   approvals: ApprovalRow;
@@ -199,6 +198,12 @@ const WORKSPACE = form<WorkspaceRow>()({
     'inputs',
     'created_at',
     'dir_kept',
+    // What runs found: a later one starts from this state, and hides these secrets.
+    'serial',
+    'lineage',
+    'moved_at',
+    'own_backend',
+    'secret_refs',
   ],
 });
 
