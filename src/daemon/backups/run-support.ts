@@ -1,18 +1,20 @@
 import { rm, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import {
-  backupFileName,
-  backupIdOf,
-  type BackupSpec,
-  fileOfBackup,
-  partialFileName,
-} from '../../domain/backups/backup.ts';
+import { backupFileName, backupIdOf, type BackupSpec, partialFileName } from '../../domain/backups/backup.ts';
 import { backupKind } from '../../domain/backups/kind.ts';
 import { entryPath } from '../../domain/path-part.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import { backupRunner, type MadeBackup } from '../../runners/backup/backup.ts';
-import { findBackup, forgetRemoved, insertBackup, listRemoved, removeSurplus } from '../../store/backups/backups.ts';
+import {
+  fileOf,
+  findBackup,
+  forgetRemoved,
+  insertBackup,
+  listRemoved,
+  removeSurplus,
+} from '../../store/backups/backups.ts';
 import type { Snapshot } from '../../store/engine/snapshot.ts';
+import { checkTag, passesTag } from '../../store/engine/tags/tags.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
@@ -104,8 +106,9 @@ async function record(tx: Tx, deps: RunDeps, job: JobRow, name: string, made: Ma
 async function removeFiles(store: Store, { folder }: BackupPlace): Promise<void> {
   const gone: string[] = [];
   for (const row of await listRemoved(store.db, REMOVED_MAX)) {
-    // A row that somebody changed names no other file.
-    const file = fileOfBackup(row);
+    // A row that somebody changed removes no file, not even its own: it stays, and the doctor reports it.
+    if (!(await passesTag(store, 'backups', row))) continue;
+    const file = fileOf(await checkTag(store, 'backups', row));
     const removed = file !== null && (await removeFile(entryPath(folder, file)));
     // Without a file here, it may be in the directory of another machine, whose daemon removes it.
     if (removed || row.host === hostname()) gone.push(row.id);

@@ -10,6 +10,7 @@ import { finishJob } from '../../store/jobs/claims.ts';
 import { insertJob } from '../../store/jobs/jobs.ts';
 import { noteExported, noteUsed } from '../../store/secrets/seal.ts';
 import { install, type Installation } from '../../../test/support/doctor-facts.ts';
+import { tamper } from '../../../test/support/store/rewrite.ts';
 import { claimOne, makeJob } from '../../../test/store/engine-fixture.ts';
 import { examineBackups } from './backups.ts';
 
@@ -47,6 +48,16 @@ describe('The entry backups of the doctor', () => {
 
   test('is ok without a backup, and names the command that makes one', () =>
     demand('ok', /^No backup was made yet: svc backup create --wait\.$/));
+
+  test('T80: warns of a row that was changed in the database, also of one that seems removed', async () => {
+    const id = await add();
+    await add();
+    await exportKey();
+    await tamper(home.store, 'backups', id, { removed_at: 1 });
+    await demand('warn', /The row of bak_\w+ was changed in the database: its file is neither verified nor removed\./);
+    await tamper(home.store, 'backups', id, { removed_at: null });
+    await demand('ok', /its key was exported/);
+  });
 
   test('warns where backups exist and the key was never exported, and where it was rotated since', async () => {
     await add();

@@ -1,14 +1,15 @@
 import { hostname } from 'node:os';
 import * as z from 'zod';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
-import { BACKUP_NAME_DEFAULT, fileOfBackup } from '../../domain/backups/backup.ts';
+import { BACKUP_NAME_DEFAULT } from '../../domain/backups/backup.ts';
 import { Failure } from '../../domain/failure.ts';
 import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
 import { entryPath } from '../../domain/path-part.ts';
 import { queueBackup } from '../../jobs/backups/queue.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { drain } from '../../lib/sealed-file/read.ts';
-import { getBackup, listBackups, noteVerified } from '../../store/backups/backups.ts';
+import { checkTag } from '../../store/engine/tags/tags.ts';
+import { fileOf, getBackup, listBackups, noteVerified } from '../../store/backups/backups.ts';
 import type { BackupRow } from '../../store/schema/schema.ts';
 import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
@@ -92,11 +93,12 @@ const verify = writeOperation({
   },
 });
 
-async function requireWhole({ services }: Context, row: BackupRow): Promise<void> {
+/** Throws forbidden for a row that somebody changed, conflict for a file that is not whole. */
+async function requireWhole({ store, services }: Context, row: BackupRow): Promise<void> {
   const what = `Backup ${row.id}`;
   const { folder } = services.backups;
   const keyPlace = 'the seal key file of this service';
-  const name = fileOfBackup(row);
+  const name = fileOf(await checkTag(store, 'backups', row));
   if (name === null)
     throw new Failure(
       'conflict',

@@ -1,7 +1,8 @@
-import { BACKUP_KEY } from '../../domain/backups/backup.ts';
+import { BACKUP_KEY, fileOfBackup } from '../../domain/backups/backup.ts';
+import type { PathPart } from '../../domain/path-part.ts';
 import { found, rowBy } from '../engine/rows.ts';
 import type { Untagged } from '../engine/tags/forms.ts';
-import { retagged, tagOf } from '../engine/tags/tags.ts';
+import { type Checked, passesTag, retagged, tagOf } from '../engine/tags/tags.ts';
 import type { Tx } from '../engine/tx.ts';
 import type { BackupRow, Db, JobRow } from '../schema/schema.ts';
 
@@ -46,27 +47,25 @@ export async function noteVerified(tx: Tx, id: string, at: number | null): Promi
   await tx.db.updateTable('backups').set({ verified_at: at }).where('id', '=', id).execute();
 }
 
-/** Removes the backups of this name but the `keep` newest: their files are removed later. */
+/**
+ * Removes the backups of this name but the `keep` newest: their files are removed later. A row that was not written
+ * here counts as none: a few of them with new ids would push out every backup.
+ */
 export async function removeSurplus(tx: Tx, name: string, keep: number): Promise<void> {
-  const kept = tx.db
-    .selectFrom('backups')
-    .select('id')
-    .where('name', '=', name)
-    .where('removed_at', 'is', null)
-    .orderBy('id', 'desc')
-    .limit(keep);
-  const surplus = tx.db
-    .selectFrom('backups')
-    .selectAll()
-    .where('name', '=', name)
-    .where('removed_at', 'is', null)
-    .where('id', 'not in', kept);
-  for (const row of await surplus.execute())
-    await tx.db
-      .updateTable('backups')
-      .set(retagged(tx.ring, 'backups', row, { removed_at: tx.now }))
-      .where('id', '=', row.id)
-      .execute();
+  const listed = tx.db.selectFrom('backups').selectAll().where('name', '=', name).where('removed_at', 'is', null);
+  let kept = 0;
+  for (const row of await listed.orderBy('id', 'desc').execute()) {
+    if (!(await passesTag(tx, 'backups', row))) continue;
+    kept += 1;
+    if (kept <= keep) continue;
+    const set = retagged(tx.ring, 'backups', row, { removed_at: tx.now });
+    await tx.db.updateTable('backups').set(set).where('id', '=', row.id).execute();
+  }
+}
+
+/** The file of a backup in the directory of backups; null where the row does not name a file of that backup. */
+export function fileOf(row: Checked<BackupRow>): PathPart | null {
+  return fileOfBackup(row);
 }
 
 /** Removed backups whose files may still be there, oldest first, at most `limit`. */

@@ -52,6 +52,25 @@ for (const engine of ENGINES) {
       assert.equal((await listBackups(store.db, undefined, 10)).length, 3, 'only removed ones are forgotten');
     });
 
+    test('T80: rows that somebody wrote or changed push out no backup, and are not removed', async () => {
+      const { store } = fresh;
+      const ids = [await add(store), await add(store), await add(store)];
+      const [first = '', second = ''] = ids;
+      const honest = await getBackup(store.db, second);
+      await store.write(async ({ db }) => {
+        await db.updateTable('backups').set({ file: 'another.backup' }).where('id', '=', first).execute();
+        for (let n = 0; n < 5; n += 1)
+          await db
+            .insertInto('backups')
+            .values({ ...honest, id: newId('bak', Date.now()) })
+            .execute();
+      });
+      await store.write((tx) => removeSurplus(tx, 'store', 2));
+      assert.deepEqual(await listRemoved(store.db, 10), []);
+      await store.write((tx) => removeSurplus(tx, 'store', 1));
+      assert.deepEqual(idsOf(await listRemoved(store.db, 10)), [second]);
+    });
+
     test('say when they were last read, or that they could not be', async () => {
       const { store } = fresh;
       const id = await add(store);

@@ -1,0 +1,45 @@
+/** A person who can write the database makes no backup be removed, and none count as whole. */
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test, type TestContext } from 'node:test';
+import { backUp, listOf, openBackupFixture } from '../../support/backups/backup-fixture.ts';
+import type { FixtureOptions } from '../../support/fixtures/installation.ts';
+import { type DebianServer, startDebianServer } from '../../support/postgres/debian-server.ts';
+import { needs } from '../../support/tools.ts';
+
+async function refuse(t: TestContext, options: FixtureOptions): Promise<void> {
+  const on = await openBackupFixture(t, [], options);
+  const { fixture } = on;
+  // Its own directory of backups, which the command line of the fixture looks in too.
+  await fixture.start();
+  await backUp(on, 'nightly');
+  const [{ id } = assert.fail('no backup')] = await listOf(on);
+  const set = (columns: { removed_at?: number | null; sha256?: string }): Promise<unknown> =>
+    fixture.store.write(({ db }) => db.updateTable('backups').set(columns).where('id', '=', id).execute());
+  await set({ removed_at: 1 });
+  // Each removes first what is noted as removed.
+  await backUp(on, 'other');
+  assert.equal(readdirSync(join(on.dataDir, 'backups')).filter((file) => file.includes(id)).length, 1);
+  await set({ removed_at: null });
+  assert.ok((await listOf(on)).some((each) => each.id === id));
+  await fixture.call('backup.verify', { id });
+  await set({ sha256: 'of another file' });
+  await assert.rejects(fixture.call('backup.verify', { id }), {
+    code: 'forbidden',
+    message: `Integrity: backup ${id} was changed after it was written. Nothing was run.`,
+  });
+}
+
+test('T80: a backup whose row was changed is not removed, on SQLite', (t) => refuse(t, {}));
+
+describe('T80: on a server as old as pg_dump', { skip: needs('pg_dump', 'postgresql server') }, () => {
+  let server: DebianServer;
+  before(async () => {
+    server = await startDebianServer();
+  });
+  after(() => server.stop());
+
+  test('T80: a backup whose row was changed is not removed, on PostgreSQL', async (t) =>
+    refuse(t, { databaseUrl: await server.database() }));
+});
