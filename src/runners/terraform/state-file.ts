@@ -1,7 +1,7 @@
-import { parseState } from '../../domain/workspaces/state.ts';
 import type { State } from '../../domain/workspaces/workspace.ts';
 import { pause, type Clock } from '../../lib/clock.ts';
 import { readRunFile, versionOfRunFile } from '../run-files/run-files.ts';
+import { readStateBytes } from './state/state-reader.ts';
 
 /** Where terraform keeps the state of a root without a backend, below its folder. */
 export const STATE_FILE = 'terraform.tfstate';
@@ -24,7 +24,7 @@ export interface StatePlace {
 /** The state in a folder of the run; null if none is whole. A job writes there: no part of the path may be a link. */
 export async function readState({ runDir, folder }: StatePlace, name: string = STATE_FILE): Promise<State | null> {
   try {
-    return parseState(await readRunFile(runDir, `${folder}/${name}`, STATE_MAX_BYTES));
+    return await readStateBytes(await readRunFile(runDir, `${folder}/${name}`, STATE_MAX_BYTES));
   } catch {
     return null;
   }
@@ -55,14 +55,14 @@ async function watch(
     if (now === seen) continue;
     const began = clock.monotonic();
     const state = await readState(place);
-    // Half a file is looked at again, and so is what could not be kept.
-    const isKept =
-      state !== null &&
+    // Half a file is another one when it is whole. What could not be kept is looked at again.
+    const isDone =
+      state === null ||
       (await keep(state).then(
         () => true,
         () => false,
       ));
-    if (isKept) seen = now;
+    if (isDone) seen = now;
     restMs = Math.max(LOOK_EVERY_MS, (clock.monotonic() - began) * REST_FACTOR);
   }
 }

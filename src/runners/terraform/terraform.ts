@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { hasMoved, type ReadPlan, type Verdict } from '../../domain/workspaces/plan.ts';
-import { parseState } from '../../domain/workspaces/state.ts';
 import { judge } from '../../domain/workspaces/policy.ts';
 import type {
   SavedPlan,
@@ -18,6 +17,7 @@ import { PLAN_JSON_MAX_BYTES, readPlan } from './plan-reader.ts';
 import { PrintedState } from './printed-state.ts';
 import { backendOf, wasInitialised } from './root.ts';
 import { ERRORED_STATE_FILE, readState, STATE_MAX_BYTES, watchState } from './state-file.ts';
+import { readStateBytes } from './state/state-reader.ts';
 import { begin, exec, must, type Run } from './terraform-run.ts';
 
 /** A saved plan in clear, for the one tool that carries it out. */
@@ -89,7 +89,7 @@ async function positionBefore(run: Run, ownBackend: boolean): Promise<StatePosit
 /** The state in the root's backend; null before the first one. */
 async function pull(run: Run): Promise<State | null> {
   const { stdout } = await must(run, ['state', 'pull', '-no-color'], STATE_MAX_BYTES);
-  return stdout.length === 0 ? null : parseState(stdout);
+  return stdout.length === 0 ? null : readStateBytes(stdout);
 }
 
 async function plan(run: Run, kind: 'plan' | 'drift'): Promise<Outcome> {
