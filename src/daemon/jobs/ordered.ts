@@ -1,5 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
-import { findApprovalOfJob } from '../../store/approvals/approvals.ts';
+import { checkYes } from '../../jobs/checked-yes.ts';
 import { checkTag } from '../../store/engine/tags/tags.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
@@ -9,14 +9,9 @@ import type { Store } from '../../store/store.ts';
  * database makes nothing run. Throws forbidden, with a message for the output of the job.
  */
 export async function checkOrder(store: Store, job: JobRow, node: string): Promise<void> {
-  await checkTag(store, 'jobs', job);
+  const checked = await checkTag(store, 'jobs', job);
   // Which daemon has a name is a row that anybody may have changed; its own settings are not.
   if (job.node !== null && job.node !== node)
     throw new Failure('forbidden', `Integrity: job ${job.id} was ordered for node ${job.node}. Nothing was run.`);
-  // A daemon of an earlier build decides without a tag.
-  if (job.initial_state !== 'awaiting_approval' || !(await store.adoption.isOver())) return;
-  const approval = await findApprovalOfJob(store.db, job.id);
-  if (approval?.state !== 'approved')
-    throw new Failure('forbidden', `Integrity: job ${job.id} needs an approval and has none. Nothing was run.`);
-  await checkTag(store, 'approvals', approval);
+  await checkYes(store, checked);
 }

@@ -9,6 +9,7 @@ import type { WorkflowRunRow } from '../../store/schema/schema.ts';
 import {
   endRun,
   endStep,
+  failStep,
   type ListedStep,
   listSteps,
   lockRun,
@@ -23,6 +24,7 @@ import { cancelJob } from '../cancel.ts';
 import type { Asker, Gate, QueueDeps, Queued } from '../queue.ts';
 import { conditionsOf } from './conditions.ts';
 import { consentOf, provenanceOf } from './consent.ts';
+import { faultOfStep } from './step-fault.ts';
 
 /** Queues the job of an action, see `jobs/actions.ts`. */
 export type QueueAction = (
@@ -44,8 +46,8 @@ const JOBS_MAX = 50;
 
 /**
  * Brings an open run up to date: records the ends of its jobs, queues the steps that are next, or cancels what is left
- * after a cancel, and ends the run with its last step. It may be called at any time and by several daemons: each step
- * is queued once.
+ * after a cancel or a no, and ends the run with its last step. It may be called at any time and by several daemons:
+ * each step is queued once.
  */
 export async function advanceRun(
   tx: Tx,
@@ -57,20 +59,39 @@ export async function advanceRun(
   const run = await findRun(tx.db, id);
   if (run?.state !== 'running') return;
   const rows = await listSteps(tx.db, id);
-  const states = new Map(rows.map((row): [string, StepState] => [row.name, stateOfStep(row)]));
+  const states = new Map<string, StepState>();
+  let fault: string | null = null;
   for (const row of rows) {
-    const state = stateOfStep(row);
-    if (row.state === 'started' && isEnd(state)) await endStep(tx, row, 'started', { state, reason: null });
+    const ended = await recordEnd(tx, row);
+    fault ??= ended.fault;
+    states.set(row.name, ended.state);
   }
-  await settleRun(tx, deps, run, states, await moveOn(tx, deps, { run, rows, states }, canceller));
+  await settleRun(tx, deps, run, states, await moveOn(tx, deps, { run, rows, states, fault }, canceller));
+}
+
+/** Records the end of a step whose job has ended. One that does not count, or whose row does not, has failed. */
+async function recordEnd(
+  tx: Tx,
+  row: ListedStep,
+): Promise<{ readonly state: StepState; readonly fault: string | null }> {
+  const [state, fault] = [stateOfStep(row), await faultOfStep(tx, row)];
+  // What still waits or runs is cancelled as after a no.
+  if (fault !== null && (row.state === 'waiting' || !isEnd(state))) return { state, fault };
+  if (fault !== null) {
+    if (row.reason !== fault) await failStep(tx, row, fault);
+    return { state: 'failed', fault };
+  }
+  if (row.state === 'started' && isEnd(state)) await endStep(tx, row, 'started', { state, reason: null });
+  return { state, fault };
 }
 
 /** Queues what is next, or cancels what is left after a cancel or a no. True where more is left to do. */
 async function moveOn(tx: Tx, deps: WorkflowDeps, loaded: Loaded, canceller: Canceller): Promise<boolean> {
-  const { run, states } = loaded;
+  const { run, states, fault } = loaded;
   if (run.cancel_requested_at !== null) return cancelRest(tx, deps, loaded, canceller, 'the run was cancelled');
   const definition = runDefinitionIn<StepAction>(run);
-  const { refusal, gate } = await consentOf(tx, run, definition);
+  const { refusal: no, gate } = await consentOf(tx, run, definition);
+  const refusal = no ?? fault;
   if (refusal === null)
     return (await startNext(tx, deps, { run, steps: definition.steps, states, gate, limit: JOBS_MAX })).left;
   await requestRunCancel(tx, run.id);
@@ -96,6 +117,8 @@ interface Loaded {
   readonly rows: readonly ListedStep[];
   /** Changed with each step. */
   readonly states: Map<string, StepState>;
+  /** Why the first step that does not count does not; null where all do. */
+  readonly fault: string | null;
 }
 
 interface Progress {

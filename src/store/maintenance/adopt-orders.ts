@@ -67,11 +67,16 @@ function adoptedTag({ ring }: Tx, table: TaggedTable, row: AnyRow): OrderTag | n
   return needsTag ? tagOf(ring, table, row as never) : null;
 }
 
-/** An approval also where this build asked and a daemon of an earlier one decided: that left the tag as it was. */
+/** What a row was before a daemon of an earlier build moved it, which left the tag that this build gave it. */
+const BEFORE_MOVES: Partial<Record<TaggedTable, readonly object[]>> = {
+  approvals: [{ state: 'pending', decided_at: null, decided_by: null, decided_via: null }],
+  workflow_steps: [{ state: 'started' }, { state: 'waiting', job_id: null }],
+};
+
 function isOfEarlierBuild(ring: Keyring, table: TaggedTable, row: AnyRow): boolean {
   if (isTagged(ring, table, row)) return false;
-  const undecided = { ...row, state: 'pending', decided_at: null, decided_by: null, decided_via: null };
-  return hasEarlierTag(ring, table, row) || (table === 'approvals' && isTagged(ring, table, undecided));
+  const before = BEFORE_MOVES[table] ?? [];
+  return hasEarlierTag(ring, table, row) || before.some((columns) => isTagged(ring, table, { ...row, ...columns }));
 }
 
 /** Of history, what may still be used. */

@@ -161,6 +161,13 @@ export function endStep(
   return changeStep(tx, step, from, to);
 }
 
+/** Records that a step failed whose row, as it was read, or whose end does not count. */
+export async function failStep(tx: Tx, row: WorkflowStepRow, reason: string): Promise<void> {
+  const changes = retagged(tx.ring, 'workflow_steps', row, { state: 'failed' as const, reason });
+  const update = tx.db.updateTable('workflow_steps').set(changes);
+  await update.where('run_id', '=', row.run_id).where('name', '=', row.name).execute();
+}
+
 /** Ends a run. False where it has ended already. */
 export function endRun(tx: Tx, id: string, state: RunEnd): Promise<boolean> {
   return hasChanged(

@@ -1,4 +1,4 @@
-/** T85: a no ends the run that it was said to, and before the first yes no step of a gated start runs. */
+/** T85: a no ends the run that it was said to, as a forged row does; before the first yes no gated step runs. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { expireOnce } from '../../../src/daemon/approvals/expire.ts';
@@ -10,6 +10,7 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { decide } from '../../../src/operations/approvals/decide.ts';
 import { findApprovalOfJob } from '../../../src/store/approvals/approvals.ts';
+import type { Db, WorkflowStepRow } from '../../../src/store/schema/schema.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { getRun, listSteps, type ListedStep, stateOfStep } from '../../../src/store/workflows/runs.ts';
 import { insertWorkflow } from '../../../src/store/workflows/workflows.ts';
@@ -21,11 +22,16 @@ const RUNS = 40;
 const ACTS_MAX = 100;
 const TTL_MS = 60_000;
 
+/** The jobs of all steps so far. */
+let queued = 0;
+
 const DEPS: WorkflowDeps = {
   approvalTtlMs: TTL_MS,
   wake: () => undefined,
-  queueAction: (tx, deps, { owners }, _action, gate) =>
-    queueOrAsk(tx, deps, makeJob({ id: newId('job', tx.now), trigger: 'workflow', owners }), gate),
+  queueAction: (tx, deps, { owners }, _action, gate) => {
+    queued += 1;
+    return queueOrAsk(tx, deps, makeJob({ id: newId('job', tx.now), trigger: 'workflow', owners }), gate);
+  },
 };
 
 interface Step {
@@ -67,6 +73,10 @@ type Said = 'yes' | 'no' | 'forged' | null;
 
 /** Does one thing that a person, a deadline or a daemon may do to a job; answers what was said of the step. */
 async function act(store: Store, random: Seeded, jobId: string, state: string): Promise<Said> {
+  if (random.next() < 0.04) {
+    await store.write(({ db }) => random.pick(STEP_FORGERIES).write(db, jobId));
+    return 'forged';
+  }
   const set = (columns: { state: 'running' | 'succeeded' | 'failed'; finished_at?: number }): Promise<unknown> =>
     store.write(({ db }) => db.updateTable('jobs').set(columns).where('id', '=', jobId).execute());
   if (state === 'queued') await set({ state: 'running' });
@@ -75,7 +85,7 @@ async function act(store: Store, random: Seeded, jobId: string, state: string): 
   const what = random.pick(['approve', 'approve', 'approve', 'reject', 'expire', 'cancel', 'forge'] as const);
   const approval = (await findApprovalOfJob(store.db, jobId)) ?? assert.fail('it has no approval');
   if (what === 'forge') {
-    await forge(store, jobId, approval.id);
+    await (random.next() < 0.5 ? forge(store, jobId, approval.id) : forgeEnd(store, jobId));
     return 'forged';
   }
   if (what === 'cancel') {
@@ -102,6 +112,30 @@ async function forge(store: Store, jobId: string, approvalId: string): Promise<v
     await db.updateTable('jobs').set({ state: 'failed', finished_at: 1 }).where('id', '=', jobId).execute();
   });
 }
+
+/** The same without the yes. */
+async function forgeEnd(store: Store, jobId: string): Promise<void> {
+  const ended = { state: 'succeeded', finished_at: 1 } as const;
+  await store.write(({ db }) => db.updateTable('jobs').set(ended).where('id', '=', jobId).execute());
+}
+
+const setStep = (columns: () => Partial<WorkflowStepRow>) => (db: Db, jobId: string) =>
+  db.updateTable('workflow_steps').set(columns()).where('job_id', '=', jobId).execute();
+
+/** What such a person may do to the step of a job. */
+const STEP_FORGERIES: readonly { what: string; write: (db: Db, jobId: string) => Promise<unknown> }[] = [
+  { what: 'was set to succeeded', write: setStep(() => ({ state: 'succeeded' })) },
+  { what: 'lost its tag', write: setStep(() => ({ state: 'failed', order_tag: null, order_key_id: null })) },
+  { what: 'was set back', write: setStep(() => ({ state: 'waiting', job_id: null })) },
+  { what: 'has another job', write: setStep(() => ({ job_id: newId('job', Date.now()) })) },
+  {
+    what: 'lost its job',
+    async write(db, jobId) {
+      await db.deleteFrom('approvals').where('job_id', '=', jobId).execute();
+      await db.deleteFrom('jobs').where('id', '=', jobId).execute();
+    },
+  },
+];
 
 const isOpen = (state: string): boolean => ['awaiting_approval', 'queued', 'running'].includes(state);
 /** Whether somebody let the job of a step run. */
@@ -134,7 +168,7 @@ async function playOne(store: Store, random: Seeded): Promise<void> {
       const answer = await act(store, random, step.job_id ?? assert.fail('it has no job'), stateOfStep(step));
       said.add(answer);
       if (answer === 'forged') forged.add(step.name);
-      if (answer === 'no') jobsAtNo ??= jobsOf(await listSteps(store.db, run.id));
+      if (answer === 'no' || answer === 'forged') jobsAtNo ??= queued;
     }
     // A daemon may come later, and for several ends at once.
     if (open.length > 1 && random.next() < 0.3) continue;
@@ -146,14 +180,10 @@ async function playOne(store: Store, random: Seeded): Promise<void> {
         [],
         `before the first yes: ${drawn}`,
       );
-    if (jobsAtNo !== null) assert.equal(jobsOf(now), jobsAtNo, `after a no: ${drawn}`);
+    if (jobsAtNo !== null) assert.equal(queued, jobsAtNo, `after a no: ${drawn}`);
   }
   const { state } = await getRun(store.db, run.id);
   if (jobsAtNo !== null) assert.ok(['cancelled', 'failed'].includes(state), `${state} after a no: ${drawn}`);
-}
-
-function jobsOf(steps: readonly ListedStep[]): number {
-  return steps.filter(({ job_id: id }) => id !== null).length;
 }
 
 for (const engine of ENGINES)
@@ -173,6 +203,47 @@ for (const engine of ENGINES)
       const approval = (await findApprovalOfJob(store.db, first.jobId)) ?? assert.fail('it has no approval');
       await forge(store, first.jobId, approval.id);
       await store.write((tx) => advanceRun(tx, DEPS, run.id));
-      assert.deepEqual((await listSteps(store.db, run.id)).map(stateOfStep), ['failed', 'awaiting_approval']);
+      assert.deepEqual((await listSteps(store.db, run.id)).map(stateOfStep), ['failed', 'cancelled']);
     });
+
+    test('T85: the end of a job that waits for a yes is a no without a yes', async () => {
+      const { store } = its;
+      const gate = { ...STEP, name: 'gate', approval: 'required' } as const;
+      for (const when of [null, 'steps.gate.state != "skipped"']) {
+        const { run, first } = await startOne(store, [gate, { ...STEP, name: 'danger', needs: ['gate'], when }], false);
+        await forgeEnd(store, first.jobId);
+        await endsAtFault(store, run.id, /Integrity: job \w+ needs an approval and has none/);
+      }
+    });
+
+    for (const { what, write } of STEP_FORGERIES)
+      test(`T80: a step that ${what} ends its run`, async () => {
+        const { store } = its;
+        const after = { ...STEP, name: 'b', needs: ['a'], when: 'steps.a.state != "skipped"' };
+        for (const isEnded of [false, true]) {
+          const { run, first } = await startOne(store, [STEP, after, { ...after, name: 'c', needs: ['b'] }], false);
+          if (isEnded) {
+            await forgeEnd(store, first.jobId);
+            await store.write((tx) => advanceRun(tx, DEPS, run.id));
+          }
+          const last = (await listSteps(store.db, run.id)).findLast(({ job_id: id }) => id !== null);
+          await store.write(({ db }) => write(db, last?.job_id ?? assert.fail('it has no job')));
+          await endsAtFault(store, run.id, /Integrity: /);
+        }
+      });
   });
+
+/** It queues nothing more, says why, and ends as one that did not succeed. */
+async function endsAtFault(store: Store, id: string, reason: RegExp): Promise<void> {
+  const before = queued;
+  await store.write((tx) => advanceRun(tx, DEPS, id));
+  assert.equal(queued, before);
+  const steps = await listSteps(store.db, id);
+  assert.deepEqual(
+    steps.filter((step) => isOpen(stateOfStep(step)) || step.state === 'waiting'),
+    [],
+  );
+  assert.match(steps.map((step) => step.reason ?? '').join('\n'), reason);
+  const { state } = await getRun(store.db, id);
+  assert.ok(['cancelled', 'failed'].includes(state), state);
+}
