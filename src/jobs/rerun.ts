@@ -1,3 +1,4 @@
+import { APPROVAL_TTL_MAX_MS } from '../domain/approvals/approval.ts';
 import { Failure } from '../domain/failure.ts';
 import { isTerminal, type JobTrigger } from '../domain/jobs/job.ts';
 import { KINDS } from '../domain/jobs/kinds.ts';
@@ -54,8 +55,8 @@ export async function rerunJob(tx: Tx, deps: QueueDeps, id: string, by: Repeater
     node: old.node,
     rerunOf: old.id,
   };
-  const approval = await findApprovalOfJob(tx.db, id);
-  if (approval !== undefined) return askFirst(tx, deps, job, gateOf(approval), null);
+  const gate = await gateAgain(tx, deps, old);
+  if (gate !== null) return askFirst(tx, deps, job, gate, null);
   return queueJob(tx, deps, job, QUEUE_RULES[old.kind].isUngated);
 }
 
@@ -70,6 +71,17 @@ async function obstacleTo(tx: Tx, old: JobRow): Promise<string | null> {
   return QUEUE_RULES[old.kind].redriveObstacle(tx.db, old);
 }
 
+/**
+ * The request that the order needs again; null for none. Whether it does is a part of the order, which has its tag: who
+ * can write only the database can remove an approval. The columns of an approval are taken only with its tag (T80).
+ */
+async function gateAgain(tx: Tx, deps: Pick<QueueDeps, 'approvalTtlMs'>, old: JobRow): Promise<Gate | null> {
+  const approval = await findApprovalOfJob(tx.db, old.id);
+  if (approval === undefined && old.initial_state !== 'awaiting_approval') return null;
+  const isRight = approval !== undefined && (await passesTag(tx, 'approvals', approval));
+  return isRight ? gateOf(approval) : { origin: 'manual', ttlMs: deps.approvalTtlMs };
+}
+
 /** The same request as before, with as much time. */
 function gateOf(approval: ApprovalRow): Gate {
   const { origin, alert, rule, matched_at: matchedAt, schedule } = approval;
@@ -79,7 +91,8 @@ function gateOf(approval: ApprovalRow): Gate {
     ...(rule === null ? {} : { rule }),
     ...(matchedAt === null ? {} : { matchedAt }),
     ...(schedule === null ? {} : { schedule }),
-    ttlMs: approval.expires_at - approval.created_at,
+    // One of an earlier build may have no tag yet.
+    ttlMs: Math.min(Math.max(approval.expires_at - approval.created_at, 1_000), APPROVAL_TTL_MAX_MS),
     oneTap: approval.one_tap === 1,
   };
 }

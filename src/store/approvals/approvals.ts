@@ -223,18 +223,21 @@ export async function settle(tx: Tx, id: string, settlement: Settlement): Promis
   return (await update(tx.db, { id, now, ...columns })).rows[0];
 }
 
-/**
- * Rejects the pending approval of a job that is being cancelled, also past the deadline: the job does not run. Its tag
- * stays that of the request: only a yes is checked.
- */
+/** Rejects the pending approval of a job that is being cancelled, also past the deadline: the job does not run. */
 export async function rejectOfJob(tx: Tx, jobId: string, by: Omit<Settlement, 'to'>): Promise<void> {
+  const found = await findApprovalOfJob(tx.db, jobId);
+  const held = found === undefined ? undefined : (await heldById(tx.db, { id: found.id })).rows[0];
+  if (held?.state !== 'pending') return;
   const now = await tx.dialect.clock(tx.db, tx.now);
-  await tx.db
-    .updateTable('approvals')
-    .set({ state: 'rejected', decided_at: now, decided_by: by.by, decided_via: by.via, reason: by.reason })
-    .where('job_id', '=', jobId)
-    .where('state', '=', PENDING)
-    .execute();
+  const decided = {
+    state: 'rejected',
+    decided_at: now,
+    decided_by: by.by,
+    decided_via: by.via,
+    reason: by.reason,
+  } as const;
+  const update = tx.db.updateTable('approvals').set(retagged(tx.ring, 'approvals', held, decided));
+  await update.where('id', '=', held.id).where('state', '=', PENDING).execute();
 }
 
 /** An approval whose deadline has come. */
