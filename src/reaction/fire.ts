@@ -1,7 +1,7 @@
 import { Failure } from '../domain/failure.ts';
 import { type NormalEvent, titleOfEvent, type TraceStep } from '../domain/events/event.ts';
 import { isNotify } from '../domain/notify/action.ts';
-import { doneReason, refused, type ReactionDecision } from '../domain/rules/reaction.ts';
+import { doneReason, refused, type ReactionDecision, withoutNotify } from '../domain/rules/reaction.ts';
 import { rfc3339 } from '../lib/clock.ts';
 import { recordFire } from '../store/events/events.ts';
 import type { Tx } from '../store/engine/tx.ts';
@@ -30,7 +30,8 @@ export async function carryOut(
   now: number,
 ): Promise<Done> {
   await reportUnfit(deps, tx, evaluated, decided, now);
-  const notified = decided.notifies.length === 0 ? decided : await notifyPeople(deps, tx, evaluated, decided, now);
+  const checked = await withoutForged(tx, evaluated, decided);
+  const notified = checked.notifies.length === 0 ? checked : await notifyPeople(deps, tx, evaluated, checked, now);
   return makeJob(deps, tx, evaluated, notified, now);
 }
 
@@ -43,7 +44,8 @@ async function reportUnfit(
   now: number,
 ): Promise<void> {
   const isUnfit = ({ rule, tried }: Attempt): boolean => rule.name === decision.rule && tried.unfit !== null;
-  if (decision.outcome !== 'error' || !attempts.some(isUnfit)) return;
+  const unfit = attempts.find(isUnfit);
+  if (decision.outcome !== 'error' || unfit === undefined || (await faultOf(tx, unfit.rule)) !== null) return;
   const rule = decision.rule ?? '';
   if ((await muteOf(tx, event)) !== null) return;
   const message = `Rule ${rule} matched but did nothing: it does not accept a value of the event`;
@@ -54,6 +56,31 @@ async function reportUnfit(
 
 function muteOf(tx: Tx, event: NormalEvent): Promise<string | null> {
   return holdingMute(tx, () => Promise.resolve(eventSubjects(event)));
+}
+
+/** A rule that somebody wrote into the database tells people nothing; the event says why. */
+async function withoutForged(
+  tx: Tx,
+  { attempts }: EvaluatedEvent,
+  decision: ReactionDecision,
+): Promise<ReactionDecision> {
+  let kept = decision;
+  for (const { rule } of attempts) {
+    const fault = decision.notifies.includes(rule.name) ? await faultOf(tx, rule) : null;
+    if (fault !== null) kept = withoutNotify(kept, rule.name, fault);
+  }
+  return kept;
+}
+
+/** Why a rule must not act, as a sentence; null where it may (T80). */
+async function faultOf(tx: Tx, rule: Attempt['rule']): Promise<string | null> {
+  try {
+    await rule.check(tx);
+    return null;
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'forbidden') return error.message;
+    throw error;
+  }
 }
 
 /** Makes the notifications of rules that notify. A mute suppresses them, and the event records that. */

@@ -74,6 +74,21 @@ for (const engine of ENGINES) {
       assert.match(String(await command('/')), /Integrity: rule disk was changed/);
     });
 
+    test('T80: tells people nothing where it was written or changed in the database', async () => {
+      await addRule(deps, 'tell', { action: { kind: 'notify', message: 'disk' } as RuleAction });
+      const forged = JSON.stringify({ kind: 'notify', message: 'Call 555' });
+      await store.write(({ db }) => db.updateTable('rules').set({ action: forged }).execute());
+      deps.rules.forget();
+      const { event } = await outcome('/');
+      assert.equal(event.outcome, 'error');
+      assert.match(event.reason, /Rule tell matched, but no one was notified: Integrity: rule tell was changed/);
+      await add('disk', DF);
+      await store.write(({ db }) => db.updateTable('rules').set({ order_tag: null }).execute());
+      deps.rules.forget();
+      await outcome('$(id)');
+      assert.deepEqual(await pages(), []);
+    });
+
     test('still works in each place that was accepted', async () => {
       await add('disk', ['bash', '/opt/fix.sh', '${event.labels.mountpoint}']);
       assert.deepEqual(await command('sda1'), ['bash', '/opt/fix.sh', 'sda1']);

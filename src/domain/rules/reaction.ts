@@ -268,3 +268,16 @@ export function refused(decision: ReactionDecision, why: string): ReactionDecisi
     trace: trace.toSpliced(at < 0 ? trace.length : at, 0, ...steps),
   };
 }
+
+/** The decision without a rule that must not tell people anything; `why` is a sentence. */
+export function withoutNotify(decision: ReactionDecision, name: string, why: string): ReactionDecision {
+  const isFire = ({ step, rule }: TraceStep): boolean => step === 'fire' && rule === name;
+  const kept = {
+    ...decision,
+    notifies: decision.notifies.filter((each) => each !== name),
+    trace: decision.trace.map((each) => (isFire(each) ? ({ ...each, result: 'error', why } as const) : each)),
+  };
+  // What another rule decided stands.
+  if (decision.rule !== name || decision.outcome !== 'matched') return kept;
+  return { ...kept, outcome: 'error', reason: `Rule ${name} matched, but no one was notified: ${why}` };
+}
