@@ -1,6 +1,7 @@
 import type { NormalEvent, TraceStep } from '../domain/events/event.ts';
 import { isTerminal, type JobState } from '../domain/jobs/job.ts';
 import { findEventOfJob, insertEvent } from '../store/events/events.ts';
+import { passesTag } from '../store/engine/tags/tags.ts';
 import type { Tx } from '../store/engine/tx.ts';
 import { setOutcomeEvent } from '../store/jobs/outcomes.ts';
 import type { Db, JobRow } from '../store/schema/schema.ts';
@@ -89,7 +90,8 @@ export async function recordOutcome(
 
 /**
  * Records the end of a job, which has the evaluated events, in the transaction `tx`: nothing if it is recorded already.
- * Throws RuleChanged: then the transaction must not be committed.
+ * One whose order was not made here fires no rule and tells people nothing (T80). Throws RuleChanged: then the
+ * transaction must not be committed.
  */
 export async function recordEnd(
   deps: ReactionDeps,
@@ -97,6 +99,10 @@ export async function recordEnd(
   job: JobRow,
   evaluated: readonly EvaluatedEvent[],
 ): Promise<void> {
+  if (!(await passesTag(tx, 'jobs', job))) {
+    await recordFault(tx, job, 'its order was not made by this service');
+    return;
+  }
   const [first] = evaluated;
   if (first === undefined || !(await setOutcomeEvent(tx, job.id, first.id))) return;
   const mute = await notifyJobEnd(deps, tx, job);
@@ -110,13 +116,17 @@ export async function recordEnd(
 /** Records an end that cannot be handled as an error event, so that it does not block the others. */
 export async function giveUpOutcome(deps: Pick<ReactionDeps, 'store' | 'wake'>, job: JobRow): Promise<void> {
   await deps.store.write(async (tx) => {
-    const { labels, name } = outcomeEvent(job);
-    const row = {
-      ...faultRow(tx.now, 'job-outcome', `The end of ${job.id} could not be handled: a fault of the service.`, labels),
-      name,
-    };
-    if (!(await setOutcomeEvent(tx, job.id, row.id))) return;
-    insertEvent(tx, row);
-    await notifyJobEnd(deps, tx, job);
+    const isFirst = await recordFault(tx, job, 'a fault of the service');
+    if (isFirst && (await passesTag(tx, 'jobs', job))) await notifyJobEnd(deps, tx, job);
   });
+}
+
+/** An error event instead of that of the end; `why` is a part of a sentence. */
+async function recordFault(tx: Tx, job: JobRow, why: string): Promise<boolean> {
+  const { labels, name } = outcomeEvent(job);
+  const reason = `The end of ${job.id} could not be handled: ${why}.`;
+  const row = { ...faultRow(tx.now, 'job-outcome', reason, labels), name };
+  const isFirst = await setOutcomeEvent(tx, job.id, row.id);
+  if (isFirst) insertEvent(tx, row);
+  return isFirst;
 }

@@ -1,6 +1,7 @@
 import type { NormalEvent } from '../domain/events/event.ts';
 import { isSuccess } from '../domain/workflows/workflow.ts';
 import { findEvent, insertEvent } from '../store/events/events.ts';
+import { passesTag } from '../store/engine/tags/tags.ts';
 import type { Tx } from '../store/engine/tx.ts';
 import { insertNotification } from '../store/notify/notifications.ts';
 import type { Db, EventRow, WorkflowRunRow } from '../store/schema/schema.ts';
@@ -66,6 +67,11 @@ async function record(
   started: EventRow | undefined,
   evaluated: EvaluatedEvent,
 ): Promise<void> {
+  // Rules must not act on the text of a row that somebody wrote (T80).
+  if (!(await passesTag(tx, 'workflow_runs', run))) {
+    await recordFault(tx, run, 'it was not started by this service');
+    return;
+  }
   if (!(await setRunOutcome(tx, run.id, evaluated.id))) return;
   const mute = await notifyRefusal(deps, tx, run, started);
   await decideAndRecord(
@@ -100,11 +106,17 @@ async function notifyRefusal(
 /** Records an end that cannot be handled as an error event, so that it does not block the others. */
 export async function giveUpRunOutcome(deps: Pick<ReactionDeps, 'store' | 'wake'>, run: WorkflowRunRow): Promise<void> {
   await deps.store.write(async (tx) => {
-    const { labels, name } = outcomeEvent(run);
-    const why = `The end of ${run.id} could not be handled: a fault of the service.`;
-    const row = { ...faultRow(tx.now, 'job-outcome', why, labels), name };
-    if (!(await setRunOutcome(tx, run.id, row.id))) return;
-    insertEvent(tx, row);
-    await notifyRefusal(deps, tx, run, undefined);
+    const isFirst = await recordFault(tx, run, 'a fault of the service');
+    if (isFirst && (await passesTag(tx, 'workflow_runs', run))) await notifyRefusal(deps, tx, run, undefined);
   });
+}
+
+/** An error event instead of that of the end; `why` is a part of a sentence. */
+async function recordFault(tx: Tx, run: WorkflowRunRow, why: string): Promise<boolean> {
+  const { labels, name } = outcomeEvent(run);
+  const reason = `The end of ${run.id} could not be handled: ${why}.`;
+  const row = { ...faultRow(tx.now, 'job-outcome', reason, labels), name };
+  const isFirst = await setRunOutcome(tx, run.id, row.id);
+  if (isFirst) insertEvent(tx, row);
+  return isFirst;
 }

@@ -45,6 +45,18 @@ for (const engine of ENGINES) {
       deps = reactionOf(store);
     });
 
+    test('T80: fires no rule and tells people nothing where somebody wrote or changed the row', async () => {
+      await addRule(deps, 'any', { when: 'event.source == "job-outcome"' });
+      const id = await enqueue(store, {});
+      const forged = { state: 'failed', finished_at: 1, runbook: 'Call 555' } as const;
+      await store.write(({ db }) => db.updateTable('jobs').set(forged).where('id', '=', id).execute());
+      await tell(deps);
+      const [event, ...more] = await events(store);
+      assert.deepEqual([event?.outcome, event?.rule, event?.job_id, more], ['error', null, null, []]);
+      assert.match(event?.reason ?? '', /its order was not made by this service/);
+      assert.deepEqual(await store.db.selectFrom('pages').selectAll().execute(), []);
+    });
+
     test('names in its steps the mute that covers its notification, if there would be one', async () => {
       const mute = {
         id: 'mute_1',
