@@ -9,6 +9,7 @@ import { advanceRun, type WorkflowDeps } from '../../jobs/workflows/advance.ts';
 import { conditionsOf } from '../../jobs/workflows/conditions.ts';
 import { type Resume, startRun } from '../../jobs/workflows/start.ts';
 import { factsOf, findEvent } from '../../store/events/events.ts';
+import { checkTag } from '../../store/engine/tags/tags.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { WorkflowRow, WorkflowRunRow } from '../../store/schema/schema.ts';
 import { getRun, listRuns, listSteps, lockRun, requestRunCancel, stateOfStep } from '../../store/workflows/runs.ts';
@@ -83,7 +84,11 @@ const run = writeOperation({
 async function resumeOf(tx: Tx, workflow: WorkflowRow, last: WorkflowRunRow, from: readonly string[]): Promise<Resume> {
   if (last.state === 'running')
     throw new Failure('conflict', `The last run ${last.id} has not ended; cancel it or wait for it.`);
+  // Its results and its requesters become those of the new run, which gets a tag (T80).
+  await checkTag(tx, 'workflow_runs', last);
   const rows = await listSteps(tx.db, last.id);
+  // A daemon of an earlier build moves a step without its tag.
+  if (await tx.adoption.isOver()) for (const row of rows) await checkTag(tx, 'workflow_steps', row);
   const states = new Map(rows.map((row): [string, StepState] => [row.name, stateOfStep(row)]));
   const { steps } = workflowIn(workflow);
   const resumed = resumeFrom(steps, states, from, await conditionsOf(steps));
