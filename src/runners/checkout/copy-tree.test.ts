@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  Dir,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -24,6 +25,15 @@ import { COPY_LIMITS, copyTree, type CopiedTree, type CopyLimits } from './copy-
 /** Everything below a folder, in order. */
 function below(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted();
+}
+
+/** Null for a descriptor that is closed by now. */
+function readlinkOf(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return null;
+  }
 }
 
 const mode = (path: string): number => lstatSync(path).mode & 0o777;
@@ -163,6 +173,16 @@ describe('The copy of a tree', () => {
       await assert.rejects(copyTree(join(base, 'nothing'), target()), /The folder cannot be read \(ENOENT\)/);
       writeFileSync(join(base, 'file'), '');
       await assert.rejects(copyTree(join(base, 'file'), target()), /The folder cannot be read \(ENOTDIR\)/);
+    });
+
+    it('T69: reads no more names of a folder than it may copy files', async (t) => {
+      for (let n = 0; n < 3_000; n += 1) writeFileSync(join(from, `${n}`), '');
+      const read = t.mock.method(Dir.prototype, 'read');
+      await assert.rejects(limited({ files: 10 }), /more than 10 files/);
+      assert.equal(read.mock.callCount(), 11);
+      // The memory of the kernel for the list is given back.
+      const open = readdirSync('/proc/self/fd').map((fd) => readlinkOf(`/proc/self/fd/${fd}`));
+      assert.ok(!open.includes(from));
     });
 
     it('is refused beyond each limit', async () => {

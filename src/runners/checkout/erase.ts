@@ -1,8 +1,9 @@
 import { renameSync } from 'node:fs';
-import { lstat, readdir } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../lib/clock.ts';
 import { errorCode } from '../../lib/error-code.ts';
+import { someNames } from '../../lib/files/list-folder.ts';
 import { randomName } from '../../lib/random.ts';
 import { openOwnFolder } from '../run-files/own-folder.ts';
 import { TreeRemoval } from '../run-files/remove-tree.ts';
@@ -46,11 +47,13 @@ export async function discard(folder: string, path: string, clock: Clock): Promi
 
 /** What a fetch that was killed left behind is removed after this time, in milliseconds: no fetch takes as long. */
 export const LEFTOVER_MS = 600_000;
+/** Names that one fetch looks at; the next one continues. */
+export const LEFTOVERS_MAX = 1_000;
 
 /** Removes what waits to be removed, and what fetches that were killed left in names with this beginning. */
 export async function eraseLeftovers(folder: string, prefix: string, clock: Clock): Promise<void> {
-  for (const name of await readdir(folder)) {
-    if (!name.startsWith(GONE) && !name.startsWith(prefix)) continue;
+  const isOurs = (name: string): boolean => name.startsWith(GONE) || name.startsWith(prefix);
+  for (const name of await someNames(folder, LEFTOVERS_MAX, isOurs)) {
     const stats = await lstat(join(folder, name)).catch(() => null);
     const isOld = stats !== null && clock.now() - stats.mtimeMs > LEFTOVER_MS;
     if (name.startsWith(GONE) || isOld) await eraseEntry(folder, name, clock);

@@ -1,11 +1,12 @@
-import { lstat, mkdir, readdir } from 'node:fs/promises';
+import { lstat, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AccountIds } from '../../../domain/jobs/account.ts';
 import type { Clock } from '../../../lib/clock.ts';
+import { someNames } from '../../../lib/files/list-folder.ts';
 import { randomName } from '../../../lib/random.ts';
 import { makeFolderOf, removeFolderOf } from '../../run-files/outer-folder.ts';
 import { makeRunFolder, writeRunFile } from '../../run-files/run-files.ts';
-import { eraseEntry, LEFTOVER_MS } from '../erase.ts';
+import { eraseEntry, LEFTOVER_MS, LEFTOVERS_MAX } from '../erase.ts';
 
 /** Where git works as another account than the service: a folder of the service that the account may pass. */
 export interface GitPlace {
@@ -52,8 +53,7 @@ async function remove(outer: string, clock: Clock): Promise<void> {
 
 /** What fetches that were killed left behind. */
 async function removeLeftovers(folder: string, clock: Clock): Promise<void> {
-  for (const name of await readdir(folder)) {
-    if (!name.startsWith(PREFIX)) continue;
+  for (const name of await someNames(folder, LEFTOVERS_MAX, (name) => name.startsWith(PREFIX))) {
     const stats = await lstat(join(folder, name)).catch(() => null);
     if (stats === null || clock.now() - stats.mtimeMs <= LEFTOVER_MS) continue;
     // An earlier build gave the folder itself to the account.
