@@ -54,8 +54,8 @@ export const PATH_USERS: Readonly<Record<string, string>> = {
   'src/runners/sandbox/landlock-facts.ts': 'reads /proc and /sys',
   'src/runners/sandbox/outside.ts':
     'opens directories of the machine from the root on, part by part and without following a link',
-  'src/runners/shared-memory/shared-memory.ts':
-    'lists /dev/shm, a folder of root, and looks at the sizes of its files; it removes by descriptors',
+  'src/runners/shared-memory/owned-names.ts':
+    'lists /dev/shm, a folder of root, and looks at the owners and sizes of its files',
   'src/runners/shared-memory/used-files.ts': 'reads /proc, and looks at open files by descriptors',
   'src/runners/process/lean.ts': 'reads its own memory map',
   'src/runners/process/process-table.ts': 'reads /proc',

@@ -12,7 +12,7 @@ export interface JobLimits {
 
 /** What jobs have in memory that belongs to no process, only to a name. */
 export interface SharedBytes {
-  grownBytes(): number;
+  grownBytes(): Promise<number>;
 }
 
 /** The bounds of one program of a job, together with everything that it starts. */

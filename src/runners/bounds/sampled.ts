@@ -128,7 +128,7 @@ export class SampledBounds implements Bounds {
     const pids = (await findTree(jobId, leader, this.#options.adopted())).map(({ pid }) => pid);
     const usage = await usageOf(pids);
     if (usage.processes > processes) return `The job had more than ${processes} processes and threads and was ended.`;
-    const named = shared?.grownBytes() ?? 0;
+    const named = (await shared?.grownBytes()) ?? 0;
     const isWithin = (memory: Memory): boolean => bytesOf(memory, named) <= memoryBytes;
     if (isWithin(usage.memory) || isWithin(await exactMemoryOf(pids, account))) return null;
     return `The job used more than ${formatSize(memoryBytes)} of memory and was ended.`;

@@ -4,7 +4,7 @@ import { AccountFolder } from './account-folder.ts';
 import type { Folder, Name } from './folder.ts';
 import { openOwnFolder } from './own-folder.ts';
 
-/** Entries that one walk looks at: a job that leaves more waits for the next walk, which takes as many again. */
+/** Entries of the account that one walk looks at: a job that leaves more waits for the next walk. */
 const ENTRIES_MAX = 50_000;
 /** Folders in each other. Each holds two descriptors while it is walked. */
 const DEPTH_MAX = 64;
@@ -26,30 +26,44 @@ interface Walk {
 }
 
 /**
- * The entries of an account in a folder of the system that all accounts write, and in the folders below it, each folder
- * after what it holds. No link is followed. The folder itself is listed with the rights of this process, and everything
- * below it with those of the account, so an entry that a process exchanges leads to nothing that the account
- * could not do itself.
+ * The entries of an account in a folder of the system that all accounts write, and in the folders of the account below
+ * it, each folder after what it holds. `names` are those in the folder itself. No link is followed, and no folder of
+ * another account entered. Everything below the folder is done with the rights of the account, so an entry that a
+ * process exchanges leads to nothing that the account could not do itself.
  */
 export async function* ownedEntries(
   path: string,
+  names: readonly Name[],
   account: AccountIds,
   isOver: () => boolean,
 ): AsyncGenerator<OwnedEntry> {
   await using top = await openOwnFolder(path);
   const { dev } = await top.stats();
-  yield* entriesIn(top, new AccountFolder(top.fd, account), { account, isOver, device: BigInt(dev), entries: 0 }, 1);
+  const walk: Walk = { account, isOver, device: BigInt(dev), entries: 0 };
+  const folder = new AccountFolder(top.fd, account);
+  for (const name of names) {
+    if (isFull(walk)) return;
+    yield* entryAt(top, folder, name, walk, 1);
+  }
 }
 
-async function* entriesIn(listed: Folder, folder: Folder, walk: Walk, depth: number): AsyncGenerator<OwnedEntry> {
-  for await (const { name } of listed.entries()) {
-    walk.entries += 1;
-    if (walk.entries > ENTRIES_MAX || walk.isOver()) return;
-    const stats = await listed.statsOf(name).catch(() => null);
-    if (stats === null || stats.dev !== walk.device) continue;
-    if (stats.isDirectory() && depth < DEPTH_MAX) yield* below(folder, name, walk, depth + 1);
-    if (stats.uid === BigInt(walk.account.uid)) yield { folder, name, stats };
-  }
+function isFull({ entries, isOver }: Walk): boolean {
+  return entries >= ENTRIES_MAX || isOver();
+}
+
+/** `listed` looks at it, and `folder` acts on it. */
+async function* entryAt(
+  listed: Folder,
+  folder: Folder,
+  name: Name,
+  walk: Walk,
+  depth: number,
+): AsyncGenerator<OwnedEntry> {
+  const stats = await listed.statsOf(name).catch(() => null);
+  if (stats?.uid !== BigInt(walk.account.uid) || stats.dev !== walk.device) return;
+  walk.entries += 1;
+  if (stats.isDirectory() && depth < DEPTH_MAX) yield* below(folder, name, walk, depth + 1);
+  yield { folder, name, stats };
 }
 
 async function* below(parent: Folder, name: Name, walk: Walk, depth: number): AsyncGenerator<OwnedEntry> {
@@ -57,7 +71,10 @@ async function* below(parent: Folder, name: Name, walk: Walk, depth: number): As
   const folder = await parent.folder(name).catch(() => null);
   if (folder === null) return;
   try {
-    yield* entriesIn(folder, folder, walk, depth);
+    for await (const { name: inner } of folder.entries()) {
+      if (isFull(walk)) return;
+      yield* entryAt(folder, folder, inner, walk, depth);
+    }
   } catch {
     // The account may not list it.
   } finally {

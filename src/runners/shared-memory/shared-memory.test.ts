@@ -256,7 +256,7 @@ describe('shared memory of a separate account of jobs', { skip: needs('Linux', '
   it('T91: without the folder of shared memory, nothing happens', async () => {
     shared = new SharedMemory(ACCOUNT, systemClock, join(dir, 'missing'));
     const use = await shared.begin();
-    assert.equal(use.grownBytes(), 0);
+    assert.equal(await use.grownBytes(), 0);
     await use.end();
     await shared.empty();
   });
