@@ -10,11 +10,13 @@ import { HandClock } from '../../../test/support/clock.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { Children } from '../launch/children.ts';
 import { openSystemCalls } from '../sandbox/kernel/system-call.ts';
+import { markIn, markOf } from '../sandbox/mark.ts';
 import { processEntry } from './process-table.ts';
 import { endTree, findSurvivors, type Leader } from './tree.ts';
 import { needs } from '../../../test/support/tools.ts';
 
 const NO_LINUX = needs('Linux');
+const NO_ROOT = needs('root');
 const dir = mkdtempSync(join(tmpdir(), 'gatehouse-tree-'));
 const started: ChildProcess[] = [];
 let count = 0;
@@ -159,6 +161,19 @@ describe('the tree of a job', { skip: NO_LINUX }, () => {
     const { leader } = await start(jobId, script);
     assert.deepEqual(await endTree({ jobId, recorded: leader, graceMs: 100, clock: systemClock }), { left: [] });
     assert.deepEqual(await findSurvivors(jobId, leader), []);
+  });
+
+  it('T82: a process of another account that has copied the mark does not count', { skip: NO_ROOT }, async (t) => {
+    const jobId = newJobId();
+    const mark = markOf(jobId).toString();
+    const argv = [`--rttime=${mark}:${mark}`, 'sleep', '300'];
+    const other = spawn('prlimit', argv, { uid: 200_000 + process.pid, gid: 65_534, env: {}, stdio: 'ignore' });
+    t.after(() => other.kill('SIGKILL'));
+    await until('it has the mark', () => markIn(other.pid!) === markOf(jobId));
+    // A daemon that is not root; the real user of the test is one that may not signal the other, either.
+    process.seteuid!(100_000 + process.pid);
+    const found = await findSurvivors(jobId).finally(() => process.seteuid!(0));
+    assert.deepEqual(found, []);
   });
 
   it('F12: ends five processes by the lists of children, where what they leave behind is adopted', async () => {

@@ -124,7 +124,9 @@ async function findAdopted(jobId: string, leader: Leader, adopted: readonly numb
 /** By its mark, or, where it has none, by the environment that it was started with. */
 async function carriesId({ pid }: ProcessEntry, jobId: string): Promise<boolean> {
   const mark = markIn(pid);
-  return mark === null ? wasStartedWith(pid, `${JOB_ID_VARIABLE}=${jobId}`) : mark === markOf(jobId);
+  const carries = mark === null ? await wasStartedWith(pid, `${JOB_ID_VARIABLE}=${jobId}`) : mark === markOf(jobId);
+  // Every account can read a mark and give it to its own processes. One that takes no signal of ours is not of a job.
+  return carries && signalPid(pid, 0);
 }
 
 /** The members of the leader's group and session; none when its pid now belongs to another process. */
