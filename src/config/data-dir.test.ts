@@ -1,5 +1,17 @@
 import assert from 'node:assert/strict';
-import { chmod, chown, mkdir, mkdtemp, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  lchown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  realpath,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -76,6 +88,52 @@ describe('the data directory', () => {
     assert.equal(await modeOf(dir), 0o755);
   });
 
+  test('T89: a folder with an entry named as one of ours is refused and keeps its mode', async () => {
+    const dir = join(root, 'system');
+    await mkdir(dir, { mode: 0o755 });
+    for (const name of ['backups', 'runs', 'instances']) {
+      await mkdir(join(dir, name));
+      await assert.rejects(prepareDataDir(dir), refusal(/system is open to other users and holds other things/), name);
+    }
+    await symlink(join(root, 'elsewhere'), join(dir, DATA_DIR_ENTRIES.database.name));
+    await assert.rejects(prepareDataDir(dir), refusal(/system is open to other users and holds other things/));
+    assert.equal(await modeOf(dir), 0o755);
+  });
+
+  test('T89: root takes none by a link or below a folder of another account', { skip: needs('root') }, async () => {
+    const [dir, target] = [join(root, 'others'), join(root, 'of-root')];
+    await mkdir(dir);
+    await mkdir(target, { mode: 0o755 });
+    await symlink(target, join(dir, 'link'));
+    const refused = async (path: string): Promise<void> => {
+      await assert.rejects(prepareDataDir(path), refusal(/^--data-dir: .* belongs to user 12345: chown root /), path);
+      assert.deepEqual([await modeOf(target), await readdir(target), await readdir(dir)], [0o755, [], ['link']], path);
+    };
+    await chown(dir, 12_345, 12_345);
+    for (const path of ['link', 'link/data', 'data', 'a/b/data']) await refused(join(dir, path));
+    // As in /tmp: who owns the link may exchange it, and none else.
+    await chown(dir, 0, 0);
+    await chmod(dir, 0o1777);
+    await lchown(join(dir, 'link'), 12_345, 12_345);
+    for (const path of ['link', 'link/data']) await refused(join(dir, path));
+    assert.equal(await modeOf((await prepareDataDir(join(dir, 'a', 'data'))).dir), 0o700);
+  });
+
+  test('T89: root takes no folder of it by a link of another account', { skip: needs('root') }, async () => {
+    const { dir, runs } = await prepareDataDir(join(root, 'parts'));
+    const [others, target] = [join(root, 'others-disk'), join(root, 'target')];
+    for (const each of [others, target]) await mkdir(each, { mode: 0o755 });
+    await symlink(target, join(others, 'link'));
+    await chown(others, 12_345, 12_345);
+    await rm(runs, { recursive: true });
+    await symlink(join(others, 'link'), runs);
+    await assert.rejects(
+      prepareDataDir(dir),
+      refusal(/^--data-dir: .*runs cannot be trusted: .* belongs to user 12345/),
+    );
+    assert.equal(await modeOf(target), 0o755);
+  });
+
   test('a fresh file system, empty but for lost+found, is taken', async () => {
     const dir = join(root, 'mounted');
     await mkdir(join(dir, 'lost+found'), { recursive: true, mode: 0o755 });
@@ -105,9 +163,6 @@ describe('the data directory', () => {
     const dir = join(root, 'foreign');
     await mkdir(dir);
     await chown(dir, 12_345, 12_345);
-    await assert.rejects(
-      prepareDataDir(dir),
-      refusal(/^--data-dir: .*foreign belongs to user 12345, and this process runs as user 0\.$/),
-    );
+    await assert.rejects(prepareDataDir(dir), refusal(/^--data-dir: .*foreign belongs to user 12345: chown root /));
   });
 });

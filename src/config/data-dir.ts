@@ -1,10 +1,12 @@
 import type { Stats } from 'node:fs';
-import { access, chmod, constants, mkdir, readdir, realpath, stat } from 'node:fs/promises';
+import { access, chmod, constants, lstat, mkdir, readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { errorCode } from '../lib/error-code.ts';
+import { requireClosed } from './settings/deciding-files.ts';
 import { refuseSetting } from './settings/refuse-setting.ts';
 
+const FLAG = 'data-dir';
 /** Only the user of the service may read the data directory and its content. */
 export const PRIVATE_DIR_MODE = 0o700;
 export const PRIVATE_FILE_MODE = 0o600;
@@ -41,6 +43,10 @@ export function dataDirPaths(dir: string): DataDirPaths {
   };
 }
 
+function foldersOf({ runs, instances, sources, backups }: DataDirPaths): string[] {
+  return [runs, instances, sources, backups];
+}
+
 /** True when others than the owner have any right. */
 export function isOpenToOthers(mode: number): boolean {
   return (mode & OTHERS) !== 0;
@@ -59,17 +65,19 @@ export function isOurs(stats: Pick<Stats, 'uid'>): boolean {
 
 /**
  * Creates the data directory and its folders, or uses existing ones, and closes them to other users. The returned paths
- * have their links resolved, because the sandbox compares paths. Throws invalid_argument with the cause, and
- * unavailable for faults of the disk.
+ * have their links resolved, because the sandbox compares paths. Throws invalid_argument with the cause, for root also
+ * where another account can change the path as given; and unavailable for faults of the disk.
  */
 export async function prepareDataDir(dir: string): Promise<DataDirPaths> {
   try {
     await makeDir(dir);
+    requireClosed({ flag: FLAG, path: dir });
     const resolved = await realpath(dir);
     await takeOver(resolved, dir);
     const paths = dataDirPaths(resolved);
-    for (const folder of [paths.runs, paths.instances, paths.sources, paths.backups]) {
-      await mkdir(folder, { recursive: true, mode: PRIVATE_DIR_MODE });
+    for (const folder of foldersOf(paths)) {
+      await makeOne(folder);
+      if ((await lstat(folder)).isSymbolicLink()) requireClosed({ flag: FLAG, path: folder });
       await tighten(folder, await ownDirectory(folder));
     }
     return paths;
@@ -77,18 +85,28 @@ export async function prepareDataDir(dir: string): Promise<DataDirPaths> {
     const code = errorCode(error);
     if (code === null || error instanceof Failure) throw error;
     if (TROUBLE.has(code)) throw new Failure('unavailable', `The data directory ${dir} cannot be used: ${code}.`);
-    return refuseSetting('data-dir', `${dir} cannot be used: ${REASONS[code] ?? code}`);
+    return refuseSetting(FLAG, `${dir} cannot be used: ${REASONS[code] ?? code}`);
   }
 }
 
-/** Not `recursive`: it never ends where a folder cannot be created in an existing parent, as in /proc. */
+/**
+ * Not `recursive`: it never ends where a folder cannot be created in an existing parent, as in /proc. Each folder is
+ * looked at before one is made in it: root makes none in a place to which another account leads it.
+ */
 async function makeDir(dir: string): Promise<void> {
+  if ((await unlessMissing(lstat(dir))) !== null) return;
+  if (dirname(dir) !== dir) await makeDir(dirname(dir));
+  requireClosed({ flag: FLAG, path: dir, isMade: true });
+  await makeOne(dir);
+}
+
+/** Null where nothing is at the path. */
+async function unlessMissing(stats: Promise<Stats>): Promise<Stats | null> {
   try {
-    await makeOne(dir);
+    return await stats;
   } catch (error) {
-    if (errorCode(error) !== 'ENOENT' || dirname(dir) === dir) throw error;
-    await makeDir(dirname(dir));
-    await makeOne(dir);
+    if (errorCode(error) === 'ENOENT') return null;
+    throw error;
   }
 }
 
@@ -104,9 +122,9 @@ async function makeOne(dir: string): Promise<void> {
 async function takeOver(path: string, asGiven: string): Promise<void> {
   const stats = await ownDirectory(path);
   // Closing /tmp or a home directory, named by mistake, would lock out all other users.
-  if (isOpenToOthers(stats.mode) && !(await looksLikeOurs(path))) {
+  if (isOpenToOthers(stats.mode) && !(await isEmptyOrOurs(path))) {
     refuseSetting(
-      'data-dir',
+      FLAG,
       `${asGiven} is open to other users and holds other things: name an empty directory or a new one`,
     );
   }
@@ -116,10 +134,10 @@ async function takeOver(path: string, asGiven: string): Promise<void> {
 
 async function ownDirectory(path: string): Promise<Stats> {
   const stats = await stat(path);
-  if (!stats.isDirectory()) refuseSetting('data-dir', `${path} is not a directory`);
+  if (!stats.isDirectory()) refuseSetting(FLAG, `${path} is not a directory`);
   if (!isOurs(stats)) {
     const self = process.geteuid?.() ?? 'unknown';
-    refuseSetting('data-dir', `${path} belongs to user ${stats.uid}, and this process runs as user ${self}`);
+    refuseSetting(FLAG, `${path} belongs to user ${stats.uid}, and this process runs as user ${self}`);
   }
   return stats;
 }
@@ -129,10 +147,21 @@ async function tighten(path: string, stats: Stats): Promise<void> {
     await chmod(path, PRIVATE_DIR_MODE);
 }
 
-async function looksLikeOurs(path: string): Promise<boolean> {
+/** Other folders have entries of these names too: /var has one for backups. Only all folders, or a file, are ours. */
+async function isEmptyOrOurs(path: string): Promise<boolean> {
   // A new file system contains lost+found.
   const names = (await readdir(path)).filter((name) => name !== 'lost+found');
-  return names.length === 0 || Object.values(DATA_DIR_ENTRIES).some((entry) => names.includes(entry.name));
+  if (names.length === 0) return true;
+  const paths = dataDirPaths(path);
+  const files = await Promise.all([paths.database, paths.sealKey].map(ownEntry));
+  if (files.some((file) => file?.isFile() === true)) return true;
+  const folders = await Promise.all(foldersOf(paths).map(ownEntry));
+  return folders.every((folder) => folder?.isDirectory() === true);
+}
+
+async function ownEntry(path: string): Promise<Stats | null> {
+  const stats = await unlessMissing(lstat(path));
+  return stats !== null && isOurs(stats) ? stats : null;
 }
 
 /** System errors that are faults of the machine, not of the argument. */

@@ -27,6 +27,9 @@ export interface DoctorParts {
   readonly settings: Pick<
     Settings,
     | 'config'
+    | 'dataDir'
+    | 'backupDir'
+    | 'runsDir'
     | 'notifyFile'
     | 'checkCaFile'
     | 'databaseUrl'

@@ -51,6 +51,9 @@ export async function install(url?: string): Promise<Installation> {
     paths,
     settings: {
       config: null,
+      dataDir: paths.dir,
+      backupDir: null,
+      runsDir: null,
       notifyFile: null,
       checkCaFile: null,
       databaseUrl: null,

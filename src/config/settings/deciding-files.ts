@@ -2,21 +2,30 @@ import { type Opening, openingForRoot, openingOf, openingText } from '../../lib/
 import { refuseSetting } from './refuse-setting.ts';
 import type { Settings } from './settings.ts';
 
-/** A file that decides what the service does, by the setting that names it. */
+/** A file or folder that decides what the service does, by the setting that names it. */
 interface DecidingFile {
   readonly flag: string;
   readonly path: string;
+  /** A folder that the service makes where it is missing. */
+  readonly isMade?: boolean;
 }
 
-type Named = Pick<Settings, 'config' | 'notifyFile' | 'checkCaFile' | 'databaseUrl'>;
+type Named = Pick<
+  Settings,
+  'config' | 'dataDir' | 'databaseUrl' | 'backupDir' | 'runsDir' | 'notifyFile' | 'checkCaFile'
+>;
 
-/** The files that settings name, other than the seal key. */
-export function settingsFiles({ config, notifyFile, checkCaFile, databaseUrl }: Named): DecidingFile[] {
-  const files: readonly { readonly flag: string; readonly path: string | null }[] = [
-    { flag: 'config', path: config },
-    { flag: 'notify-file', path: notifyFile },
-    { flag: 'check-ca-file', path: checkCaFile },
-    { flag: 'database-url', path: databaseCaFile(databaseUrl) },
+/** The files and folders that settings name, other than the seal key. */
+export function settingsFiles(settings: Named): DecidingFile[] {
+  const files: readonly (Omit<DecidingFile, 'path'> & { readonly path: string | null })[] = [
+    { flag: 'config', path: settings.config },
+    // An account that can exchange a folder gives the service its own store, or has it close a folder of the system.
+    { flag: 'data-dir', path: settings.dataDir, isMade: true },
+    { flag: 'backup-dir', path: settings.backupDir, isMade: true },
+    { flag: 'runs-dir', path: settings.runsDir, isMade: true },
+    { flag: 'notify-file', path: settings.notifyFile },
+    { flag: 'check-ca-file', path: settings.checkCaFile },
+    { flag: 'database-url', path: databaseCaFile(settings.databaseUrl) },
   ];
   return files.filter((file): file is DecidingFile => file.path !== null);
 }
@@ -32,9 +41,9 @@ function databaseCaFile(url: string | null): string | null {
   return file === null || file === '' || file === 'system' ? null : file;
 }
 
-/** Throws invalid_argument where this process is root and another account can change the file or a folder above it. */
-export function requireClosed({ flag, path }: DecidingFile): void {
-  const opening = openingForRoot(path);
+/** Throws invalid_argument where this process is root and another account can change the path or a folder above it. */
+export function requireClosed({ flag, path, isMade }: DecidingFile): void {
+  const opening = openingForRoot(path, isMade);
   if (opening !== null) refuseSetting(flag, `${path} ${openFault(path, opening)}`);
 }
 
@@ -48,7 +57,7 @@ export function openFault(path: string, opening: Opening): string {
 /** Those that another account can change, each with the reason. */
 export function openDecidingFiles(files: readonly DecidingFile[]): (DecidingFile & { readonly opening: Opening })[] {
   return files.flatMap((file) => {
-    const opening = openingOf(file.path);
+    const opening = openingOf(file.path, file.isMade);
     return opening === null ? [] : [{ ...file, opening }];
   });
 }

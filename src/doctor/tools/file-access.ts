@@ -19,7 +19,7 @@ export async function examineFileAccess({ settings, paths, path }: Facts): Promi
   if (openFiles.length + leftOut.length > 0)
     return warn(`Other accounts can change what the service relies on. ${named([...openFiles, ...leftOut])}.`);
   return ok(
-    `No other account can change the files that decide (${files.length}) or the folders of the PATH ` +
+    `No other account can change the files and folders that decide (${files.length}) or the folders of the PATH ` +
       `(${foldersOf(path).length}).`,
   );
 }

@@ -47,11 +47,13 @@ function program(path: string, body: string): void {
 }
 
 function facts(t: TestContext, path: string, more: Partial<Facts> = {}): Facts {
-  const settings = { config: null, notifyFile: null, checkCaFile: null, databaseUrl: null, sealKeyFile: null };
+  const files = { config: null, notifyFile: null, checkCaFile: null, databaseUrl: null, sealKeyFile: null };
+  const paths = dataDirPaths(folder(t, 0o700));
+  const settings = { ...files, dataDir: paths.dir, backupDir: null, runsDir: null };
   return {
     clock: systemClock,
     path,
-    paths: dataDirPaths(folder(t, 0o700)),
+    paths,
     settings: { ...settings, toolchainManifest: null, jobUser: null },
     jobIdentity: OWN,
     ...more,
@@ -137,7 +139,7 @@ suite('T83: a folder of the PATH that others may write', () => {
     for (const each of [open, above]) chmodSync(each, 0o755);
     assert.deepEqual(await examineFileAccess(facts(t, path)), {
       status: 'ok',
-      detail: 'No other account can change the files that decide (1) or the folders of the PATH (3).',
+      detail: 'No other account can change the files and folders that decide (2) or the folders of the PATH (3).',
     });
     assert.equal(await findProgram('git', path), join(open, 'git'));
   });

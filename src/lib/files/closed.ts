@@ -32,9 +32,10 @@ type Owned = Pick<Stats, 'mode' | 'uid' | 'gid'>;
 /**
  * What lets an account other than root and this one change the file, or what is in the folder, at `path`; null if
  * nothing does. Each folder above it counts; where a part is a link, the folders of the link and those of its target.
- * A path where nothing is yet is open if others can make something there. A device is closed: only its driver decides.
+ * A path where nothing is yet is open if others can make something there, except where this process makes it (`isMade`)
+ * and then asks again. A device is closed: only its driver decides.
  */
-export function openingOf(path: string): Opening | null {
+export function openingOf(path: string, isMade = false): Opening | null {
   const { root } = parse(resolve(path));
   const todo = partsOf(resolve(path));
   let at = root;
@@ -44,7 +45,7 @@ export function openingOf(path: string): Opening | null {
     // `at` has no link in it, so its parent was looked at before.
     const next = name === '..' ? dirname(at) : join(at, name);
     const stats = statsOf(next);
-    if (stats === null) return canMake(at) ? missing(next) : null;
+    if (stats === null) return canMake(at) && !isMade ? missing(next) : null;
     if (stats.isSymbolicLink()) {
       opening = foreign(next, stats);
       const target = targetOf(next);
@@ -60,8 +61,8 @@ export function openingOf(path: string): Opening | null {
 }
 
 /** The same for a process that is root, which does not read what others can change; null for every other account. */
-export function openingForRoot(path: string): Opening | null {
-  return process.geteuid?.() === 0 ? openingOf(path) : null;
+export function openingForRoot(path: string, isMade = false): Opening | null {
+  return process.geteuid?.() === 0 ? openingOf(path, isMade) : null;
 }
 
 /** One line for people, with the command that closes it. */

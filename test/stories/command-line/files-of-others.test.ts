@@ -1,7 +1,17 @@
 /** Files that decide what the service does, and that another account can change: root refuses them, others warn. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite, test, type TestContext } from 'node:test';
@@ -90,6 +100,33 @@ suite('T89: files that others can change, and a daemon that is root', { skip: NO
     const { data } = await daemon.api(fixture.token).get<DoctorEntry[]>('/health');
     assert.equal(data.find(({ name }) => name === 'file_access')?.status, 'ok', JSON.stringify(data));
     assert.doesNotMatch(daemon.log(), /another account can change/);
+  });
+
+  test('T89: each program of root refuses a folder that others can change, before it makes or closes one', (t) => {
+    const [home, others, target] = [folder(t), folder(t), folder(t)];
+    mkdirSync(join(others, '.local', 'share'), { recursive: true });
+    symlinkSync(target, join(others, '.local', 'share', 'gatehouse'));
+    symlinkSync(target, join(others, 'folder'));
+    chownSync(others, TEST_ACCOUNT.uid, TEST_ACCOUNT.gid);
+    const verbs = [['doctor'], ['job', 'list'], ['seal', 'status'], ['serve', '--web-addr', '127.0.0.1:0'], ['web']];
+    for (const words of verbs) {
+      const refused = svc(words, { HOME: others });
+      assert.match(
+        `${refused.stdout}${refused.stderr}`,
+        /--data-dir: .* belongs to user 64123: chown root /,
+        words.join(' '),
+      );
+    }
+    const path = join(others, 'folder');
+    for (const flag of ['data-dir', 'backup-dir', 'runs-dir']) {
+      const refused = svc(['serve', '--web-addr', '127.0.0.1:0', `--${flag}`, path], { HOME: home });
+      assert.match(
+        `${refused.stdout}${refused.stderr}`,
+        new RegExp(`--${flag}: ${path} .* belongs to user 64123: chown root `),
+      );
+    }
+    assert.deepEqual([statSync(target).mode & 0o777, readdirSync(target)], [0o755, []]);
+    assert.deepEqual(readdirSync(home), ['.cache']);
   });
 
   test('T89: verbs of root refuse too: settings, the seal key, and a context', (t) => {
