@@ -1,10 +1,11 @@
+import { openingText } from '../../lib/files/closed.ts';
 import { egressOf } from '../sandbox/egress.ts';
 import { type OpenedFolders, openOutside } from '../sandbox/outside.ts';
 import type { OutsideFolders, SandboxPolicy } from '../sandbox/policy.ts';
 import { type SandboxSupport, supportOf } from '../sandbox/support.ts';
-import { CommandNotFound, neverStarted, SandboxRefused } from './errors.ts';
+import { CommandNotExecutable, CommandNotFound, neverStarted, SandboxRefused } from './errors.ts';
 import { type Machine, openMachine } from './machine.ts';
-import type { LaunchOrder } from './steps.ts';
+import { type LaunchOrder, openingOfOrder } from './steps.ts';
 import { type Launched, Tool, type Waiting } from './tool.ts';
 
 export interface LaunchRequest extends LaunchOrder {
@@ -61,6 +62,12 @@ function prepared(open: () => Machine): Waiting | null {
 async function launch(options: Options, { beforeStart, child, say, ...order }: LaunchRequest): Promise<Launched> {
   if (order.argv[0] === undefined || order.argv[0] === '')
     throw new CommandNotFound(neverStarted('the command is empty'));
+  const opening = openingOfOrder(order);
+  if (opening !== null) {
+    child?.giveUp();
+    const why = `with the rights of root runs only what no other account can change. ${openingText(opening)}`;
+    throw new CommandNotExecutable(neverStarted(`${order.argv[0]}: ${why}`));
+  }
   // A child that waits already has no pipe to report through, and no descriptors of folders.
   const { outside = NO_FOLDERS } = order.policy ?? {};
   const needsMore = order.reports === true || outside.paths.length > 0;

@@ -1,4 +1,6 @@
 import type { AccountIds } from '../../domain/jobs/account.ts';
+import type { Opening } from '../../lib/files/closed.ts';
+import { closedPrograms, openingOfProgram } from '../../lib/programs/open-program.ts';
 import type { SystemCalls } from '../sandbox/kernel/system-call.ts';
 import { JOB_ID_VARIABLE } from '../../domain/jobs/job.ts';
 import { markOf, RLIMIT_RTTIME } from '../sandbox/mark.ts';
@@ -233,8 +235,21 @@ function limitOf(value: bigint): Buffer {
   return Buffer.from(BigUint64Array.of(value, value).buffer);
 }
 
-/** The paths at which the program may be. */
-function candidates({ argv, env }: LaunchOrder): string[] {
+/** The paths at which the program may be. With the rights of root, those that no other account can change. */
+function candidates(order: LaunchOrder): string[] {
+  return hasOwnRights(order) ? closedPrograms(named(order), order.cwd) : named(order);
+}
+
+/** What lets others change the program of an order with the rights of root; null where it may be started. */
+export function openingOfOrder(order: LaunchOrder): Opening | null {
+  return hasOwnRights(order) ? openingOfProgram(named(order), order.cwd) : null;
+}
+
+function hasOwnRights({ policy, account }: LaunchOrder): boolean {
+  return policy === null && (account ?? null) === null;
+}
+
+function named({ argv, env }: LaunchOrder): string[] {
   const command = argv[0] ?? '';
   if (command.includes('/')) return [command];
   const folders = (env['PATH'] ?? '').split(':').filter((folder) => folder.startsWith('/'));
