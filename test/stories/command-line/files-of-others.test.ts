@@ -129,6 +129,26 @@ suite('T89: files that others can change, and a daemon that is root', { skip: NO
     assert.deepEqual(readdirSync(home), ['.cache']);
   });
 
+  test('T89: contexts of root are not kept where a link of another account leads, and none is removed there', (t) => {
+    const [others, target] = [folder(t), folder(t)];
+    writeFileSync(join(target, 'package.json'), '{}');
+    mkdirSync(join(others, '.config', 'gatehouse'), { recursive: true });
+    symlinkSync(target, join(others, '.config', 'gatehouse', 'contexts'));
+    chownSync(others, TEST_ACCOUNT.uid, TEST_ACCOUNT.gid);
+    const add = ['context', 'add', 'lab', '--url', 'http://127.0.0.1:9', '--token-variable', 'LAB_TOKEN'];
+    for (const words of [add, ['context', 'use', 'local'], ['context', 'remove', 'package']])
+      assert.match(svc(words, { HOME: others, LAB_TOKEN: 'svc_lab' }).stderr, / belongs to user 64123: chown root /);
+    assert.deepEqual([statSync(target).mode & 0o777, readdirSync(target)], [0o755, ['package.json']]);
+  });
+
+  test('T89: a named pipe in the place of the context in use does not stop a verb', (t) => {
+    const home = folder(t);
+    mkdirSync(join(home, '.config', 'gatehouse'), { recursive: true });
+    const pipe = join(home, '.config', 'gatehouse', 'context');
+    spawnSync('mkfifo', [pipe]);
+    assert.match(svc(['job', 'list'], { HOME: home }).stderr, new RegExp(`${pipe}: is not a file`));
+  });
+
   test('T89: verbs of root refuse too: settings, the seal key, and a context', (t) => {
     const home = folder(t, 0o700);
     const open = join(home, 'open');
@@ -145,7 +165,11 @@ suite('T89: files that others can change, and a daemon that is root', { skip: NO
     assert.deepEqual(readdirSync(open).toSorted(), ['check-ca-file', 'config', 'notify-file']);
     const contexts = { HOME: home, XDG_CONFIG_HOME: open, LAB_TOKEN: 'svc_lab' };
     const words = ['context', 'add', 'lab', '--url', 'http://127.0.0.1:9', '--token-variable', 'LAB_TOKEN'];
+    assert.match(svc(words, contexts).stderr, /open has mode 0777, .*: chmod g?o-w/);
+    assert.deepEqual(readdirSync(open).toSorted(), ['check-ca-file', 'config', 'notify-file']);
+    chmodSync(open, 0o700);
     assert.equal(svc(words, contexts).code, 0);
+    chmodSync(open, 0o777);
     assert.match(svc(['job', 'list', '--context', 'lab'], contexts).stderr, /open has mode 0777, .*: chmod g?o-w/);
   });
 });

@@ -1,18 +1,29 @@
-import { chmod, mkdir, readdir, unlink } from 'node:fs/promises';
+import { mkdir, readdir, unlink } from 'node:fs/promises';
 import type { Environment } from '../../../config/settings/settings.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { createExclusive, writeFileAtomic } from '../../../lib/atomic-file.ts';
-import { absent, type Context, CONTEXTS_MAX, currentName, fileOf, LOCAL, type Place, placeOf } from './contexts.ts';
+import {
+  absent,
+  type Context,
+  CONTEXTS_MAX,
+  currentName,
+  fileOf,
+  LOCAL,
+  type Place,
+  placeOf,
+  refuseOpen,
+} from './contexts.ts';
 
 // Apart from what reads contexts, which every verb does: random names need node:crypto, a third of the start of --help.
 
 const FILE_MODE = 0o600;
 const DIR_MODE = 0o700;
 
-/** Throws invalid_argument if there is no place for contexts. */
+/** Throws invalid_argument if there is no place for contexts, and for root if another account can change it. */
 function requirePlace(env: Environment): Place {
   const place = placeOf(env);
   if (place === null) throw new Failure('invalid_argument', 'XDG_CONFIG_HOME or HOME: needed to keep contexts.');
+  for (const path of [place.dir, place.current]) refuseOpen(path);
   return place;
 }
 
@@ -20,7 +31,6 @@ function requirePlace(env: Environment): Place {
 export async function addContext(env: Environment, { name, url, token }: Context): Promise<void> {
   const place = requirePlace(env);
   await mkdir(place.dir, { recursive: true, mode: DIR_MODE });
-  await chmod(place.dir, DIR_MODE);
   if ((await readdir(place.dir)).length >= CONTEXTS_MAX)
     throw new Failure('conflict', `There are ${CONTEXTS_MAX} contexts already.`);
   if (!(await createExclusive(fileOf(place, name), `${JSON.stringify({ url, token })}\n`, FILE_MODE)))

@@ -2,7 +2,8 @@
  * Named servers: one file each in `$XDG_CONFIG_HOME/gatehouse/contexts`, so that two commands at once lose nothing, and
  * a file with the name of the one in use. They say where a token is, and never hold one.
  */
-import { open, readdir } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { lstat, open, readdir } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import type { Environment } from '../../../config/settings/settings.ts';
 import { Failure } from '../../../domain/failure.ts';
@@ -88,12 +89,15 @@ export async function listContexts(env: Environment): Promise<Context[]> {
 
 /** Null if there is no such file. A user who can change it, or a folder above, can send the token to another server. */
 async function readPrivate(path: string): Promise<string | null> {
-  const file = await open(path).catch(absent(() => null));
+  if ((await lstat(path).catch(absent(() => null))) === null) return null;
+  refuseOpen(path);
+  // Without O_NONBLOCK a named pipe would block each verb for ever.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(absent(() => null));
   if (file === null) return null;
   try {
-    const opening = openingForRoot(path);
-    if (opening !== null) throw new Failure('invalid_argument', `${openingText(opening)}.`);
-    const { uid, mode } = await file.stat();
+    const stats = await file.stat();
+    if (!stats.isFile()) throw new Failure('invalid_argument', `${path}: is not a file.`);
+    const { uid, mode } = stats;
     if ((uid !== 0 && uid !== process.getuid?.()) || (mode & OTHERS) !== 0)
       throw new Failure('invalid_argument', `${path}: must belong to you and have the mode 0600 (chmod 600).`);
     const { bytesRead, buffer } = await file.read({ buffer: Buffer.alloc(FILE_BYTES_MAX), position: 0 });
@@ -101,6 +105,12 @@ async function readPrivate(path: string): Promise<string | null> {
   } finally {
     await file.close();
   }
+}
+
+/** Throws invalid_argument where this process is root and another account can change the path; it may be missing. */
+export function refuseOpen(path: string): void {
+  const opening = openingForRoot(path, true);
+  if (opening !== null) throw new Failure('invalid_argument', `${openingText(opening)}.`);
 }
 
 export function absent<T>(otherwise: () => T): (error: unknown) => T {
