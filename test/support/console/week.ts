@@ -18,6 +18,8 @@ import { onMachine } from './story.ts';
 const HOUR_MS = 3_600_000;
 /** How long web2 does not answer at the end of the week. */
 const DOWN_HOURS = 5;
+/** How long the approvals wait at the end of the week. */
+const OPEN_MS = 12 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
 const DAYS = 7;
 
@@ -58,8 +60,12 @@ action:
   inventory: localhost
 `;
 
-/** Lets the week pass on the clock of the program; the last day is the present one. */
+/**
+ * Lets the week pass on the clock of the program; the last day is the present one. It ends exactly a week after its
+ * begin, and nothing of it is later.
+ */
 export async function tellWeek(program: Program, clock: HandClock): Promise<Week> {
+  const end = clock.now() + DAYS * DAY_MS;
   await addThings(program, clock);
   let [playbook, failed, event] = ['', '', ''];
   for (let day = 0; day < DAYS; day += 1) {
@@ -75,14 +81,14 @@ export async function tellWeek(program: Program, clock: HandClock): Promise<Week
         lines: LOST,
         state: 'failed',
       });
-    clock.advance(19 * HOUR_MS - (isLast ? HOUR_MS : 0));
+    clock.advance(isLast ? end - OPEN_MS - clock.now() : 19 * HOUR_MS);
   }
   await addSchedules(program);
   const keyring = await program.services.keyring();
   const { approval } = await gate(program.store, { requestedBy: 'ana', owners: ['ana'] }, keyring);
   await gate(program.store, { workspace: 'shop', requestedBy: 'ben', owners: ['ben'] }, keyring);
   const { run_id: run } = await onMachine<{ run_id: string }>(program, 'workflow.run', { name: 'patch-web' });
-  clock.advance(12 * 60_000);
+  clock.advance(OPEN_MS);
   return { playbook, failed, approval: approval.id, event, run };
 }
 
@@ -121,10 +127,10 @@ async function addSchedules(program: Program): Promise<void> {
 
 /** Four observations of each hour of 90 days before the end of the week; web2 is down since its last night. */
 function observe({ store }: Program, clock: HandClock, check: string, target: string): Promise<void> {
-  const end = clock.now() + DAYS * DAY_MS + HOUR_MS;
+  const end = clock.now() + DAYS * DAY_MS;
   const gathered: Gathered[] = [];
   for (let at = end - 90 * DAY_MS; at < end; at += HOUR_MS / 4) {
-    const isDown = target === 'web2' && at > end - (DOWN_HOURS + 1) * HOUR_MS;
+    const isDown = target === 'web2' && at > end - DOWN_HOURS * HOUR_MS;
     gather(gathered, { at, reading: isDown ? 'down' : 'up', isSnoozed: false, durationMs: 18 + ((at / 60_000) % 17) });
   }
   return store.write((tx) => addHistory(tx, check, target, gathered));
