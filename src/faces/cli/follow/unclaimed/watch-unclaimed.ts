@@ -93,24 +93,25 @@ async function findReason({ client }: Session, needs: readonly NeededDaemon[]): 
   const nodes = await read<'node.list'>(client, 'node list', {});
   const known = { nodes, isCordoned: false, restarting: [] };
   if (needs.some((needed) => reasonOf(known, needed) === null)) return null;
-  const facts = { nodes, ...(await readCordons(client, nodes)) };
+  const facts = nodes.some(({ state }) => state === 'cordoned') ? await readCordons(client, nodes) : known;
   const reasons = needs.map((needed) => reasonOf(facts, needed));
+  if (reasons.includes(null)) return null;
   return reasons.find((reason) => reason?.cure === null) ?? reasons[0] ?? null;
 }
 
-/** What a cordon comes from. Not known of a server that has no queue. */
-async function readCordons(
-  client: Client,
-  nodes: readonly Node[],
-): Promise<Pick<DaemonFacts, 'isCordoned' | 'restarting'>> {
-  const names = nodes.filter(({ state }) => state === 'cordoned').map(({ name }) => name);
-  if (names.length === 0) return { isCordoned: false, restarting: [] };
+/**
+ * What a cordon comes from, which is not known of a server that has no queue, and then the daemons again: one that is
+ * lifted between the answers would look like a cordon of single daemons.
+ */
+async function readCordons(client: Client, before: readonly Node[]): Promise<DaemonFacts> {
+  const names = before.filter(({ state }) => state === 'cordoned').map(({ name }) => name);
   const service = await read<'maintenance.readiness'>(client, 'maintenance readiness', {}).catch(() => null);
   const restarts = await Promise.all(
     names.map((node) => read<'maintenance.restart'>(client, 'maintenance restart-status', { node }).catch(() => null)),
   );
   const open = restarts.flatMap((each) => (each === null || !OPEN.includes(each.state) ? [] : [each.node]));
-  return { isCordoned: service?.cordoned === true, restarting: open };
+  const nodes = await read<'node.list'>(client, 'node list', {});
+  return { nodes, isCordoned: service?.cordoned === true, restarting: open };
 }
 
 const OPEN: readonly Projected<'maintenance.restart'>['state'][] = ['requested', 'draining'];
