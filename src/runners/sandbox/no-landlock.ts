@@ -13,35 +13,34 @@ export interface LandlockFacts {
 }
 
 const { EOPNOTSUPP, ENOSYS } = constants.errno;
-const NEEDED = 'sandboxed jobs need Landlock (Linux 5.13 or newer; 6.7 for every kind of job)';
 const SINCE = [5, 13] as const;
-const CALLS = 'landlock_create_ruleset, landlock_add_rule and landlock_restrict_self';
-const ALLOW = `allow ${CALLS} in the seccomp profile of its engine`;
-const BOOT = 'start the kernel with lsm=landlock,… (the other modules behind it)';
+const ALLOW = 'allow it in the seccomp profile';
+/** It has what to do in each case: a reason is a line of a log or a terminal. */
+const MORE = 'see "Where Landlock is missing" in docs/explanation/sandbox.md';
 
 /**
- * Why there is no Landlock, and what to do: a sentence without its full stop. The kernel itself answers ENOSYS if it
- * was built without, and EOPNOTSUPP if it is switched off. Any other error comes from a filter of system calls, and
- * ENOSYS may.
+ * Why there is no Landlock, and where to read what to do: a sentence without its full stop. The kernel itself answers
+ * ENOSYS if it was built without, and EOPNOTSUPP if it is switched off. Any other error comes from a filter of system
+ * calls, and ENOSYS may.
  */
-export function whyNoLandlock({ error, release, modules, isFiltered }: LandlockFacts): string {
-  const kernel = `This kernel, ${release},`;
+export function whyNoLandlock(facts: LandlockFacts): string {
+  return `sandboxed jobs need Landlock, ${causeOf(facts)}; ${MORE}`;
+}
+
+function causeOf({ error, release, modules, isFiltered }: LandlockFacts): string {
+  const kernel = `this kernel, ${release},`;
   const name = errorName(error);
   const isActive = modules?.split(',').includes('landlock') ?? null;
-  if (isOlder(release)) return `${NEEDED}; this kernel is ${release}`;
-  if (error === EOPNOTSUPP) return `${NEEDED}. ${kernel} has it switched off: ${BOOT}`;
-  if (isActive === true)
-    return `${NEEDED}. ${kernel} has it, but a filter of system calls refuses it (${name}): of a container, ${ALLOW}`;
+  if (isOlder(release)) return `of Linux 5.13 or newer (6.7 for every kind of job), and this kernel is ${release}`;
+  if (error === EOPNOTSUPP) return `which ${kernel} has switched off: start it with lsm=landlock,…`;
+  if (isActive === true) return `which ${kernel} has and a filter of system calls refuses (${name}): ${ALLOW}`;
   if (error !== ENOSYS && error !== 0) {
-    const refused = `${NEEDED}. A filter of system calls refuses it (${name}): of a container, ${ALLOW}`;
-    return isActive === null ? refused : `${refused}; it is not active in the kernel either (${modules}): ${BOOT}`;
+    const refused = `which a filter of system calls refuses (${name}): ${ALLOW}`;
+    return isActive === null ? refused : `${refused}, and start the kernel with lsm=landlock,…`;
   }
   if (isActive === null && isFiltered === true)
-    return (
-      `${NEEDED}. ${kernel} is new enough, but its calls are not there (${name}), probably because of the filter of ` +
-      `system calls that this process has: of a container, ${ALLOW}; otherwise the kernel was built without it`
-    );
-  return `${NEEDED}. ${kernel} was built without it`;
+    return `whose calls are not there (${name}), probably because of a filter of system calls: ${ALLOW}`;
+  return `which ${kernel} was built without`;
 }
 
 function isOlder(release: string): boolean {

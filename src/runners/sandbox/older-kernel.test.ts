@@ -228,7 +228,7 @@ it('says what it needs on a kernel without Landlock, and starts nothing', { skip
   const policy = { readable: [], writable: [], connectPorts: 'any' as const };
   await assert.rejects(
     launcher.launch({ argv: ['true'], env: {}, cwd: '/', policy, account: ACCOUNT }),
-    /^SandboxRefused: The tool never started: sandboxed jobs need Landlock \(Linux 5\.13 or newer;/,
+    /^SandboxRefused: The tool never started: sandboxed jobs need Landlock, /,
   );
   const support = await launcher.supported(() => Promise.resolve(true));
   assert.equal(support.state, 'none');
