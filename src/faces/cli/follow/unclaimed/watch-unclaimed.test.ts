@@ -128,6 +128,19 @@ test('a cordon that is lifted while a look asks for it is not mentioned', async 
   assert.deepEqual([exitCode, said], [0, []]);
 });
 
+test('a daemon whose cordon was lifted has 5s to take the job before it counts as busy', async (t) => {
+  const lifted = 20;
+  const { exitCode, said } = await wait(t, RUN, {
+    nodes: (look) => one(look < lifted ? 'cordoned' : 'running')(),
+    state: (look) => (look < lifted + 2 ? 'queued' : 'succeeded'),
+  });
+  assert.equal(exitCode, 0);
+  assert.deepEqual(
+    said.map((each) => each.split(',')[0]),
+    ['The daemon "one" is cordoned'],
+  );
+});
+
 test('a daemon that comes back within the 30s starts them again', async (t) => {
   const lookOfReturn = 15;
   const nodes = (look: number) => one(look === lookOfReturn ? 'running' : 'gone')();

@@ -19,7 +19,7 @@ const UNCLAIMED_MAX_MS = 30_000;
 const FIRST_LOOK_MS = 250;
 /** The interval of looks, in milliseconds. */
 const LOOK_MS = 1_500;
-/** If a job that a daemon could take is not taken within this time, in milliseconds, the wait says so. */
+/** If a job that a daemon could take for this time, in milliseconds, is not taken, the wait says so. */
 const BUSY_MS = 5_000;
 
 /** What a wait is for. */
@@ -40,13 +40,14 @@ export interface Awaited {
  */
 export function watchUnclaimed(session: Session, awaited: Awaited, end: (failure: Failure) => void): () => void {
   const { clock, stderr } = session.terminal;
-  const startedAt = clock.monotonic();
+  let claimableSince: number | null = clock.monotonic();
   let shown: string | null = null;
   let unclaimedSince: number | null = null;
   let isOver = false;
   const judge = (reason: Reason | null, isNeeded: boolean): void => {
     const now = clock.monotonic();
-    const isLate = isNeeded && now - startedAt >= BUSY_MS;
+    claimableSince = reason === null ? (claimableSince ?? now) : null;
+    const isLate = isNeeded && claimableSince !== null && now - claimableSince >= BUSY_MS;
     const words = reason === null ? (isLate ? awaited.busy : null) : notice(session, awaited, reason);
     if (words !== null && words !== shown) stderr.write(line(words));
     shown = words ?? shown;
