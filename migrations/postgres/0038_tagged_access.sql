@@ -13,3 +13,8 @@ alter table artifacts add column order_tag text;
 alter table artifacts add column order_key_id text;
 alter table backups add column order_tag text;
 alter table backups add column order_key_id text;
+alter table endpoints add column order_tag text;
+alter table endpoints add column order_key_id text;
+-- A store whose orders have their tags already has rows of these tables without one.
+update ledger_keying set orders_adopted_at = null
+  where exists (select 1 from tokens) or exists (select 1 from webhooks) or exists (select 1 from backups);

@@ -1,3 +1,4 @@
+import type { TagReader } from '../store/engine/tags/tags.ts';
 import type { ApprovalRow, Db, JobRow } from '../store/schema/schema.ts';
 
 /** The `stale` member of approvals and of the failure stale_plan; `moved_at` in RFC 3339. */
@@ -19,6 +20,8 @@ export type ApprovalCheck =
 export interface QueueRules {
   /** Called before a decision, and to show what is to be decided. The start of a run checks its inputs again. */
   stillHolds(db: Db, approval: ApprovalRow): Promise<ApprovalCheck>;
+  /** Throws forbidden where somebody has changed the row of what the approval is about. */
+  checkSubject(on: TagReader, approval: ApprovalRow): Promise<void>;
   /** Why an ended job is not queued again with the same order; null where nothing is in the way. */
   redriveObstacle(db: Db, job: JobRow): Promise<string | null>;
   /** Whether a job of this kind that is queued without an approval is marked as ungated in the ledger. */
@@ -28,6 +31,7 @@ export interface QueueRules {
 /** A kind whose orders name nothing that changes while they wait. */
 export const UNCHANGING: QueueRules = {
   stillHolds: () => Promise.resolve({ is: 'good' }),
+  checkSubject: () => Promise.resolve(),
   redriveObstacle: () => Promise.resolve(null),
   isUngated: false,
 };

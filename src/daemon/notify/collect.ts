@@ -56,7 +56,7 @@ export async function collectNotifications(deps: CollectDeps): Promise<number> {
     // Another daemon that looks at the same time finds what this one made, because whatever is used is read after this.
     await tx.dialect.lockKey(tx.db, 'pages');
     const now = await tx.dialect.clock(tx.db, tx.now);
-    const endpoints = await listLiveEndpoints(tx.db, tx.now);
+    const endpoints = await listLiveEndpoints(tx, tx.now);
     const targets = await assignmentsOf(deps, tx, endpoints);
     // An approval without recipients is announced as soon as there is one.
     const announced =

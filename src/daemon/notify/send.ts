@@ -126,7 +126,7 @@ export class Notifier {
     const underWay = new Set(this.#busy);
     const due = await dueDeliveries(store.db, self(), clock.now(), SENDS_MAX * 8);
     if (due.length === 0) return;
-    const endpoints = new Map((await listLiveEndpoints(store.db, clock.now())).map((row) => [row.id, row]));
+    const endpoints = new Map((await listLiveEndpoints(store, clock.now())).map((row) => [row.id, row]));
     const failures = (each: Due): number => endpoints.get(each.target)?.failures ?? 0;
     for (const each of due.toSorted((a, b) => failures(a) - failures(b))) {
       if (signal.aborted || this.#busy.size >= SENDS_MAX) return;

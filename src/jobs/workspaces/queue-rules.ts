@@ -1,5 +1,7 @@
 import { isChanging, type WorkspaceKind } from '../../domain/workspaces/workspace.ts';
 import type { Db, JobRow, WorkspaceRow } from '../../store/schema/schema.ts';
+import { checkTag } from '../../store/engine/tags/tags.ts';
+import { findArtifact } from '../../store/workspaces/artifacts.ts';
 import { findWorkspace } from '../../store/workspaces/workspaces.ts';
 import type { QueueRules } from '../queue-rules.ts';
 import { checkPlan } from './stale.ts';
@@ -18,6 +20,10 @@ const REFUSALS: Readonly<Record<WorkspaceKind, (workspace: WorkspaceRow) => stri
 export function workspaceRules(kind: WorkspaceKind): QueueRules {
   return {
     stillHolds: checkPlan,
+    async checkSubject(on, { plan_artifact_id: id }) {
+      const plan = id === null ? undefined : await findArtifact(on.db, id);
+      if (plan !== undefined) await checkTag(on, 'artifacts', plan);
+    },
     async redriveObstacle(db: Db, { workspace: name, created_at: askedAt }: JobRow) {
       if (name === null) return null;
       const workspace = await findWorkspace(db, name);

@@ -10,7 +10,6 @@ import { cancelWaiting, queueApproved } from '../../store/jobs/claims.ts';
 import { checkTag } from '../../store/engine/tags/tags.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { getJob } from '../../store/jobs/jobs.ts';
-import { findArtifact } from '../../store/workspaces/artifacts.ts';
 import type { ApprovalRow, Db } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { isAsking } from './approval-links.ts';
@@ -77,8 +76,7 @@ async function checkTags(tx: Tx, approval: ApprovalRow): Promise<void> {
   // Read for the summary; no tag covers it, because the order says it too.
   if (job.writable !== writesOutside(job.privileged === 1, job.spec))
     throw new Failure('forbidden', `Integrity: job ${job.id} was changed after it was written. Nothing was run.`);
-  const plan = approval.plan_artifact_id === null ? undefined : await findArtifact(tx.db, approval.plan_artifact_id);
-  if (plan !== undefined) await checkTag(tx, 'artifacts', plan);
+  await QUEUE_RULES[approval.kind].checkSubject(tx, approval);
 }
 
 /** Moves the job as the settled approval says. A job that does not wait any more undoes the decision. */

@@ -33,7 +33,7 @@ const claimReady = prepared<{ daemonId: string; now: number; limit: number }, Jo
       state: RUNNING,
       daemon_id: value('daemonId'),
       started_at: value('now'),
-      // One that nobody reaches would be out of range: it must not hold up the other rows of the statement.
+      // One that no service reaches would be out of range: it must not hold up the other rows of the statement.
       lease_generation: eb
         .case()
         .when('lease_generation', '<', eb.lit(GENERATION_MAX))

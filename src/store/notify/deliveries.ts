@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, sql } from 'kysely';
 import { countOf } from '../engine/rows.ts';
 import type { Tx } from '../engine/tx.ts';
-import { listLiveEndpoints } from './live-endpoints.ts';
+import { registeredEndpoints } from './live-endpoints.ts';
 import type { Db, DeliveryRow, NotificationRow, Schema } from '../schema/schema.ts';
 
 /** A literal, so that the partial index of waiting deliveries serves the query. */
@@ -178,7 +178,7 @@ interface DeliveryCounts {
 
 /** `since` and `now` in milliseconds since the epoch; without `now`, tokens count that were valid at `since`. */
 export async function countDeliveries(db: Db, since: number, now = since): Promise<DeliveryCounts> {
-  const endpoints = await listLiveEndpoints(db, now);
+  const endpoints = await registeredEndpoints(db, now);
   const deadOnes = db
     .selectFrom('deliveries')
     .where(sql<boolean>`state = 'dead'`)

@@ -1,6 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import { dropDeliveries } from './deliveries.ts';
 import { countOf, found, insertRow, rowBy } from '../engine/rows.ts';
+import { retagged, tagOf } from '../engine/tags/tags.ts';
 import type { Tx } from '../engine/tx.ts';
 import type { ArmedJobRow, Db, EndpointRow } from '../schema/schema.ts';
 
@@ -21,20 +22,28 @@ export async function insertEndpoint(tx: Tx, row: NewEndpoint): Promise<Endpoint
   if (known !== undefined) return known;
   if ((await countOf(tx.db.selectFrom('endpoints').where('token_id', '=', row.token_id))) >= ENDPOINTS_PER_TOKEN)
     throw new Failure('conflict', `This token has ${ENDPOINTS_PER_TOKEN} endpoints, the maximum; remove one first.`);
-  const whole: EndpointRow = { ...row, created_at: tx.now, sent_at: null, failed_at: null, failure: null, failures: 0 };
+  const made = { ...row, created_at: tx.now, sent_at: null, failed_at: null, failure: null, failures: 0 };
+  const whole: EndpointRow = { ...made, ...tagOf(tx.ring, 'endpoints', made) };
   await tx.db.insertInto('endpoints').values(whole).execute();
   return whole;
 }
 
-function renewEndpoint(
+async function renewEndpoint(
   tx: Tx,
   { token_id, owner, endpoint, label, p256dh, auth }: NewEndpoint,
 ): Promise<EndpointRow | undefined> {
+  const same = tx.db
+    .selectFrom('endpoints')
+    .selectAll()
+    .where('token_id', '=', token_id)
+    .where('endpoint', '=', endpoint);
+  const known = await same.executeTakeFirst();
+  if (known === undefined) return undefined;
+  const renewed = { owner, p256dh, auth, failure: null, failures: 0, ...(label === null ? {} : { label }) };
   return tx.db
     .updateTable('endpoints')
-    .set({ owner, p256dh, auth, failure: null, failures: 0, ...(label === null ? {} : { label }) })
-    .where('token_id', '=', token_id)
-    .where('endpoint', '=', endpoint)
+    .set(retagged(tx.ring, 'endpoints', known, renewed))
+    .where('id', '=', known.id)
     .returningAll()
     .executeTakeFirst();
 }

@@ -21,6 +21,8 @@ export interface EndpointRow {
   failure: string | null;
   /** In a row, since the last message that it took. */
   failures: number;
+  order_tag: string | null;
+  order_key_id: string | null;
 }
 
 /** A job with a requested notification of its end, whatever the end is. */

@@ -46,7 +46,7 @@ for (const engine of ENGINES)
     test('T80: an approval whose job has such output expires, and so do the others', async () => {
       const { store } = its;
       const made = [await gate(store, { planned: false }), await gate(store, { planned: false })];
-      const first = made[0]?.jobId ?? assert.fail('there is none');
+      const first = made[0]?.jobId ?? assert.fail('no job was made');
       await spoil(store, first);
       await store.write(({ db }) => db.updateTable('approvals').set({ expires_at: 1 }).execute());
       await expireOnce({ store, clock: systemClock, announceJob: () => undefined, self: () => 'dmn_a' });

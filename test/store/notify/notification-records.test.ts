@@ -14,6 +14,7 @@ import { until } from '../../support/api-client.ts';
 import { gate } from '../../support/fixtures/approvals.ts';
 import { openNotifyFixture } from '../../support/notify/fixture.ts';
 import { ENGINES, makeToken } from '../engine-fixture.ts';
+import { listLiveEndpoints } from '../../../src/store/notify/live-endpoints.ts';
 
 /** A clock whose timers fire twenty times as fast, so that pauses of seconds are short. */
 const quick: Clock = { ...systemClock, after: (ms, fire) => systemClock.after(ms / 20, fire) };
@@ -213,6 +214,28 @@ for (const engine of ENGINES) {
           `round ${round}`,
         );
       }
+    });
+
+    test('T80: an endpoint that was written into the database, or got another owner there, gets nothing', async (t) => {
+      const database = await engine.create();
+      t.after(() => database.remove());
+      const store = await database.open();
+      store.adoption.end();
+      const row = { token_id: 'local:ana', owner: 'ana', label: null, p256dh: null, auth: null };
+      const made = (id: string) => ({ ...row, id, endpoint: `https://phone.test/${id}` });
+      const never = { created_at: 1, sent_at: null, failed_at: null, failure: null, failures: 0 };
+      await store.write(async (tx) => {
+        await insertEndpoint(tx, made('ep_own'));
+        await insertEndpoint(tx, made('ep_moved'));
+        await insertEndpoint(tx, { ...made('ep_own'), auth: 'renewed' });
+        const forged = { ...made('ep_forged'), ...never, order_tag: null, order_key_id: null };
+        await tx.db.insertInto('endpoints').values(forged).execute();
+        await tx.db.updateTable('endpoints').set({ owner: 'eve' }).where('id', '=', 'ep_moved').execute();
+      });
+      assert.deepEqual(
+        (await listLiveEndpoints(store, Date.now())).map(({ id }) => id),
+        ['ep_own'],
+      );
     });
 
     test('endpoints of revoked or expired tokens count neither as registered nor as failing', async (t) => {

@@ -12,6 +12,7 @@ import { prepared } from '../prepared.ts';
 import { POSTGRES_ROOM } from './room.ts';
 import { refuseUnfit } from './unfit.ts';
 import type { Db } from '../../schema/schema.ts';
+import { postgresTriggers } from './triggers.ts';
 
 /** Connections that read. One more writes, one listens. */
 const READERS = 4;
@@ -126,14 +127,7 @@ const dialect: Dialect = {
     await sql`select count(*) from schema_migrations`.execute(db);
     return [];
   },
-  async triggers(db) {
-    const { rows } = await sql<{ name: string }>`
-      select tgname || ' on ' || relname as name from pg_trigger join pg_class on pg_class.oid = tgrelid
-        where not tgisinternal and relnamespace = current_schema()::regnamespace
-      union all
-      select rulename || ' on ' || tablename from pg_rules where schemaname = current_schema()`.execute(db);
-    return rows.map(({ name }) => name);
-  },
+  triggers: postgresTriggers,
   ...POSTGRES_ROOM,
   faultOf(error) {
     if (!(error instanceof Error)) return 'other';

@@ -1,10 +1,12 @@
 /** What the tag of a row covers, by table: a row here is all that another tagged table needs. */
 import { leavesSandbox, workflowLeavesSandbox } from '../../../domain/jobs/order.ts';
+import { form } from './form.ts';
 import type {
   ApprovalRow,
   ArtifactRow,
   BackupRow,
   DecisionLinkRow,
+  EndpointRow,
   InventoryRow,
   JobRow,
   RuleRow,
@@ -36,29 +38,8 @@ export interface TaggedRows {
   workflow_steps: WorkflowStepRow;
   artifacts: ArtifactRow;
   backups: BackupRow;
+  endpoints: EndpointRow;
 }
-
-interface Form<R, C extends keyof R> {
-  /** Begins the text. */
-  readonly what: string;
-  /** In messages; default: `what`. */
-  readonly called?: string;
-  /** What names a row. */
-  readonly key: readonly (C & string)[];
-  /** All that makes the order: not what changes while it exists, such as the state of a job. */
-  readonly columns: readonly C[];
-  /** Optional ones, with those up to the last that is set: to leave out one before it would give two rows one text. */
-  readonly later?: readonly C[];
-  /** What earlier builds covered in the rows that they tagged, where it was less. */
-  readonly earlier?: readonly C[];
-  /** Whether an earlier build tagged such a row. Absent: it tagged none of the table. */
-  readonly hadTag?: (row: Pick<R, C>) => boolean;
-}
-
-const form =
-  <R>() =>
-  <const C extends keyof R>(of: Form<R, C>): Form<R, C> =>
-    of;
 
 const JOB = form<JobRow>()({
   what: 'job',
@@ -282,6 +263,13 @@ const BACKUP = form<BackupRow>()({
   columns: ['id', 'job_id', 'name', 'file', 'host', 'created_at', 'sha256', 'removed_at'],
 });
 
+const ENDPOINT = form<EndpointRow>()({
+  what: 'endpoint',
+  key: ['id'],
+  // Its messages have links that decide as its owner.
+  columns: ['id', 'token_id', 'owner', 'endpoint', 'p256dh', 'auth', 'created_at'],
+});
+
 export const FORMS = {
   jobs: JOB,
   approvals: APPROVAL,
@@ -299,4 +287,5 @@ export const FORMS = {
   workflow_steps: WORKFLOW_STEP,
   artifacts: ARTIFACT,
   backups: BACKUP,
+  endpoints: ENDPOINT,
 } as const;
