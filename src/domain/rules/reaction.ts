@@ -277,7 +277,7 @@ export function withoutNotify(decision: ReactionDecision, name: string, why: str
     notifies: decision.notifies.filter((each) => each !== name),
     trace: decision.trace.map((each) => (isFire(each) ? ({ ...each, result: 'error', why } as const) : each)),
   };
-  // What another rule decided remains.
+  // The decision of another rule remains.
   if (decision.rule !== name || decision.outcome !== 'matched') return kept;
   return { ...kept, outcome: 'error', reason: `Rule ${name} matched, but no one was notified: ${why}` };
 }

@@ -12,6 +12,7 @@ import { finishJob } from '../../../src/store/jobs/claims.ts';
 import { armJob } from '../../../src/store/notify/endpoints.ts';
 import { deleteMute, insertMute } from '../../../src/store/rules/mutes.ts';
 import type { WorkflowRunRow } from '../../../src/store/schema/schema.ts';
+import { tagOf } from '../../../src/store/engine/tags/tags.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { addRule, one, reactionOf } from '../../support/fixtures/reaction.ts';
 import { claimOne, enqueue, ENGINES, freshStore } from '../engine-fixture.ts';
@@ -61,11 +62,12 @@ function refusedRun(eventId: string | null): WorkflowRunRow {
 }
 
 async function endRun(deps: ReactionDeps, eventId: string | null): Promise<void> {
-  const run = refusedRun(eventId);
-  await deps.store.write(async ({ db }) => {
-    await db.insertInto('workflow_runs').values(run).execute();
+  const run = await deps.store.write(async ({ db, ring }) => {
+    const order = refusedRun(eventId);
+    const row = { ...order, ...tagOf(ring, 'workflow_runs', order) };
+    await db.insertInto('workflow_runs').values(row).execute();
     const step = {
-      run_id: run.id,
+      run_id: row.id,
       position: 0,
       name: 'drain',
       state: 'failed',
@@ -76,6 +78,7 @@ async function endRun(deps: ReactionDeps, eventId: string | null): Promise<void>
       .insertInto('workflow_steps')
       .values({ ...step, reason: 'refused' })
       .execute();
+    return row;
   });
   await recordRunOutcome(deps, run);
 }
