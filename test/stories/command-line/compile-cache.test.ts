@@ -1,7 +1,18 @@
 /** bin/svc: whose compiled code it takes, and where its own programs come from. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite, test, type TestContext } from 'node:test';
@@ -78,5 +89,34 @@ suite('T89: compiled code in a folder that others can change', () => {
     const { status } = spawnSync('./svc', ['version'], { cwd: home, env });
     assert.equal(status, 0);
     assert.deepEqual(readdirSync(dir).includes('ran'), false);
+  });
+
+  test('T83: without its own Node, bin/svc of root takes one that others cannot change', { skip: NO_ROOT }, (t) => {
+    const dir = folder(t);
+    for (const name of ['bin', 'closed', 'link', 'theirs', 'file']) mkdirSync(join(dir, name));
+    copyFileSync(SVC, join(dir, 'bin', 'svc'));
+    for (const name of ['closed', 'theirs', 'file'])
+      writeFileSync(join(dir, name, 'node'), `#!/bin/sh\n[ "$1" = --version ] && echo v26.0.0 || echo ${name}\n`, {
+        mode: 0o755,
+      });
+    symlinkSync(join(dir, 'theirs', 'node'), join(dir, 'link', 'node'));
+    for (const name of ['theirs', 'file/node']) chownSync(join(dir, name), TEST_ACCOUNT.uid, TEST_ACCOUNT.gid);
+    for (const shell of ['/bin/sh', '/bin/bash'].filter((path) => existsSync(path)))
+      for (const first of ['closed', 'link', 'theirs', 'file']) {
+        const env = { PATH: `${join(dir, first)}:${join(dir, 'closed')}` };
+        const { stdout } = spawnSync(shell, [join(dir, 'bin', 'svc')], { cwd: '/', env, encoding: 'utf8' });
+        assert.equal(stdout, 'closed\n', `${shell} ${first}`);
+      }
+  });
+
+  test('T83: bin/svc runs no function of the environment', { skip: !existsSync('/bin/bash') }, (t) => {
+    const home = folder(t);
+    const ran = join(home, 'ran');
+    const names = ['cd', 'pwd', 'ls', 'read', 'readlink', 'uname', 'echo'];
+    const functions = names.map((name) => [`BASH_FUNC_${name}%%`, `() { : > ${ran}; command ${name} "$@"; }`]);
+    symlinkSync(SVC, join(home, 'svc'));
+    const env = { PATH: '/usr/bin:/bin', HOME: home, ...Object.fromEntries(functions) };
+    assert.equal(spawnSync('/bin/bash', ['--posix', join(home, 'svc'), 'version'], { cwd: '/', env }).status, 0);
+    assert.equal(existsSync(ran), false);
   });
 });
