@@ -12,7 +12,7 @@ interface DecidingFile {
 
 type Named = Pick<
   Settings,
-  'config' | 'dataDir' | 'databaseUrl' | 'backupDir' | 'runsDir' | 'notifyFile' | 'checkCaFile'
+  'config' | 'dataDir' | 'databaseUrl' | 'backupDir' | 'runsDir' | 'notifyFile' | 'checkCaFile' | 'toolchainManifest'
 >;
 
 /** The files and folders that settings name, other than the seal key. */
@@ -25,6 +25,8 @@ export function settingsFiles(settings: Named): DecidingFile[] {
     { flag: 'runs-dir', path: settings.runsDir, isMade: true },
     { flag: 'notify-file', path: settings.notifyFile },
     { flag: 'check-ca-file', path: settings.checkCaFile },
+    // It says which versions the doctor calls right.
+    { flag: 'toolchain-manifest', path: settings.toolchainManifest },
     { flag: 'database-url', path: databaseCaFile(settings.databaseUrl) },
   ];
   return files.filter((file): file is DecidingFile => file.path !== null);

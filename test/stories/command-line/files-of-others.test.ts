@@ -55,6 +55,7 @@ function filesIn(dir: string): Record<string, string> {
     config: 'max-jobs: 3\n',
     'notify-file': '# no target\n',
     'check-ca-file': `${rootCertificates[0]}\n`,
+    'toolchain-manifest': '{}\n',
   };
   return Object.fromEntries(
     Object.entries(texts).map(([flag, text]) => {
@@ -162,11 +163,11 @@ suite('T89: files that others can change, and a daemon that is root', { skip: NO
       SVC_SEAL_KEY_FILE: join(open, 'seal.key'),
     });
     assert.match(made.stderr, /--seal-key-file: .* cannot be trusted: .*chmod g?o-w/);
-    assert.deepEqual(readdirSync(open).toSorted(), ['check-ca-file', 'config', 'notify-file']);
+    assert.deepEqual(readdirSync(open).toSorted(), ['check-ca-file', 'config', 'notify-file', 'toolchain-manifest']);
     const contexts = { HOME: home, XDG_CONFIG_HOME: open, LAB_TOKEN: 'svc_lab' };
     const words = ['context', 'add', 'lab', '--url', 'http://127.0.0.1:9', '--token-variable', 'LAB_TOKEN'];
     assert.match(svc(words, contexts).stderr, /open has mode 0777, .*: chmod g?o-w/);
-    assert.deepEqual(readdirSync(open).toSorted(), ['check-ca-file', 'config', 'notify-file']);
+    assert.deepEqual(readdirSync(open).toSorted(), ['check-ca-file', 'config', 'notify-file', 'toolchain-manifest']);
     chmodSync(open, 0o700);
     assert.equal(svc(words, contexts).code, 0);
     chmodSync(open, 0o777);
