@@ -52,7 +52,10 @@ describe('The summary of an approval', () => {
     await fixture.call('rule.add', { name: 'clean-up', text: `summary: frees space\n${RULE}` });
     await post(hook, { host: 'db2' });
     const { store } = fixture.program;
-    await store.write((tx) => tx.db.updateTable('jobs').set({ summary: null, privileged: 1 }).execute());
+    await store.write(async ({ db }) => {
+      await db.updateTable('jobs').set({ privileged: 1 }).execute();
+      await db.updateTable('approvals').set({ summary: null }).execute();
+    });
     assert.equal((await pending(fixture)).summary, 'run a command on localhost (unsandboxed) · DiskFull on db2');
     await store.write((tx) => tx.db.deleteFrom('events').execute());
     assert.equal((await pending(fixture)).summary, 'run a command on localhost (unsandboxed)');
