@@ -122,7 +122,7 @@ export const SETTINGS = {
     flag: 'check-refuse-own-addresses',
     isSwitch: true,
     only: ['serve', 'web'],
-    help: 'Checks reach no address of an interface of this machine; the variable is read by all commands',
+    help: 'Checks reach no address of this machine itself; the variable is read by all commands',
     read: (text) => isOn('check-refuse-own-addresses', text),
   }),
   nodeName: setting({
