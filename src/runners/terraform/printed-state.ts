@@ -1,12 +1,14 @@
 import type { State } from '../../domain/workspaces/workspace.ts';
 import type { OutputSift } from '../runner.ts';
-import { parseState } from '../../domain/workspaces/state.ts';
+import { readStateBytes } from './state/state-reader.ts';
 import { STATE_MAX_BYTES } from './state-file.ts';
 
 /** How terraform and tofu begin a state when they print it, at the start of a line. */
 const HEAD = Buffer.from('{\n  "version": 4,\n  "terraform_version": ');
 const FOOT = Buffer.from('\n}\n');
 const NEWLINE = 10;
+/** Terraform prints one. More are kept because what a program prints can look like one. */
+const KEPT_MAX = 4;
 const NOTHING = Buffer.alloc(0);
 
 /**
@@ -20,11 +22,16 @@ export class PrintedState implements OutputSift {
   #parts: Buffer[] | null = null;
   #size = 0;
   #atLineStart = true;
-  #found: State | null = null;
+  /** The newest last. Together they have no more bytes than one may have. */
+  #printed: Buffer[] = [];
 
-  /** The last whole state that was printed. */
-  get state(): State | null {
-    return this.#found;
+  /** The last whole state that was printed. Not while output is read: what a program prints may be long (T97). */
+  async state(): Promise<State | null> {
+    for (const bytes of this.#printed.toReversed()) {
+      const state = await readStateBytes(bytes);
+      if (state !== null) return state;
+    }
+    return null;
   }
 
   push(chunk: Buffer): Buffer {
@@ -80,9 +87,18 @@ export class PrintedState implements OutputSift {
     if (at < 0) return NOTHING;
     this.#parts = null;
     this.#atLineStart = true;
-    if (this.#size <= STATE_MAX_BYTES) this.#found = parseState(Buffer.concat(parts)) ?? this.#found;
+    if (this.#size <= STATE_MAX_BYTES) this.#keep(Buffer.concat(parts));
     return this.#search(chunk.subarray(taken.length));
   }
+
+  #keep(bytes: Buffer): void {
+    this.#printed = [...this.#printed, bytes].slice(-KEPT_MAX);
+    while (sizeOf(this.#printed) > STATE_MAX_BYTES) this.#printed.shift();
+  }
+}
+
+function sizeOf(parts: readonly Buffer[]): number {
+  return parts.reduce((sum, { length }) => sum + length, 0);
 }
 
 function joined(a: Buffer, b: Buffer): Buffer {

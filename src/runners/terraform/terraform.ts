@@ -209,7 +209,7 @@ async function change(run: Run, ownBackend: boolean, words: readonly string[]): 
     done.abort();
     await watching?.ended;
   }
-  const printed = sifts.stderr.state ?? sifts.stdout.state;
+  const printed = (await sifts.stderr.state()) ?? (await sifts.stdout.state());
   const result = ownBackend ? await foundInBackend(run, end, printed) : await foundInFolder(run, before, printed);
   return { ...outcomeOf(end), result };
 }
