@@ -113,6 +113,7 @@ async function copyFolder(copy: Copy, at: string, path: string, folder: number, 
     const here = FD_PATHS === null ? at : `${FD_PATHS}/${folder}`;
     const files: Place[] = [];
     const folders: Place[] = [];
+    const leftOut: Place[] = [];
     for await (const entry of listed(copy, path, here)) {
       if (!isUtf8(entry.name)) throw new Error(`${shown(path)} contains a name that is not UTF-8.`);
       const name = entry.name.toString('utf8');
@@ -121,7 +122,7 @@ async function copyFolder(copy: Copy, at: string, path: string, folder: number, 
       copy.signal?.throwIfAborted();
       copy.seen += 1;
       if (copy.without.has(name)) {
-        copy.leftOut.push(place.path);
+        leftOut.push(place);
         continue;
       }
       if (copy.seen > copy.limits.files) throw new Error(`There are more than ${copy.limits.files} files in it.`);
@@ -130,6 +131,9 @@ async function copyFolder(copy: Copy, at: string, path: string, folder: number, 
       else if (entry.isSymbolicLink()) await noteLink(copy, place);
       else throw wrongKind(place.path);
     }
+    // A folder has its names in no order, and what is said of a tree must be the same each time.
+    for (const places of [files, folders, leftOut]) places.sort((a, b) => (a.name < b.name ? -1 : 1));
+    copy.leftOut.push(...leftOut.map((left) => left.path));
     await copyFiles(copy, files);
     if (folders.length > 0) await copy.to.makeFolders(folders.map((inner) => inner.path));
     for (const inner of folders) await copyInner(copy, inner, depth + 1);
