@@ -55,8 +55,9 @@ export async function rerunJob(tx: Tx, deps: QueueDeps, id: string, by: Repeater
     node: old.node,
     rerunOf: old.id,
   };
-  const gate = await gateAgain(tx, deps, old);
-  if (gate !== null) return askFirst(tx, deps, job, gate, null);
+  const again = await gateAgain(tx, deps, old);
+  // The text of the job itself has no tag: what a person reads is the text of the request.
+  if (again !== null) return askFirst(tx, deps, { ...job, summary: again.summary }, again.gate, null);
   return queueJob(tx, deps, job, QUEUE_RULES[old.kind].isUngated);
 }
 
@@ -75,11 +76,16 @@ async function obstacleTo(tx: Tx, old: JobRow): Promise<string | null> {
  * The request that the order needs again; null for none. Whether it does is a part of the order, which has its tag: who
  * can write only the database can remove an approval. The columns of an approval are taken only with its tag (T80).
  */
-async function gateAgain(tx: Tx, deps: Pick<QueueDeps, 'approvalTtlMs'>, old: JobRow): Promise<Gate | null> {
+async function gateAgain(
+  tx: Tx,
+  deps: Pick<QueueDeps, 'approvalTtlMs'>,
+  old: JobRow,
+): Promise<{ readonly gate: Gate; readonly summary: string | null } | null> {
   const approval = await findApprovalOfJob(tx.db, old.id);
   if (approval === undefined && old.initial_state !== 'awaiting_approval') return null;
   const isRight = approval !== undefined && (await passesTag(tx, 'approvals', approval));
-  return isRight ? gateOf(approval) : { origin: 'manual', ttlMs: deps.approvalTtlMs };
+  if (isRight) return { gate: gateOf(approval), summary: approval.summary };
+  return { gate: { origin: 'manual', ttlMs: deps.approvalTtlMs }, summary: null };
 }
 
 /** The same request as before, with as much time. */

@@ -1,5 +1,7 @@
 import type { NormalEvent, TraceStep } from '../domain/events/event.ts';
 import { isTerminal, type JobState } from '../domain/jobs/job.ts';
+import { checkYes } from '../jobs/checked-yes.ts';
+import { Failure } from '../domain/failure.ts';
 import { findEventOfJob, insertEvent } from '../store/events/events.ts';
 import { passesTag } from '../store/engine/tags/tags.ts';
 import type { Tx } from '../store/engine/tx.ts';
@@ -70,6 +72,19 @@ export async function evaluateOutcome(deps: ReactionDeps, job: JobRow): Promise<
   );
 }
 
+/** Why an end fires nothing; null for one that counts. A job that got a no can only be cancelled. */
+async function faultOf(tx: Tx, job: JobRow): Promise<string | null> {
+  if (!(await passesTag(tx, 'jobs', job))) return 'its order was not made by this service';
+  if (job.state === 'cancelled') return null;
+  try {
+    await checkYes(tx, job);
+    return null;
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'forbidden') return 'it needed an approval and has none';
+    throw error;
+  }
+}
+
 /**
  * Records the end of a job: its event, the actions of rules, and the mark on the job, in one transaction. Idempotent
  * and crash-safe: each job end is recorded exactly once. Throws Failure `unavailable`, also if its rules keep changing:
@@ -99,8 +114,9 @@ export async function recordEnd(
   job: JobRow,
   evaluated: readonly EvaluatedEvent[],
 ): Promise<void> {
-  if (!(await passesTag(tx, 'jobs', job))) {
-    await recordFault(tx, job, 'its order was not made by this service');
+  const fault = await faultOf(tx, job);
+  if (fault !== null) {
+    await recordFault(tx, job, fault);
     return;
   }
   const [first] = evaluated;

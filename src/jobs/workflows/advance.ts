@@ -24,7 +24,7 @@ import { cancelJob } from '../cancel.ts';
 import type { Asker, Gate, QueueDeps, Queued } from '../queue.ts';
 import { conditionsOf } from './conditions.ts';
 import { consentOf, provenanceOf } from './consent.ts';
-import { faultOfStep } from './step-fault.ts';
+import { checkStep } from './step-fault.ts';
 
 /** Queues the job of an action, see `jobs/actions.ts`. */
 export type QueueAction = (
@@ -63,7 +63,7 @@ export async function advanceRun(
   let fault: string | null = null;
   for (const row of rows) {
     const ended = await recordEnd(tx, row);
-    fault ??= ended.fault;
+    fault ??= ended.no ?? ended.fault;
     states.set(row.name, ended.state);
   }
   await settleRun(tx, deps, run, states, await moveOn(tx, deps, { run, rows, states, fault }, canceller));
@@ -73,16 +73,17 @@ export async function advanceRun(
 async function recordEnd(
   tx: Tx,
   row: ListedStep,
-): Promise<{ readonly state: StepState; readonly fault: string | null }> {
-  const [state, fault] = [stateOfStep(row), await faultOfStep(tx, row)];
+): Promise<{ readonly state: StepState; readonly fault: string | null; readonly no: string | null }> {
+  const { fault, no } = await checkStep(tx, row);
+  const state = no === null ? stateOfStep(row) : 'cancelled';
   // What still waits or runs is cancelled as after a no.
-  if (fault !== null && (row.state === 'waiting' || !isEnd(state))) return { state, fault };
+  if (fault !== null && (row.state === 'waiting' || !isEnd(state))) return { state, fault, no };
   if (fault !== null) {
     if (row.reason !== fault) await failStep(tx, row, fault);
-    return { state: 'failed', fault };
+    return { state: 'failed', fault, no };
   }
   if (row.state === 'started' && isEnd(state)) await endStep(tx, row, 'started', { state, reason: null });
-  return { state, fault };
+  return { state, fault, no };
 }
 
 /** Queues what is next, or cancels what is left after a cancel or a no. True where more is left to do. */
@@ -90,7 +91,7 @@ async function moveOn(tx: Tx, deps: WorkflowDeps, loaded: Loaded, canceller: Can
   const { run, states, fault } = loaded;
   if (run.cancel_requested_at !== null) return cancelRest(tx, deps, loaded, canceller, 'the run was cancelled');
   const definition = runDefinitionIn<StepAction>(run);
-  const { refusal: no, gate } = await consentOf(tx, run, definition);
+  const { refusal: no, gate } = await consentOf(tx, run, definition, loaded.rows);
   const refusal = no ?? fault;
   if (refusal === null)
     return (await startNext(tx, deps, { run, steps: definition.steps, states, gate, limit: JOBS_MAX })).left;

@@ -4,7 +4,9 @@ import { listDecided } from '../../store/approvals/approvals.ts';
 import { passesTag } from '../../store/engine/tags/tags.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { WorkflowRunRow } from '../../store/schema/schema.ts';
+import type { ListedStep } from '../../store/workflows/runs.ts';
 import type { Gate, Provenance } from '../queue.ts';
+import { refusalOf } from './step-fault.ts';
 
 /** What people have said of the steps of a run so far. */
 interface Consent {
@@ -14,15 +16,20 @@ interface Consent {
   readonly gate: Gate | null;
 }
 
-/** A no counts from anywhere; a yes only with its tag, because it lets steps run (T80, T85). */
+/**
+ * A no counts from anywhere; a yes only with its tag, because it lets steps run (T80, T85), and of a job that one of
+ * `rows` has, which were checked.
+ */
 export async function consentOf(
   tx: Tx,
   run: WorkflowRunRow,
   { gate }: Pick<RunDefinition<StepAction>, 'gate'>,
+  rows: readonly ListedStep[],
 ): Promise<Consent> {
-  const decided = await listDecided(tx.db, run.id);
+  const jobs = new Set(rows.map(({ job_id: id }) => id));
+  const decided = (await listDecided(tx.db, run.id)).filter((approval) => jobs.has(approval.job_id));
   const no = decided.find(({ state }) => state !== 'approved');
-  if (no !== undefined) return { refusal: `the approval of the step ${no.step} is ${no.state}`, gate: null };
+  if (no !== undefined) return { refusal: refusalOf(no.step, no.state), gate: null };
   if (gate === undefined) return { refusal: null, gate: null };
   for (const approval of decided) if (await passesTag(tx, 'approvals', approval)) return { refusal: null, gate: null };
   return { refusal: null, gate: { ...provenanceOf(run), ...gate } };

@@ -87,6 +87,10 @@ async function resumeOf(tx: Tx, workflow: WorkflowRow, last: WorkflowRunRow, fro
   // Its results and its requesters become those of the new run, which gets a tag (T80).
   await checkTag(tx, 'workflow_runs', last);
   const rows = await listSteps(tx.db, last.id);
+  // Where its row says that it has ended, and a step has not, somebody else wrote that.
+  const open = rows.find(({ state }) => state === 'started' || state === 'waiting');
+  if (open !== undefined)
+    throw new Failure('conflict', `The step ${open.name} of the last run ${last.id} has not ended.`);
   // A daemon of an earlier build moves a step without its tag.
   if (await tx.adoption.isOver()) for (const row of rows) await checkTag(tx, 'workflow_steps', row);
   const states = new Map(rows.map((row): [string, StepState] => [row.name, stateOfStep(row)]));

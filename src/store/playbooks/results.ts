@@ -10,6 +10,9 @@ const compress = promisify(zstdCompress);
 /** Hosts of a block: with 2,000 tasks each, a block has at most 0.7 MB before compression. */
 const BLOCK_HOSTS = 200;
 
+/** More than a block or the tasks of a run have. A row that somebody wrote can hold gigabytes in some kilobytes. */
+const BYTES_MAX = 32 * 1024 * 1024;
+
 interface StoredResults {
   readonly run: Omit<PlaybookRunRow, 'job_id'>;
   readonly blocks: readonly Omit<PlaybookHostsRow, 'job_id'>[];
@@ -70,5 +73,5 @@ function encoded(value: unknown): Promise<Uint8Array> {
 }
 
 function decoded(data: Uint8Array): unknown {
-  return JSON.parse(zstdDecompressSync(data).toString('utf8'));
+  return JSON.parse(zstdDecompressSync(data, { maxOutputLength: BYTES_MAX }).toString('utf8'));
 }

@@ -14,6 +14,7 @@ import { noteDrift } from '../../../src/store/jobs/outcomes.ts';
 import type { EventRow } from '../../../src/store/schema/schema.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { addRule, reactionOf } from '../../support/fixtures/reaction.ts';
+import { gate } from '../../support/fixtures/approvals.ts';
 import { noteWork } from '../../support/statements.ts';
 import { claimOne, enqueue, ENGINES, freshStore, makeJob } from '../engine-fixture.ts';
 
@@ -55,6 +56,16 @@ for (const engine of ENGINES) {
       assert.deepEqual([event?.outcome, event?.rule, event?.job_id, more], ['error', null, null, []]);
       assert.match(event?.reason ?? '', /its order was not made by this service/);
       assert.deepEqual(await store.db.selectFrom('pages').selectAll().execute(), []);
+    });
+
+    test('T80: fires no rule for the end of a job that needed an approval and got none', async () => {
+      const { jobId } = await gate(store, { planned: false });
+      const forged = { state: 'succeeded', finished_at: 1 } as const;
+      await store.write(({ db }) => db.updateTable('jobs').set(forged).where('id', '=', jobId).execute());
+      await tell(deps);
+      const [event, ...more] = await events(store);
+      assert.deepEqual([event?.outcome, event?.rule, more], ['error', null, []]);
+      assert.match(event?.reason ?? '', /it needed an approval and has none/);
     });
 
     test('names in its steps the mute that covers its notification, if there would be one', async () => {

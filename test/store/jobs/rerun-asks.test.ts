@@ -18,7 +18,7 @@ const MIA = { trigger: 'api', name: 'mia', owner: 'mia', isLocal: false } as con
 
 /** A job of a schedule that was cancelled while it waited; answers its id. */
 async function cancelled(store: Store): Promise<string> {
-  const job = makeJob();
+  const job = makeJob({ summary: 'clear the cache' });
   const gate = { origin: 'schedule', schedule: 'nightly', ttlMs: RULE_TTL_MS } as const;
   await store.write((tx) => askFirst(tx, DEPS, job, gate, null));
   await store.write((tx) => cancelJob(tx, job.id, { by: 'mia', via: 'cli', reason: 'cancelled' }, () => undefined));
@@ -56,6 +56,13 @@ for (const engine of ENGINES)
       await store.write(({ db }) => db.updateTable('approvals').set(forged).execute());
       const { origin, rule, one_tap: oneTap, ttlMs } = await askedAgain(store, id);
       assert.deepEqual([origin, rule, oneTap, ttlMs], ['manual', null, 0, DEFAULT_TTL_MS]);
+    });
+
+    test('T80: shows the text of the request, not that of the job, which somebody may have changed', async () => {
+      const { store } = its;
+      const id = await cancelled(store);
+      await store.write(({ db }) => db.updateTable('jobs').set({ summary: 'print the date' }).execute());
+      assert.equal((await askedAgain(store, id)).summary, 'clear the cache');
     });
 
     test('T80: gives no request more time than one may have', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { zstdCompressSync } from 'node:zlib';
 import type { HostResult, PlaybookResults, Recap } from '../../../src/domain/playbooks/results.ts';
 import { encodeResults, findRunTasks, insertResults, readHosts } from '../../../src/store/playbooks/results.ts';
 import { ENGINES, freshStore } from '../engine-fixture.ts';
@@ -49,6 +50,13 @@ for (const engine of ENGINES) {
       const read: HostResult[] = [];
       for await (const block of readHosts(its.store.db, 'job_1')) read.push(...block);
       assert.deepEqual(read, hosts);
+    });
+
+    test('T80: a small row that holds more than results may have is refused, not unpacked', async () => {
+      const bomb = zstdCompressSync(Buffer.alloc(33 * 1024 * 1024, ' '));
+      const run = { hosts: 1, hosts_cut: 0, tasks: 1, tasks_cut: 0, data: bomb };
+      await its.store.write((tx) => insertResults(tx, 'job_3', { run, blocks: [] }));
+      await assert.rejects(findRunTasks(its.store.db, 'job_3'), { code: 'ERR_BUFFER_TOO_LARGE' });
     });
 
     test('A job without results has none', async () => {

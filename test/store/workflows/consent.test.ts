@@ -5,6 +5,7 @@ import { expireOnce } from '../../../src/daemon/approvals/expire.ts';
 import { cancelJob } from '../../../src/jobs/cancel.ts';
 import { queueOrAsk } from '../../../src/jobs/queue.ts';
 import { advanceRun, type WorkflowDeps } from '../../../src/jobs/workflows/advance.ts';
+import { consentOf } from '../../../src/jobs/workflows/consent.ts';
 import { startRun } from '../../../src/jobs/workflows/start.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/id.ts';
@@ -214,6 +215,32 @@ for (const engine of ENGINES)
         await forgeEnd(store, first.jobId);
         await endsAtFault(store, run.id, /Integrity: job \w+ needs an approval and has none/);
       }
+    });
+
+    test('T85: a no that somebody wrote is the end of the step as cancelled, whatever its job says', async () => {
+      const { store } = its;
+      const gate = { ...STEP, name: 'gate', approval: 'required' } as const;
+      const { run, first } = await startOne(store, [gate, { ...STEP, name: 'danger', needs: ['gate'] }], false);
+      await forgeEnd(store, first.jobId);
+      await store.write(async ({ db }) => {
+        await db.updateTable('jobs').set({ state: 'succeeded' }).where('id', '=', first.jobId).execute();
+        await db.updateTable('approvals').set({ state: 'rejected' }).where('job_id', '=', first.jobId).execute();
+      });
+      await endsAtFault(store, run.id, /the approval of the step gate is rejected/);
+      assert.deepEqual((await listSteps(store.db, run.id)).map(stateOfStep), ['cancelled', 'cancelled']);
+    });
+
+    test('T85: the yes to a job of another run opens no gate', async () => {
+      const { store } = its;
+      const [own, other] = [await startOne(store, [STEP], true), await startOne(store, [STEP], true)];
+      await act(store, { ...seeded(1), pick: () => 'approve' as never }, other.first.jobId, 'awaiting_approval');
+      const row = await getRun(store.db, own.run.id);
+      const consent = (jobId: string): Promise<unknown> =>
+        store.write(async (tx) => {
+          const rows = (await listSteps(tx.db, own.run.id)).map((each) => ({ ...each, job_id: jobId }));
+          return (await consentOf(tx, row, { gate: { ttlMs: TTL_MS } }, rows)).gate?.ttlMs;
+        });
+      assert.equal(await consent(other.first.jobId), TTL_MS);
     });
 
     for (const { what, write } of STEP_FORGERIES)

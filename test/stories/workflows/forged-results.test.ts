@@ -20,6 +20,9 @@ for (const engine of ['SQLite', 'PostgreSQL'])
       start(fixture, 'w', ['danger']),
       new RegExp(`Integrity: workflow step ${id} gate was changed`),
     );
+    const openStep = /The step gate of the last run \w+ has not ended\./;
+    await rewrite(store, 'workflow_steps', { state: 'started' });
+    await assert.rejects(start(fixture, 'w', ['danger']), openStep);
     await rewrite(store, 'workflow_steps', { state: 'succeeded' });
     const { owners } = await store.db.selectFrom('workflow_runs').select('owners').executeTakeFirstOrThrow();
     const setOwners = (to: string): Promise<unknown> =>
