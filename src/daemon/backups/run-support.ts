@@ -1,4 +1,5 @@
 import { rm, unlink } from 'node:fs/promises';
+import { openingForRoot } from '../../lib/files/closed.ts';
 import { hostname } from 'node:os';
 import { backupFileName, backupIdOf, type BackupSpec, partialFileName } from '../../domain/backups/backup.ts';
 import { backupKind } from '../../domain/backups/kind.ts';
@@ -105,6 +106,7 @@ async function record(tx: Tx, deps: RunDeps, job: JobRow, name: string, made: Ma
 /** Removes the files of backups that newer ones have replaced, and then their rows. */
 async function removeFiles(store: Store, { folder }: BackupPlace): Promise<void> {
   const gone: string[] = [];
+  if (openingForRoot(folder) !== null) return;
   for (const row of await listRemoved(store.db, REMOVED_MAX)) {
     // A row that somebody changed removes no file, not even its own: it stays, and the doctor reports it.
     if (!(await passesTag(store, 'backups', row))) continue;

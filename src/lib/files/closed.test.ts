@@ -151,7 +151,14 @@ suite('T89: what only root and this account can change', () => {
     for (const each of all) assert.equal(openingOf(each), null, each);
     chmodSync(join(dir, 'above', 'folder'), 0o707);
     for (const each of all) assert.equal(openingOf(each)?.path, join(dir, 'above', 'folder'), each);
+    // As the kernel: to the parent of the target, not to that of the link.
+    assert.equal(openingOf(join(links, 'folder', 'folder') + '/../folder/file')?.path, join(dir, 'above', 'folder'));
+    symlinkSync(join(dir, 'above', 'folder'), join(links, 'inner'));
     chmodSync(join(dir, 'above', 'folder'), 0o755);
+    chmodSync(join(dir, 'above'), 0o707);
+    assert.equal(openingOf(`${links}/inner/../folder/file`)?.path, join(dir, 'above'));
+    assert.equal(openingOf(join(links, 'inner', '..')), null, 'that path is the folder of the links');
+    chmodSync(join(dir, 'above'), 0o755);
     chmodSync(links, 0o707);
     for (const each of all) assert.equal(openingOf(each)?.path, links, each);
     chmodSync(links, 0o755);

@@ -1,5 +1,5 @@
 import { lstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
-import { dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
+import { dirname, isAbsolute, join, parse, sep } from 'node:path';
 
 /**
  * Whether only root and this account can change what is at a path. Files that decide, the folders of programs, and
@@ -36,8 +36,10 @@ type Owned = Pick<Stats, 'mode' | 'uid' | 'gid'>;
  * and then asks again. A device is closed: only its driver decides.
  */
 export function openingOf(path: string, isMade = false): Opening | null {
-  const { root } = parse(resolve(path));
-  const todo = partsOf(resolve(path));
+  // `..` stays: the kernel takes the parent of what a link leads to, not that of the link.
+  const whole = isAbsolute(path) ? path : `${process.cwd()}/${path}`;
+  const { root } = parse(whole);
+  const todo = partsOf(whole);
   let at = root;
   let links = 0;
   let opening = changeable(at, statsOf(at), todo.length > 0);

@@ -9,6 +9,7 @@ import { formatSize } from '../../domain/size.ts';
 import { syncDirectory } from '../../lib/atomic-file.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { errorCode } from '../../lib/error-code.ts';
+import { openingForRoot, openingText } from '../../lib/files/closed.ts';
 import { findProgram } from '../../lib/programs/find-program.ts';
 import type { Keyring } from '../../lib/seal.ts';
 import { drain, openSealedFile } from '../../lib/sealed-file/read.ts';
@@ -81,6 +82,9 @@ async function make(job: Job, tools: Tools, signal: AbortSignal): Promise<MadeBa
   await mkdir(folder, { mode: FOLDER_MODE }).catch((error: unknown) => {
     if (errorCode(error) !== 'EEXIST') throw error;
   });
+  // It may have been missing at the start, or removed since: then others may have made it (T89).
+  const opening = openingForRoot(folder);
+  if (opening !== null) throw new Error(`The folder of backups cannot be trusted: ${openingText(opening)}.`);
   // Beside the run directory: a folder that only the service may read.
   const copy = join(makeInputsDir(tools.runDir), 'store.copy');
   const facts = await copyStore(job, tools, copy, signal);

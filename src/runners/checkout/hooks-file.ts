@@ -20,11 +20,15 @@ const KEY =
  */
 export async function findHooksFile(tree: Tree): Promise<string | null> {
   await using folder = await openTree(tree);
-  return hooksFileAmong(await namesIn(folder));
+  return hooksFileAmong(await namesIn(folder, isHooksFile));
+}
+
+function isHooksFile(name: string): boolean {
+  return NAMES.includes(folded(name));
 }
 
 function hooksFileAmong(names: readonly string[]): string | null {
-  return names.toSorted().find((name) => NAMES.includes(folded(name))) ?? null;
+  return names.filter(isHooksFile).toSorted()[0] ?? null;
 }
 
 /** Rejects with an Error, for the output of a job, where the tree at this path of a run declares hooks. */

@@ -101,9 +101,13 @@ export async function listRunFolder(runDir: string, path: string): Promise<strin
   return await namesIn(folder);
 }
 
-export async function namesIn(folder: Folder): Promise<string[]> {
+/** Those that are wanted: a folder that others may fill can have millions of names. */
+export async function namesIn(folder: Folder, isWanted: (name: string) => boolean = () => true): Promise<string[]> {
   const names: string[] = [];
-  for await (const { name } of folder.entries()) names.push(name.toString('utf8'));
+  for await (const entry of folder.entries()) {
+    const name = entry.name.toString('utf8');
+    if (isWanted(name)) names.push(name);
+  }
   return names;
 }
 

@@ -56,7 +56,8 @@ export class AccountBytes {
 
   async #countNow(withinMs: number): Promise<void> {
     const isAtEnd = await this.#names.walk(withinMs, (_, stats) => {
-      this.#part += NAME_BYTES + (stats.isFile() ? stats.blocks * BLOCK_BYTES : 0);
+      // Another account may give a file that it may read more names: each counts its part of the file.
+      this.#part += stats.isFile() ? (NAME_BYTES + stats.blocks * BLOCK_BYTES) / Math.max(1, stats.nlink) : NAME_BYTES;
       return true;
     });
     this.#countedAt = this.#clock.monotonic();

@@ -80,6 +80,14 @@ describe('shared memory beside files of others', { skip: needs('Linux', 'root', 
     assert.equal(await use.grownBytes(), 5_000 * 1_024);
   });
 
+  it('T78: more names of one file, which another account may make, count once', async () => {
+    const path = own('shared', 4 * MIB);
+    const use = await open().begin();
+    for (let n = 0; n < 500; n += 1) linkSync(path, join(folder, `link-${n}`));
+    countsAgain();
+    assert.ok((await use.grownBytes()) < MIB, String(await use.grownBytes()));
+  });
+
   it('T91: what a job leaves is removed beside many files of others, whose folders stay closed', async () => {
     mkdirSync(join(folder, 'folder-of-other'));
     chmodSync(join(folder, 'folder-of-other'), 0o777);

@@ -47,6 +47,13 @@ describe('long plans', () => {
     });
   });
 
+  it('T97: a plan of millions of empty objects is refused before it is parsed', async () => {
+    const json = Buffer.alloc(9_000_000, '{},');
+    await assert.rejects(readPlan(json, OPTIONS), {
+      message: 'The plan could not be read: it has more than 2000000 objects and lists.',
+    });
+  });
+
   it('a plan beyond the limit is refused before it is parsed', async () => {
     await assert.rejects(
       readPlan(Buffer.alloc(PLAN_JSON_MAX_BYTES + 1), OPTIONS),

@@ -4,6 +4,7 @@ import { type PlanViewOptions, viewOf } from '../../domain/workspaces/plan-view.
 import type { ReadPlan } from '../../domain/workspaces/plan.ts';
 import { type PlanFile, readPlanFile, sizeOfPlan } from './plan-file.ts';
 import { refuseOtherPlan } from './plan-match.ts';
+import { pause, systemClock } from '../../lib/clock.ts';
 import { programEntry } from '../../lib/files/program-files.ts';
 
 /** Some 23,000 resources with 1 kB of attributes each. What is longer is refused before it is parsed. */
@@ -14,6 +15,8 @@ const INLINE_MAX_BYTES = 1024 * 1024;
 const INLINE_FILE_MAX_BYTES = 256 * 1024;
 /** The longest plans took 192 MB or less, 42 MB of digits 448: a thread that needs more ends, not the daemon. */
 const THREAD_MEMORY_MB = 512;
+/** The longest plans took 4 s on a quiet machine. */
+const THREAD_LIMIT_MS = 120_000;
 
 /** What the thread is given. */
 export interface PlanReaderTask {
@@ -67,14 +70,19 @@ export async function readInThread(json: Buffer, options: PlanReaderOptions, mem
     // Nothing in there needs the daemon's.
     env: {},
   });
+  const done = new AbortController();
   try {
-    const answer = await answerOf(thread);
+    const late = pause(systemClock, THREAD_LIMIT_MS, done.signal).then(() => TOO_SLOW);
+    const answer = await Promise.race([answerOf(thread), late]);
     if ('problem' in answer) throw new Error(answer.problem);
     return answer.plan;
   } finally {
+    done.abort();
     await thread.terminate();
   }
 }
+
+const TOO_SLOW: PlanReaderAnswer = { problem: 'The plan could not be read within 2 minutes.' };
 
 function answerOf(thread: Worker): Promise<PlanReaderAnswer> {
   return new Promise((resolve, reject) => {
