@@ -109,9 +109,10 @@ describe('In the console', () => {
   });
 
   it('a check shows its shares of 24 h to 90 d, and since when a younger target is observed', async (t) => {
-    const program = await startProgram(t);
+    // In the middle of a half hour: an observation of a minute ago is in the last one.
+    const now = Date.UTC(2026, 5, 1, 12, 10);
+    const program = await startProgram(t, { clock: new HandClock(now) });
     await tellStory(program);
-    const now = Date.now();
     const gathered: Gathered[] = [];
     for (const [at, reading] of [
       [now - 20 * DAY_MS, 'down'],
