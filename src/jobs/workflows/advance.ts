@@ -63,27 +63,30 @@ export async function advanceRun(
   let fault: string | null = null;
   for (const row of rows) {
     const ended = await recordEnd(tx, row);
-    fault ??= ended.no ?? ended.fault;
+    fault ??= ended.fault;
     states.set(row.name, ended.state);
   }
   await settleRun(tx, deps, run, states, await moveOn(tx, deps, { run, rows, states, fault }, canceller));
 }
 
-/** Records the end of a step whose job has ended. One that does not count, or whose row does not, has failed. */
+/**
+ * Records the end of a step whose job has ended. One that does not count, or whose row does not, has failed; `fault`
+ * says why, and also that its job got a no.
+ */
 async function recordEnd(
   tx: Tx,
   row: ListedStep,
-): Promise<{ readonly state: StepState; readonly fault: string | null; readonly no: string | null }> {
+): Promise<{ readonly state: StepState; readonly fault: string | null }> {
   const { fault, no } = await checkStep(tx, row);
   const state = no === null ? stateOfStep(row) : 'cancelled';
   // What still waits or runs is cancelled as after a no.
-  if (fault !== null && (row.state === 'waiting' || !isEnd(state))) return { state, fault, no };
+  if (fault !== null && (row.state === 'waiting' || !isEnd(state))) return { state, fault };
   if (fault !== null) {
     if (row.reason !== fault) await failStep(tx, row, fault);
-    return { state: 'failed', fault, no };
+    return { state: 'failed', fault };
   }
   if (row.state === 'started' && isEnd(state)) await endStep(tx, row, 'started', { state, reason: null });
-  return { state, fault, no };
+  return { state, fault: no };
 }
 
 /** Queues what is next, or cancels what is left after a cancel or a no. True where more is left to do. */

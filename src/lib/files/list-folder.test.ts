@@ -7,7 +7,7 @@ import { someNames } from './list-folder.ts';
 
 const isWanted = (name: string): boolean => name.startsWith('a');
 
-test('T69: a list of names stops when it has as many as are wanted', async (t) => {
+test('T69: a list of names ends at its limit', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-list-'));
   t.after(() => rmSync(folder, { recursive: true }));
   for (let n = 0; n < 2_000; n += 1) writeFileSync(join(folder, n % 2 === 0 ? `a${n}` : `b${n}`), '');

@@ -15,7 +15,7 @@ const INLINE_MAX_BYTES = 1024 * 1024;
 const INLINE_FILE_MAX_BYTES = 256 * 1024;
 /** The longest plans took 192 MB or less, 42 MB of digits 448: a thread that needs more ends, not the daemon. */
 const THREAD_MEMORY_MB = 512;
-/** The longest plans took 4 s on a quiet machine. */
+/** The bound of last resort: the limits of the length and of the objects end what is made to be slow (T97). */
 const THREAD_LIMIT_MS = 120_000;
 
 /** What the thread is given. */
