@@ -5,6 +5,7 @@ import { parseToken } from '../../domain/access/token.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Limiter, LimiterFull } from '../../lib/flow/limiter.ts';
 import type { Token } from '../../store/access/tokens.ts';
+import { ifTagged } from '../../store/engine/tags/tags.ts';
 import type { Store } from '../../store/store.ts';
 import { TokenCache, type Verified } from './token-cache.ts';
 import type { TokenHasher } from './token-hash.ts';
@@ -81,7 +82,7 @@ export class TokenVerifier {
 
   /** The row of a token that lets somebody in at this moment; null when it is gone, expired, revoked or changed. */
   async active(id: string, version?: number): Promise<Token | null> {
-    const row = await this.#read(id);
+    const row = await this.#checked(id);
     return row !== undefined && this.#isActive(row) && (version === undefined || row.version === version) ? row : null;
   }
 
@@ -113,11 +114,15 @@ export class TokenVerifier {
     // The version is asked before the row: a commit between the two makes the next request look again.
     const version = this.#store.version(TABLES);
     if (version === null || version !== entry.checkedAt) {
-      const row = await this.#read(entry.row.id);
+      const row = await this.#checked(entry.row.id);
       if (row === undefined || row.version !== entry.row.version || row.revoked_at !== null) return false;
       entry.checkedAt = version;
     }
     return this.#isActive(entry.row);
+  }
+
+  async #checked(id: string): Promise<Token | undefined> {
+    return ifTagged(this.#store, 'tokens', await this.#read(id));
   }
 
   #isActive(row: Token): boolean {
@@ -127,15 +132,21 @@ export class TokenVerifier {
   async #verify(text: string, digest: string): Promise<Verified> {
     const parts = parseToken(text);
     if (parts === null) throw refusal();
-    const row = await this.#read(parts.id);
-    const plausible = this.#hasher.plausible(parts.secret, row?.salt ?? NO_TOKEN.salt, row?.hash ?? NO_TOKEN.hash);
-    if (row === undefined || !plausible || !this.#isActive(row) || !(await this.#matches(parts.secret, row))) {
+    const row = await this.#plausible(parts.id, parts.secret);
+    if (row === undefined || !this.#isActive(row) || !(await this.#matches(parts.secret, row))) {
       this.#cache.refuse(digest);
       throw refusal();
     }
     const entry: Verified = { row, checkedAt: null, callers: new Map() };
     this.#cache.keep(digest, entry);
     return entry;
+  }
+
+  /** The tag is checked last: the time of a refusal must not tell which ids exist. */
+  async #plausible(id: string, secret: string): Promise<Token | undefined> {
+    const row = await this.#read(id);
+    const { salt, hash: stored } = row ?? NO_TOKEN;
+    return this.#hasher.plausible(secret, salt, stored) ? ifTagged(this.#store, 'tokens', row) : undefined;
   }
 
   async #matches(secret: string, row: Token): Promise<boolean> {

@@ -11,7 +11,7 @@ function median(list: readonly number[]): number {
 
 test('T05: Whether an id is known does not show in the time that a refusal takes', async (t) => {
   const program = await startProgram(t);
-  const known = program.tokens.operator.slice(0, -43);
+  const prefix = program.tokens.operator.slice(0, -43);
   const time = async (token: string): Promise<number> => {
     const begun = performance.now();
     await program.authenticator
@@ -21,10 +21,11 @@ test('T05: Whether an id is known does not show in the time that a refusal takes
   };
   const times: { known: number[]; unknown: number[] } = { known: [], unknown: [] };
   for (let i = 0; i < 4_000; i += 1) {
-    times.known.push(await time(known + newSecret()));
+    times.known.push(await time(prefix + newSecret()));
     times.unknown.push(await time(formatToken(newId('tok', Date.now()), newSecret())));
   }
-  const differenceUs = Math.abs(median(times.known) - median(times.unknown)) * 1_000;
-  // The goal is 5 us on an idle machine; the test leaves room for a busy one.
-  assert.ok(differenceUs < 15, `the medians differ by ${differenceUs.toFixed(1)} us`);
+  const [known, unknown] = [median(times.known), median(times.unknown)];
+  // 2 to 5 us of 31 to 60, measured: the row itself. The check of a tag, which takes 7 us more, must not be in it.
+  const share = Math.abs(known - unknown) / unknown;
+  assert.ok(share < 0.2, `a known id takes ${known.toFixed(4)} ms, an unknown one ${unknown.toFixed(4)} ms`);
 });

@@ -44,12 +44,12 @@ for (const engine of ENGINES) {
     test('A token is read as it was inserted, bytes included', async () => {
       const token = makeToken();
       await its.store.write((tx) => insertToken(tx, token));
-      const row = await findToken(its.store, token.id);
+      const row = await findToken(its.store.db, token.id);
       assert.deepEqual(Buffer.from(row!.hash), token.hash);
       const { order_tag, order_key_id } = row!;
       assert.deepEqual({ ...row, hash: 0, salt: 0 }, { ...token, hash: 0, salt: 0, order_tag, order_key_id });
       assert.ok(isTagged(TEST_RING, 'tokens', row!));
-      assert.equal(await findToken(its.store, 'tok_none'), undefined);
+      assert.equal(await findToken(its.store.db, 'tok_none'), undefined);
     });
 
     test('An active name is taken; the name of a revoked token is free again', async () => {
@@ -101,7 +101,7 @@ for (const engine of ENGINES) {
       const disguised = makeToken({ name: target.id });
       for (const token of [target, disguised]) await its.store.write((tx) => insertToken(tx, token));
       assert.equal((await its.store.write((tx) => revokeToken(tx, target.id))).id, target.id);
-      assert.equal((await findToken(its.store, disguised.id))?.revoked_at, null);
+      assert.equal((await findToken(its.store.db, disguised.id))?.revoked_at, null);
     });
 
     test('Revoked and expired tokens are not active', async () => {
