@@ -1,5 +1,5 @@
 import type { TagReader } from '../store/engine/tags/tags.ts';
-import type { ApprovalRow, Db, JobRow } from '../store/schema/schema.ts';
+import type { ApprovalRow, ArtifactRow, Db, JobRow } from '../store/schema/schema.ts';
 
 /** The `stale` member of approvals and of the failure stale_plan; `moved_at` in RFC 3339. */
 export interface StaleBlock {
@@ -16,12 +16,15 @@ export type ApprovalCheck =
   /** `moved`: the state has changed. `another`: the plan is not the requested one, or is gone. */
   | { readonly is: 'moved' | 'another'; readonly stale: StaleBlock; readonly why: string };
 
+/** What a saved plan does, in words and counts. */
+type PlanCounts = Pick<ArtifactRow, 'summary' | 'destroys' | 'changes' | 'creates'>;
+
 /** Rules of a kind for its jobs before and after their run. Each kind has a row in `kinds.ts`. */
 export interface QueueRules {
   /** Called before a decision, and to show what is to be decided. The start of a run checks its inputs again. */
   stillHolds(db: Db, approval: ApprovalRow): Promise<ApprovalCheck>;
-  /** Throws forbidden where somebody has changed the row of what the approval is about. */
-  checkSubject(on: TagReader, approval: ApprovalRow): Promise<void>;
+  /** The saved plan that the approval is about. Throws forbidden where somebody has changed its row. */
+  checkSubject(on: TagReader, approval: ApprovalRow): Promise<PlanCounts | null>;
   /** Why an ended job is not queued again with the same order; null where nothing is in the way. */
   redriveObstacle(db: Db, job: JobRow): Promise<string | null>;
   /** Whether a job of this kind that is queued without an approval is marked as ungated in the ledger. */
@@ -31,7 +34,7 @@ export interface QueueRules {
 /** A kind whose orders name nothing that changes while they wait. */
 export const UNCHANGING: QueueRules = {
   stillHolds: () => Promise.resolve({ is: 'good' }),
-  checkSubject: () => Promise.resolve(),
+  checkSubject: () => Promise.resolve(null),
   redriveObstacle: () => Promise.resolve(null),
   isUngated: false,
 };

@@ -9,6 +9,7 @@ import { workspaceKey } from '../../src/domain/workspaces/workspace.ts';
 import { systemClock, type Clock } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/id.ts';
 import { TEST_RING, testKeyring } from '../support/seal.ts';
+import { tagOf } from '../../src/store/engine/tags/tags.ts';
 import type { Keyring } from '../../src/lib/seal.ts';
 import { claimJobs, fenceOf, type Fence } from '../../src/store/jobs/claims.ts';
 import { insertDaemon } from '../../src/store/maintenance/daemons.ts';
@@ -226,7 +227,7 @@ export async function addDaemon(store: Store, id: string, leaseUntil: number | n
     notify_targets: null,
   };
   await store.write((tx) => insertDaemon(tx, row));
-  return { ...row, node: null, ledger_key_id: TEST_RING.activeId, tags_orders: 1 };
+  return { ...row, ...tagOf(TEST_RING, 'daemons', row), node: null, ledger_key_id: TEST_RING.activeId, tags_orders: 1 };
 }
 
 /** The database's own time in milliseconds, where leases are measured with it. */

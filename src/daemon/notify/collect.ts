@@ -1,19 +1,16 @@
 import { burstStep, foldFacts, SINGLE_MAX, WINDOW_MS, type BurstStep } from '../../domain/notify/burst.ts';
-import type { AskedFacts, NotificationFacts } from '../../domain/notify/notification-facts.ts';
-import { hostOf } from '../../domain/rules/mute.ts';
+import type { NotificationFacts } from '../../domain/notify/notification-facts.ts';
 import { deliveryTargetOf, isNumberedTarget, recipientOf } from '../../domain/notify/target.ts';
-import { headingOf } from '../../domain/approvals/summary.ts';
-import { summaryFacts } from '../../operations/approvals/approval-view.ts';
-import { isOneTap } from '../../domain/approvals/one-tap.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
 import type { Transport } from '../../push/transport.ts';
+import type { ListedApproval } from '../../store/approvals/approvals.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { listLiveEndpoints } from '../../store/notify/live-endpoints.ts';
 import { listLiveTargets } from '../../store/notify/targets.ts';
+import { askedFacts } from './asked-facts.ts';
 import { countShown, foldWaiting, oldestWaiting, waitingBursts, type WaitingBurst } from '../../store/notify/bursts.ts';
 import {
-  type AskedOrNone,
   type Assignment,
   assignTargets,
   countNotifications,
@@ -131,12 +128,15 @@ async function foldBurst(tx: Tx, burst: string): Promise<string> {
   return id;
 }
 
-async function announceRequests(tx: Tx, asked: readonly AskedOrNone[], now: number): Promise<number> {
+async function announceRequests(tx: Tx, asked: readonly ListedApproval[], now: number): Promise<number> {
   if (asked.length === 0) return 0;
   const recent = await countNotifications(tx.db, 'approval', tx.now, WINDOW_MS);
   if (recent + asked.length <= SINGLE_MAX) {
     for (const each of asked)
-      await requestNotification(tx, { topic: `approval:${each.id}`, facts: { kind: 'approval', ...factsOf(each) } });
+      await requestNotification(tx, {
+        topic: `approval:${each.id}`,
+        facts: { kind: 'approval', ...(await askedFacts(tx, each)) },
+      });
     return asked.length;
   }
   // Later requests wait for the next summary, but never past their deadline.
@@ -150,28 +150,37 @@ async function announceRequests(tx: Tx, asked: readonly AskedOrNone[], now: numb
   for (const each of asked)
     await insertNotification(
       tx,
-      { topic: `approval:${each.id}`, facts: { kind: 'approval', ...factsOf(each) } },
+      { topic: `approval:${each.id}`, facts: { kind: 'approval', ...(await askedFacts(tx, each)) } },
       folded,
     );
   return asked.length;
 }
 
 /** Reminders beyond the number that a person reads are omitted. */
-async function remind(tx: Tx, late: readonly AskedOrNone[]): Promise<void> {
+async function remind(tx: Tx, late: readonly ListedApproval[]): Promise<void> {
   const recent = await countNotifications(tx.db, 'reminder', tx.now, WINDOW_MS);
   const single = late.slice(0, Math.max(0, SINGLE_MAX - recent));
   for (const each of single)
-    await requestNotification(tx, { topic: `reminder:${each.id}`, facts: { kind: 'reminder', ...factsOf(each) } });
+    await requestNotification(tx, {
+      topic: `reminder:${each.id}`,
+      facts: { kind: 'reminder', ...(await askedFacts(tx, each)) },
+    });
 }
 
 /** Returns the number of `settled`. */
-async function followUp(deps: CollectDeps, tx: Tx, settled: readonly AskedOrNone[]): Promise<number> {
+async function followUp(deps: CollectDeps, tx: Tx, settled: readonly ListedApproval[]): Promise<number> {
   for (const each of settled) {
     const { state, decided_by: by, decided_via: via } = each;
     if (state === 'pending') continue;
     await requestNotification(tx, {
       topic: `decided:${each.id}`,
-      facts: { kind: 'decided', state, by: by === null ? null : personOf(deps, by), via, ...factsOf(each) },
+      facts: {
+        kind: 'decided',
+        state,
+        by: by === null ? null : personOf(deps, by),
+        via,
+        ...(await askedFacts(tx, each)),
+      },
     });
     await markFollowed(tx, each.id);
   }
@@ -183,37 +192,4 @@ function personOf({ transports }: CollectDeps, decidedBy: string): string {
   if (isNumberedTarget(decidedBy)) return 'a target of the operator';
   const target = transports().find((each) => recipientOf(each) === decidedBy);
   return target === undefined ? decidedBy : `${target.name} (${target.label})`;
-}
-
-function factsOf(row: AskedOrNone): AskedFacts {
-  const { destroys, changes, creates, plan_summary: summary } = row;
-  return {
-    approvalId: row.id,
-    jobId: row.job_id,
-    jobKind: row.kind,
-    runbook: row.runbook,
-    workspace: row.workspace,
-    requestedBy: row.requested_by,
-    rule: row.rule,
-    schedule: row.schedule,
-    about: aboutOf(row),
-    heading: headingOf(summaryFacts(row)),
-    expiresAt: row.expires_at,
-    plan:
-      destroys === null || changes === null || creates === null || summary === null
-        ? null
-        : { destroys, changes, creates, summary },
-    oneTap: isOneTap({ kind: row.kind, destroys, ruleAllows: row.one_tap === 1 }),
-  };
-}
-
-/** The longest text of a sender that is shown; a name may have 256 characters. */
-const ABOUT_CHARACTERS = 120;
-
-function aboutOf({ event_name: name, event_labels: labels }: AskedOrNone): string | null {
-  if (name === null || name === '') return null;
-  const host = labels === null ? null : hostOf(JSON.parse(labels) as Record<string, string>);
-  return Array.from(`${name}${host === null ? '' : ` on ${host}`}`)
-    .slice(0, ABOUT_CHARACTERS)
-    .join('');
 }

@@ -21,6 +21,7 @@ import {
   settleDelivery,
   takeOver,
 } from '../../store/notify/deliveries.ts';
+import { findListedApproval } from '../../store/approvals/approvals.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { hasOpenNotifications } from '../../store/notify/notifications.ts';
 import { listLiveEndpoints } from '../../store/notify/live-endpoints.ts';
@@ -29,6 +30,7 @@ import { pruneEndpoint, recordAttempt } from '../../store/notify/endpoints.ts';
 import type { EndpointRow } from '../../store/schema/schema.ts';
 import type { LoopRow } from '../core/loop.ts';
 import { recordService } from '../jobs/job-transitions.ts';
+import { askedFacts } from './asked-facts.ts';
 import { type CollectDeps, collectNotifications } from './collect.ts';
 
 /** The dependencies for creating and sending notifications. */
@@ -181,13 +183,22 @@ export class Notifier {
 
   async #compose(due: Due, holder: LinkHolder | null): Promise<NotificationMessage> {
     const { clock, detail, baseUrl, node } = this.#deps;
-    const facts = JSON.parse(due.detail) as NotificationFacts;
+    const facts = await this.#current(JSON.parse(due.detail) as NotificationFacts);
     const asked = askedIn(facts);
     const links =
       asked !== null && detail === 'full' && holder !== null
         ? await this.#linksOf(asked.approvalId, holder, asked.oneTap === true)
         : null;
     return composeNotification(facts, { id: due.page_id, detail, now: clock.now(), baseUrl, node: node(), links });
+  }
+
+  /** What is asked is read again: the row of a notification has no tag, and a person may decide by its text alone. */
+  async #current(facts: NotificationFacts): Promise<NotificationFacts> {
+    const { store } = this.#deps;
+    const asked = askedIn(facts);
+    const row = asked === null ? undefined : await findListedApproval(store.db, asked.approvalId);
+    // The kinds that ask have these facts.
+    return row === undefined ? facts : ({ ...facts, ...(await askedFacts(store, row)) } as NotificationFacts);
   }
 
   /** The links of a recipient; null for one who may not decide, and where nothing is left to decide. */

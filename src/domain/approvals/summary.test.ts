@@ -4,6 +4,7 @@ import { recounted, shortCounts } from '../plan-words.ts';
 import { headingOf, summarise, type SummaryFacts, summaryFault } from './summary.ts';
 
 const COMMAND: SummaryFacts = {
+  fault: null,
   kind: 'command',
   workspace: null,
   privileged: false,
@@ -42,6 +43,7 @@ const ROWS: readonly (readonly [Partial<SummaryFacts>, string])[] = [
   [APPLY, 'apply net without a saved plan'],
   [{ ...APPLY, kind: 'destroy' }, 'destroy everything in net'],
   [{ ...APPLY, plan: '1 to destroy, 0 to change, 2 to create' }, '1 to destroy, 0 to change, 2 to create'],
+  [{ ...APPLY, fault: 'job job_1 was changed.', plan: 'no changes' }, 'job job_1 was changed.'],
   [{ ...APPLY, plan: 'no changes', event: { name: 'Drift', host: null } }, 'no changes · Drift'],
 ];
 
@@ -72,6 +74,7 @@ test('A heading says what is asked for: the counts of a plan that are not zero, 
   assert.equal(headingOf({ ...APPLY, plan }), 'Apply net: 2 to destroy, 1 to create');
   assert.equal(headingOf({ ...APPLY, plan: 'no changes; 1 output changes' }), 'Apply net: no changes');
   const event = { name: 'DiskFull', host: 'db1' };
+  assert.equal(headingOf({ ...APPLY, plan, fault: 'it was changed.' }), 'It was changed.');
   assert.equal(headingOf({ ...COMMAND, event }), 'Run a command on localhost · DiskFull on db1');
   assert.equal(shortCounts('no changes'), 'no changes');
 });

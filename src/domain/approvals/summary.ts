@@ -22,6 +22,8 @@ export function summaryFault(text: string): string | null {
 }
 
 export interface SummaryFacts {
+  /** What is wrong with the request, in place of what it says; null for one that is as it was made. */
+  readonly fault: string | null;
   readonly kind: JobKind;
   readonly workspace: string | null;
   readonly privileged: boolean;
@@ -41,7 +43,8 @@ export interface SummaryFacts {
 
 /** Such as `run a command on localhost (unsandboxed) · DiskFull on db1`. */
 export function summarise(facts: SummaryFacts): string {
-  const { written, plan, privileged, writesOutside, step, event } = facts;
+  const { fault, written, plan, privileged, writesOutside, step, event } = facts;
+  if (fault !== null) return fault;
   const where = step === null ? '' : ` (step ${step.name} of workflow ${step.workflow})`;
   const what = written ?? plan?.replace(/\.$/, '') ?? titleOf(facts);
   const reach = privileged ? ' (unsandboxed)' : writesOutside ? ' (writes outside its run)' : '';
@@ -50,8 +53,9 @@ export function summarise(facts: SummaryFacts): string {
 
 /** The same as a heading: `Apply net: 1 to destroy, 2 to create`, `Run a command on localhost · DiskFull on db1`. */
 export function headingOf(facts: SummaryFacts): string {
-  const { kind, workspace, plan } = facts;
-  const heading = plan === null ? summarise(facts) : `${kind} ${workspace ?? ''}: ${shortCounts(plan)}`;
+  const { fault, kind, workspace, plan } = facts;
+  const heading =
+    fault !== null || plan === null ? summarise(facts) : `${kind} ${workspace ?? ''}: ${shortCounts(plan)}`;
   return heading.slice(0, 1).toUpperCase() + heading.slice(1);
 }
 

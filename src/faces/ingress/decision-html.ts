@@ -56,6 +56,13 @@ export function decisionHtml(page: DecisionPage, host: string | null): string {
       );
     case 'stale':
       return shell('This plan is out of date', stale(page.asked, page.serial), onHost(host, page.asked));
+    case 'changed':
+      return shell(
+        'This request was changed',
+        html`<p>${shown(page.why, REASON_SHOWN_MAX)} Nothing was decided.</p>
+<p>It can only be rejected. The doctor (<code>svc doctor</code>) says more.</p>`,
+        onHost(host),
+      );
     case 'own':
       return shell(
         'Another person must decide',

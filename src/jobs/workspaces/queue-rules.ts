@@ -22,7 +22,7 @@ export function workspaceRules(kind: WorkspaceKind): QueueRules {
     stillHolds: checkPlan,
     async checkSubject(on, { plan_artifact_id: id }) {
       const plan = id === null ? undefined : await findArtifact(on.db, id);
-      if (plan !== undefined) await checkTag(on, 'artifacts', plan);
+      return plan === undefined ? null : checkTag(on, 'artifacts', plan);
     },
     async redriveObstacle(db: Db, { workspace: name, created_at: askedAt }: JobRow) {
       if (name === null) return null;

@@ -6,6 +6,7 @@ import { OPERATORS } from '../../domain/access/scope.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { getApproval } from '../../store/approvals/approvals.ts';
 import { insertLinks } from '../../store/approvals/decision-links.ts';
+import { checkTag } from '../../store/engine/tags/tags.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { ApprovalRow } from '../../store/schema/schema.ts';
 import * as field from '../core/fields.ts';
@@ -40,7 +41,8 @@ interface LinkOrder {
 /**
  * Makes the two links of a recipient, below `origin`; earlier ones of the same recipient stop working. Throws
  * not_found; conflict if the approval is settled or has expired; forbidden if the recipient may not decide, or if the
- * recipient or the owner who makes the links is a requester: the link would be a way around the second person.
+ * recipient or the owner who makes the links is a requester, since the link would be a way around the second person,
+ * or where somebody changed the row.
  */
 export async function mintLinks(
   tx: Tx,
@@ -53,6 +55,8 @@ export async function mintLinks(
   if (approval.expires_at <= now) {
     throw new Failure('conflict', `Approval ${approvalId} has expired and can no longer be decided.`);
   }
+  // It says who is asking.
+  await checkTag(tx, 'approvals', approval);
   const asking = [recipient, madeBy].find((owner) => owner !== null && isAsking(approval, owner));
   if (asking !== undefined && asking !== null) {
     throw new Failure(

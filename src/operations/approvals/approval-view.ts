@@ -2,12 +2,12 @@ import { hostOf } from '../../domain/rules/mute.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import type { StaleBlock } from '../../jobs/queue-rules.ts';
 import { summarise, type SummaryFacts } from '../../domain/approvals/summary.ts';
-import type { ListedApproval } from '../../store/approvals/approvals.ts';
 import type { ApprovalRow } from '../../store/schema/schema.ts';
+import type { ShownApproval } from './checked-request.ts';
 import type { ViewData, ViewItem } from '../views/views.ts';
 
 /** An approval row as lists show it. */
-export function approvalView(row: ListedApproval): ViewItem<'approval.list'> {
+export function approvalView(row: ShownApproval): ViewItem<'approval.list'> {
   return {
     ...row,
     created_at: rfc3339(row.created_at),
@@ -18,24 +18,24 @@ export function approvalView(row: ListedApproval): ViewItem<'approval.list'> {
 }
 
 /** The view of `approval.get`: adds the origin of the request, and what changed the state since the plan. */
-export function approvalDetail(row: ListedApproval, stale: StaleBlock | null): ViewData<'approval.get'> {
+export function approvalDetail(row: ShownApproval, stale: StaleBlock | null): ViewData<'approval.get'> {
   return { ...approvalView(row), ...(stale === null ? {} : { stale }), provenance: provenanceOf(row) };
 }
 
-function summaryOf(row: ListedApproval): string {
+function summaryOf(row: ShownApproval): string {
   return summarise(summaryFacts(row));
 }
 
 /** What the summary of an approval is made of. */
-export function summaryFacts(row: ListedApproval): SummaryFacts {
-  const { kind, workspace, summary: written, job_spec: spec, plan_summary: plan } = row;
+export function summaryFacts(row: ShownApproval): SummaryFacts {
+  const { fault, kind, workspace, summary: written, job_spec: spec, plan_summary: plan } = row;
   const { step_name: name, step_workflow: workflow } = row;
   const step = name === null || workflow === null ? null : { name, workflow };
   const labels = row.event_labels === null ? null : (JSON.parse(row.event_labels) as Record<string, string>);
   const event = labels === null ? null : { name: row.event_name, host: hostOf(labels) };
   const privileged = row.job_privileged === 1;
   const writesOutside = row.job_writable === 1;
-  return { kind, workspace, privileged, writesOutside, written, spec, plan, event, step };
+  return { fault, kind, workspace, privileged, writesOutside, written, spec, plan, event, step };
 }
 
 function provenanceOf({

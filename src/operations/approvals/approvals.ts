@@ -5,9 +5,11 @@ import { CONSOLE_DECIDERS, DECIDERS, PLAN_READERS, READERS } from '../../domain/
 import { pause, rfc3339 } from '../../lib/clock.ts';
 import { QUEUE_RULES } from '../../jobs/kinds.ts';
 import { findApproval, getApproval, getListedApproval, listApprovals } from '../../store/approvals/approvals.ts';
-import type { Db } from '../../store/schema/schema.ts';
+import { passesTag } from '../../store/engine/tags/tags.ts';
+import type { Store } from '../../store/store.ts';
 import { isAsking } from './approval-links.ts';
 import { approvalDetail, approvalView } from './approval-view.ts';
+import { shownApproval, type ShownApproval } from './checked-request.ts';
 import { decide, recordRefusal, refuseAsker } from './decide.ts';
 import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
@@ -43,11 +45,15 @@ const list = readOperation({
     limit: field.limit(0).describe('Maximum number of rows; 0 is all'),
   }),
   answers: ['approval.list'],
-  run: ({ store }, { all, limit }) => replyList('approval.list', approvals(store.db, all, limit)),
+  run: ({ store }, { all, limit }) => replyList('approval.list', approvals(store, all, limit)),
 });
 
-function approvals(db: Db, all: boolean, limit = 0) {
-  return listInBatches((before, rows) => listApprovals(db, { all, before }, rows), approvalView, limit);
+function approvals(store: Store, all: boolean, limit = 0) {
+  const read = async (before: string | undefined, count: number): Promise<ShownApproval[]> => {
+    const rows = await listApprovals(store.db, { all, before }, count);
+    return Promise.all(rows.map((row) => shownApproval(store, row)));
+  };
+  return listInBatches(read, approvalView, limit);
 }
 
 const get = readOperation({
@@ -61,7 +67,7 @@ const get = readOperation({
   answers: ['approval.get'],
   failures: ['not_found'],
   async run({ store }, { id }) {
-    const row = await getListedApproval(store.db, id);
+    const row = await shownApproval(store, await getListedApproval(store.db, id));
     // Not for a settled approval: the plan itself changes the state when it is applied.
     const check = row.state === 'pending' ? await QUEUE_RULES[row.kind].stillHolds(store.db, row) : null;
     return reply('approval.get', approvalDetail(row, check?.is === 'moved' ? check.stale : null));
@@ -79,7 +85,13 @@ const plan = readOperation({
   answers: ['approval.plan'],
   failures: ['not_found', 'conflict'],
   async run(context, { id }) {
-    const { plan_artifact_id: artifactId } = await getApproval(context.store.db, id);
+    const approval = await getApproval(context.store.db, id);
+    if (approval.state === 'pending' && !(await passesTag(context.store, 'approvals', approval)))
+      throw new Failure(
+        'conflict',
+        `Approval ${id} was changed after it was written. Do not approve it; run svc doctor.`,
+      );
+    const { plan_artifact_id: artifactId } = approval;
     if (artifactId === null) throw new Failure('not_found', `Approval ${id} has no saved plan.`);
     const json = await planViewJson(context, artifactId);
     if (json === null) throw new Failure('not_found', `The plan ${artifactId} of approval ${id} is not kept any more.`);
@@ -115,7 +127,7 @@ async function* followPending({ store, services }: Context, signal: AbortSignal)
     const version = store.version();
     if (shown === undefined || version === null || version !== seen) {
       seen = version;
-      const data = await allPending(store.db);
+      const data = await allPending(store);
       const text = JSON.stringify(data);
       if (text !== shown) {
         shown = text;
@@ -126,8 +138,8 @@ async function* followPending({ store, services }: Context, signal: AbortSignal)
   }
 }
 
-async function allPending(db: Db): Promise<Projected<'approval.list'>> {
-  const batches = await Array.fromAsync(approvals(db, false));
+async function allPending(store: Store): Promise<Projected<'approval.list'>> {
+  const batches = await Array.fromAsync(approvals(store, false));
   return VIEWS['approval.list'].parse(batches.flat());
 }
 

@@ -1,18 +1,16 @@
 import { DECISIONS, type Decision } from '../../domain/approvals/approval.ts';
 import { Failure } from '../../domain/failure.ts';
-import { writesOutside } from '../../domain/jobs/order.ts';
 import type { JobState } from '../../domain/jobs/job.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { QUEUE_RULES } from '../../jobs/kinds.ts';
 import { getApproval, holdApproval, settle } from '../../store/approvals/approvals.ts';
 import { appendState } from '../../store/jobs/chunks.ts';
 import { cancelWaiting, queueApproved } from '../../store/jobs/claims.ts';
-import { checkTag } from '../../store/engine/tags/tags.ts';
 import type { Tx } from '../../store/engine/tx.ts';
-import { getJob } from '../../store/jobs/jobs.ts';
 import type { ApprovalRow, Db } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { isAsking } from './approval-links.ts';
+import { checkRequest } from './checked-request.ts';
 import { actorOf } from '../core/reply.ts';
 import type { Services } from '../core/services.ts';
 
@@ -56,7 +54,8 @@ export async function decide(runtime: DecideHome, tx: Tx, request: DecisionReque
   if (approval.expires_at <= (await tx.dialect.clock(tx.db, tx.now))) throw tooLate(approval);
   refuseAsker(approval, decider.owner);
   await refuseStale(tx.db, approval);
-  if (decision === 'approve') await checkTags(tx, approval);
+  // What somebody wrote into the database is approved by no one.
+  if (decision === 'approve') await checkRequest(tx, approval);
   const to = decision === 'approve' ? 'approved' : 'rejected';
   const settled = await settle(tx, approvalId, { to, by: decider.name, via: decider.via, reason });
   if (settled === undefined) throw outOfTime(await getApproval(tx.db, approvalId));
@@ -66,17 +65,6 @@ export async function decide(runtime: DecideHome, tx: Tx, request: DecisionReque
     runtime.services.wake();
   });
   return { approval: settled, jobState };
-}
-
-/** Throws forbidden: what somebody wrote into the database is approved by no one. */
-async function checkTags(tx: Tx, approval: ApprovalRow): Promise<void> {
-  const job = await getJob(tx.db, approval.job_id);
-  await checkTag(tx, 'approvals', approval);
-  await checkTag(tx, 'jobs', job);
-  // Read for the summary; no tag covers it, because the order says it too.
-  if (job.writable !== writesOutside(job.privileged === 1, job.spec))
-    throw new Failure('forbidden', `Integrity: job ${job.id} was changed after it was written. Nothing was run.`);
-  await QUEUE_RULES[approval.kind].checkSubject(tx, approval);
 }
 
 /** Moves the job as the settled approval says. A job that does not wait any more undoes the decision. */

@@ -10,14 +10,15 @@ import { isOneTap } from '../../domain/approvals/one-tap.ts';
 import { countsOf } from '../../domain/plan-words.ts';
 import type { PlanAction } from '../../domain/workspaces/plan.ts';
 import { QUEUE_RULES } from '../../jobs/kinds.ts';
-import { getApproval, getListedApproval, type ListedApproval } from '../../store/approvals/approvals.ts';
+import { getApproval, getListedApproval } from '../../store/approvals/approvals.ts';
 import { findPlanView } from '../../store/workspaces/artifacts.ts';
 import { findLink, linkHash } from '../../store/approvals/decision-links.ts';
-import type { Checked } from '../../store/engine/tags/tags.ts';
+import { type Checked, checkTag } from '../../store/engine/tags/tags.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { ApprovalRow, DecisionLinkRow } from '../../store/schema/schema.ts';
 import { isAsking } from './approval-links.ts';
 import { summaryFacts } from './approval-view.ts';
+import { type ShownApproval, shownApproval } from './checked-request.ts';
 import { summarise } from '../../domain/approvals/summary.ts';
 import { decide, recordRefusal } from './decide.ts';
 import type { Runtime } from '../core/invoke.ts';
@@ -87,6 +88,8 @@ export type DecisionPage =
   | { readonly show: 'expired'; readonly asked: Asked }
   /** `serial` is the current serial of the state; null if it is not known. */
   | { readonly show: 'stale'; readonly asked: Asked; readonly serial: number | null }
+  /** Somebody changed a row of the request; `why` is for people. */
+  | { readonly show: 'changed'; readonly why: string }
   /** The recipient is a requester. */
   | { readonly show: 'own'; readonly asked: Asked }
   /** The recipient can no longer decide. */
@@ -175,7 +178,8 @@ async function refuseUnseen(runtime: Runtime, link: Link, isForm: boolean): Prom
   );
   if (!isForm && link.one_tap !== 1) throw needsNotification;
   if (link.decision === 'reject') return;
-  const approval = await getApproval(runtime.store.db, link.approval_id);
+  // By its tag it is the one that was asked for, also while the decision waits for its turn to write.
+  const approval = await checkTag(runtime.store, 'approvals', await getApproval(runtime.store.db, link.approval_id));
   const { is } = await QUEUE_RULES[approval.kind].stillHolds(runtime.store.db, approval);
   const shown = is === 'good' ? await planOf(runtime, approval) : null;
   if (isForm && shown?.destroyed === null)
@@ -209,7 +213,7 @@ async function linkOf({ store }: Runtime, { approvalId, decision, token }: LinkV
 
 async function pageOf(runtime: Runtime, link: Link, token: string, fresh: boolean): Promise<DecisionPage> {
   const { db, dialect } = runtime.store;
-  const approval = await getListedApproval(db, link.approval_id);
+  const approval = await shownApproval(runtime.store, await getListedApproval(db, link.approval_id));
   const now = await dialect.clock(db, runtime.services.clock.now());
   const asked = askedOf(approval, link.decision, now);
   const { state } = approval;
@@ -218,16 +222,21 @@ async function pageOf(runtime: Runtime, link: Link, token: string, fresh: boolea
     return { show: 'outcome', asked, fresh, state, at: at ?? now, by: by ?? '', via: via ?? '', reason };
   }
   if (state === 'expired' || approval.expires_at <= now) return { show: 'expired', asked };
+  const { fault } = approval;
+  if (fault !== null && link.decision === 'approve') return { show: 'changed', why: fault };
   if (isAsking(approval, link.recipient)) return { show: 'own', asked };
   const why = await lapseOf(runtime.store, link, now);
   if (why !== null) return { show: 'lapsed', asked, why, recipient: link.recipient };
+  const proof = proofOf(token);
+  // Its plan may be another's.
+  if (fault !== null) return { show: 'question', asked, plan: null, proof };
   const check = await QUEUE_RULES[approval.kind].stillHolds(db, approval);
   if (check.is !== 'good')
     return { show: 'stale', asked, serial: check.is === 'moved' ? check.stale.current_serial : null };
-  return { show: 'question', asked, plan: await planOf(runtime, approval), proof: proofOf(token) };
+  return { show: 'question', asked, plan: await planOf(runtime, approval), proof };
 }
 
-function askedOf(approval: ListedApproval, decision: Decision, now: number): Asked {
+function askedOf(approval: ShownApproval, decision: Decision, now: number): Asked {
   return {
     decision,
     jobId: approval.job_id,

@@ -3,7 +3,7 @@ import type { Scope } from '../../domain/access/scope.ts';
 import type { Tx } from '../engine/tx.ts';
 import { countOf, found, insertRow, rowBy } from '../engine/rows.ts';
 import type { Untagged } from '../engine/tags/forms.ts';
-import { type Checked, ifTagged, retagged, tagOf, type TagReader } from '../engine/tags/tags.ts';
+import { type Checked, ifTagged, retagged, tagged, tagOf, type TagReader } from '../engine/tags/tags.ts';
 import type { Db, SessionRow, TokenRow } from '../schema/schema.ts';
 
 /** Before its tag is made. */
@@ -22,11 +22,6 @@ export function findToken(db: Db, id: string): Promise<TokenRow | undefined> {
 /** As `findToken`: those of these ids, in any order. */
 export function findTokens(db: Db, ids: readonly string[]): Promise<TokenRow[]> {
   return db.selectFrom('tokens').selectAll().where('id', 'in', ids).execute();
-}
-
-async function checked(at: TagReader, rows: readonly TokenRow[]): Promise<Token[]> {
-  const tokens = await Promise.all(rows.map((row) => ifTagged(at, 'tokens', row)));
-  return tokens.filter((token) => token !== undefined);
 }
 
 /** Throws duplicate while an active token has the name. */
@@ -62,14 +57,14 @@ export async function hasActiveToken(
   scopes: readonly Scope[],
   now: number,
 ): Promise<boolean> {
-  return (await checked(at, await activeTokensOf(at.db, owner, scopes, now).execute())).length > 0;
+  return (await tagged(at, 'tokens', await activeTokensOf(at.db, owner, scopes, now).execute())).length > 0;
 }
 
 /** As `hasActiveToken`; the tokens that were found cannot be revoked before the transaction ends. */
 export async function holdActiveToken(tx: Tx, owner: string, scopes: readonly Scope[], now: number): Promise<boolean> {
   // All of them: if only one was read and it is revoked at this moment, the result would be false.
   const rows = await tx.dialect.holdRows(activeTokensOf(tx.db, owner, scopes, now)).execute();
-  return (await checked(tx, rows)).length > 0;
+  return (await tagged(tx, 'tokens', rows)).length > 0;
 }
 
 /** Revokes by id, else by the name of the active token, and ends its sessions. Throws not_found. */

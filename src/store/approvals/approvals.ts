@@ -127,7 +127,11 @@ export interface ListedApproval extends ApprovalRow {
   readonly job_writable: 0 | 1 | null;
   /** Null where the job has a summary: an order may be long. */
   readonly job_spec: string | null;
+  /** Of the saved plan; null without one. */
   readonly plan_summary: string | null;
+  readonly destroys: number | null;
+  readonly changes: number | null;
+  readonly creates: number | null;
   readonly event_name: string | null;
   readonly event_labels: string | null;
   /** Of the step of a workflow: its name, and that of the workflow. */
@@ -152,6 +156,9 @@ export function listed(db: Db) {
       'jobs.writable as job_writable',
       eb.case().when('approvals.summary', 'is', null).then(eb.ref('jobs.spec')).end().as('job_spec'),
       'artifacts.summary as plan_summary',
+      'artifacts.destroys',
+      'artifacts.changes',
+      'artifacts.creates',
       'events.name as event_name',
       'events.labels as event_labels',
       'step.name as step_name',
@@ -167,9 +174,13 @@ export function listApprovals(db: Db, { all, before }: ApprovalFilter, limit: nu
   return query.execute();
 }
 
+export async function findListedApproval(db: Db, id: string): Promise<ListedApproval | undefined> {
+  return listed(db).where('approvals.id', '=', id).executeTakeFirst();
+}
+
 /** Throws not_found for an unknown id. */
 export async function getListedApproval(db: Db, id: string): Promise<ListedApproval> {
-  return found(await listed(db).where('approvals.id', '=', id).executeTakeFirst(), 'approval', id);
+  return found(await findListedApproval(db, id), 'approval', id);
 }
 
 /** How a pending approval ends, and in whose name; in no one's where it expires. */

@@ -90,6 +90,7 @@ async function rowsOf({ db }: Tx, table: TaggedTable): Promise<readonly AnyRow[]
     const withJob = db.selectFrom('approvals').innerJoin('jobs', 'jobs.id', 'approvals.job_id').selectAll('approvals');
     return withJob.where('jobs.state', 'in', MAY_RUN).execute();
   }
+  if (table === 'daemons') return db.selectFrom('daemons').selectAll().where('stopped_at', 'is', null).execute();
   return db
     .selectFrom(table as 'sources')
     .selectAll()

@@ -2,17 +2,23 @@ import { RUNNING } from '../engine/literals.ts';
 import type { Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
 import { hasChanged } from '../engine/rows.ts';
+import type { Untagged } from '../engine/tags/forms.ts';
+import { tagged, tagOf, type TagReader } from '../engine/tags/tags.ts';
 import type { DaemonRow, Db, JobRow } from '../schema/schema.ts';
 import type { Store } from '../store.ts';
 
 /** A daemon at its start. One without a listener has no ingress URL, and one that sends nothing has no targets. */
-type NewDaemon = Omit<DaemonRow, 'ingress_url' | 'notify_targets' | 'ledger_key_id' | 'node' | 'tags_orders'> &
+type NewDaemon = Omit<
+  Untagged<DaemonRow>,
+  'ingress_url' | 'notify_targets' | 'ledger_key_id' | 'node' | 'tags_orders'
+> &
   Partial<Pick<DaemonRow, 'ingress_url' | 'notify_targets' | 'node'>>;
 
 export async function insertDaemon(tx: Tx, row: NewDaemon): Promise<void> {
+  const whole = { ingress_url: null, notify_targets: null, ...row };
   await tx.db
     .insertInto('daemons')
-    .values({ ...row, ledger_key_id: tx.ring.activeId, tags_orders: 1 })
+    .values({ ...whole, ...tagOf(tx.ring, 'daemons', whole), ledger_key_id: tx.ring.activeId, tags_orders: 1 })
     .execute();
 }
 
@@ -79,16 +85,19 @@ export async function isServed({ db, dialect }: Pick<Store, 'db' | 'dialect'>): 
 /**
  * Daemons that have an ingress listener and did not stop, the newest first. Where daemons have leases, only those that
  * run on the given boot of the given machine, because several machines share the database. Where they have locks, the
- * caller finds out by the lock whether one is alive, because a machine may have been renamed.
+ * caller finds out by the lock whether one is alive, because a machine may have been renamed. None that somebody wrote
+ * into the database: what is sent to the address decides, or has a password.
  */
 export async function listIngresses(
-  { db, dialect }: Pick<Tx, 'db' | 'dialect'>,
+  at: TagReader & Pick<Tx, 'dialect'>,
   machine: Pick<DaemonRow, 'host' | 'boot_id'>,
 ): Promise<{ id: string; url: string }[]> {
+  const { db, dialect } = at;
   let query = db
     .selectFrom('daemons')
-    .select(['id', 'ingress_url'])
+    .selectAll()
     .where('stopped_at', 'is', null)
+    .where('ingress_url', 'is not', null)
     .orderBy('started_at', 'desc')
     .orderBy('id', 'desc');
   if (dialect.liveness === 'lease') {
@@ -96,7 +105,8 @@ export async function listIngresses(
     query = query.where('host', '=', machine.host).where('boot_id', '=', machine.boot_id);
     query = query.where((where) => where.or([where('lease_until', 'is', null), where('lease_until', '>', now)]));
   }
-  return (await query.execute()).flatMap(({ id, ingress_url: url }) => (url === null ? [] : [{ id, url }]));
+  const rows = await tagged(at, 'daemons', await query.execute());
+  return rows.flatMap(({ id, ingress_url: url }) => (url === null ? [] : [{ id, url }]));
 }
 
 /** A running job whose daemon has stopped, where that daemon ran, and when it was last seen. */

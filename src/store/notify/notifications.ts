@@ -46,16 +46,12 @@ export async function insertNotification(
   return (await insertRow(tx.db, 'pages', row, 'skip')) ? id : null;
 }
 
-function asked(db: Db) {
-  return listed(db).select(['artifacts.destroys', 'artifacts.changes', 'artifacts.creates']);
-}
-
 /** A literal, so that the partial index of pending approvals serves the query. */
 const PENDING = sql<boolean>`approvals.state = 'pending'`;
 
 /** Pending approvals without a notification of this topic, the oldest first; `now` by the store's clock. */
 function pendingWithout(topic: string, db: Db, now: number, limit: number) {
-  return asked(db)
+  return listed(db)
     .where(PENDING)
     .where('approvals.expires_at', '>', now)
     .where(sql<boolean>`not exists (select 1 from pages where pages.topic = ${sql.lit(`${topic}:`)} || approvals.id)`)
@@ -64,15 +60,12 @@ function pendingWithout(topic: string, db: Db, now: number, limit: number) {
 }
 
 /** Pending approvals that were not announced yet. */
-export function unannouncedApprovals(db: Db, now: number, limit: number): Promise<AskedOrNone[]> {
+export function unannouncedApprovals(db: Db, now: number, limit: number): Promise<ListedApproval[]> {
   return pendingWithout('approval', db, now, limit).execute();
 }
 
-/** Without a plan the counts are null. */
-export type AskedOrNone = ListedApproval & { destroys: number | null; changes: number | null; creates: number | null };
-
 /** Pending approvals whose half time has passed since they were announced, without a reminder. */
-export function remindable(db: Db, now: number, limit: number): Promise<AskedOrNone[]> {
+export function remindable(db: Db, now: number, limit: number): Promise<ListedApproval[]> {
   const half = sql<number>`(approvals.created_at + approvals.expires_at) / 2`;
   return pendingWithout('reminder', db, now, limit)
     .where(half, '<=', now)
@@ -89,12 +82,12 @@ export function remindable(db: Db, now: number, limit: number): Promise<AskedOrN
 }
 
 /** Decided approvals that were announced individually and whose outcome was not announced yet. */
-export function followable(db: Db, limit: number): Promise<AskedOrNone[]> {
+export function followable(db: Db, limit: number): Promise<ListedApproval[]> {
   const announced = db
     .selectFrom('pages')
     .select('approval_id')
     .where(sql<boolean>`pages.kind = 'approval' and pages.followed = 0`);
-  return asked(db)
+  return listed(db)
     .where('approvals.state', '!=', 'pending')
     .where('approvals.id', 'in', announced)
     .orderBy('approvals.id')

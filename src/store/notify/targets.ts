@@ -1,6 +1,7 @@
 import { deliveryTargetOf, type NotifyTarget, numberedTarget, recipientOf } from '../../domain/notify/target.ts';
 import type { Tx } from '../engine/tx.ts';
-import { retagged } from '../engine/tags/tags.ts';
+import { retagged, tagged, type TagReader } from '../engine/tags/tags.ts';
+import type { DaemonRow } from '../schema/schema.ts';
 
 type At = Pick<Tx, 'db' | 'dialect'>;
 
@@ -18,19 +19,36 @@ export function targetsJson(targets: readonly NotifyTarget[]): string {
 
 /** Replaces the targets of a running daemon. */
 export async function retarget(tx: Tx, daemonId: string, targets: readonly NotifyTarget[]): Promise<void> {
-  await tx.db
-    .updateTable('daemons')
-    .set({ notify_targets: targetsJson(targets) })
-    .where('id', '=', daemonId)
-    .execute();
+  const row = await tx.dialect
+    .holdRows(tx.db.selectFrom('daemons').selectAll().where('id', '=', daemonId))
+    .executeTakeFirst();
+  if (row !== undefined) {
+    const changes = retagged(tx.ring, 'daemons', row, { notify_targets: targetsJson(targets) });
+    await tx.db.updateTable('daemons').set(changes).where('id', '=', daemonId).execute();
+  }
   await adoptNumbered(tx, daemonId, targets);
 }
 
 /** By daemon id, of the daemons that run; those of builds that did not record their targets are left out. */
-export async function listLiveTargets({ db, dialect }: At): Promise<DaemonTargets[]> {
+export async function listLiveTargets(at: At): Promise<DaemonTargets[]> {
+  const rows = await liveRows(at);
+  return rows.map((row) => ({ daemonId: row.id, host: row.host, targets: targetsOf(row) }));
+}
+
+/** Whether a running daemon has the target of this key. A daemon that somebody wrote into the database has none. */
+export async function isTargetLive(at: At & TagReader, key: string): Promise<boolean> {
+  const rows = await tagged(at, 'daemons', await liveRows(at));
+  return rows.some((row) => targetsOf(row).some((each) => each.key === key));
+}
+
+function targetsOf({ notify_targets: text }: DaemonRow): readonly NotifyTarget[] {
+  return JSON.parse(text ?? '[]') as NotifyTarget[];
+}
+
+async function liveRows({ db, dialect }: At): Promise<DaemonRow[]> {
   let query = db
     .selectFrom('daemons')
-    .select(['id', 'host', 'notify_targets'])
+    .selectAll()
     .where('stopped_at', 'is', null)
     .where('notify_targets', 'is not', null)
     .orderBy('id');
@@ -38,17 +56,7 @@ export async function listLiveTargets({ db, dialect }: At): Promise<DaemonTarget
     const now = await dialect.leaseClock(db);
     query = query.where((where) => where.or([where('lease_until', 'is', null), where('lease_until', '>', now)]));
   }
-  const rows = await query.execute();
-  return rows.map(({ id, host, notify_targets: text }) => ({
-    daemonId: id,
-    host,
-    targets: JSON.parse(text ?? '[]') as NotifyTarget[],
-  }));
-}
-
-/** Whether a running daemon has the target of this key. */
-export async function isTargetLive(at: At, key: string): Promise<boolean> {
-  return (await listLiveTargets(at)).some(({ targets }) => targets.some((each) => each.key === key));
+  return query.execute();
 }
 
 /**

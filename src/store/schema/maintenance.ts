@@ -44,6 +44,8 @@ export interface DaemonRow {
   tags_orders: 1 | null;
   /** The name by which people know it; null for daemons of earlier builds. */
   node: string | null;
+  order_tag: string | null;
+  order_key_id: string | null;
 }
 
 /** A daemon that was cordoned alone; the others go on. */

@@ -105,20 +105,17 @@ export function stateOfStep({ state, job_state: jobState }: Pick<ListedStep, 'st
   return state === 'started' ? (jobState ?? 'interrupted') : state;
 }
 
-const runOfJob = prepared<{ jobId: string }, Pick<WorkflowStepRow, 'run_id' | 'name'>>((db, value) =>
+const runOfJob = prepared<{ jobId: string }, WorkflowStepRow>((db, value) =>
   db
     .selectFrom('workflow_steps')
-    .select(['run_id', 'name'])
+    .selectAll()
     .where('job_id', '=', value('jobId'))
     .where('job_id', 'is not', null)
     .where('taken_from', 'is', null),
 );
 
 /** The step that a job is of. */
-export async function findStepOfJob(
-  db: Db,
-  jobId: string,
-): Promise<Pick<WorkflowStepRow, 'run_id' | 'name'> | undefined> {
+export async function findStepOfJob(db: Db, jobId: string): Promise<WorkflowStepRow | undefined> {
   return (await runOfJob(db, { jobId })).rows[0];
 }
 

@@ -8,6 +8,7 @@ import type { Failure } from '../../../src/domain/failure.ts';
 import { ask, openDecisionFixture } from '../../support/fixtures/decisions.ts';
 import { startProgram } from '../../support/program.ts';
 import { callLocally } from '../../support/fixtures/workspaces.ts';
+import { rewrite } from '../../support/store/rewrite.ts';
 
 const RESERVED = ['gatehouse', 'daemon', 'local', 'notify', 'rule', 'schedule', 'transport', 'webhook'];
 
@@ -38,13 +39,7 @@ describe('A name of the service', () => {
     assert.equal((await ask(approve, 'POST')).status, 200);
     // It asked, and the service makes the links of others all the same.
     const other = await fixture.gate();
-    await program.store.write((tx) =>
-      tx.db
-        .updateTable('approvals')
-        .set({ owners: JSON.stringify(['gatehouse']) })
-        .where('id', '=', other.approvalId)
-        .execute(),
-    );
+    await rewrite(program.store, 'approvals', { owners: JSON.stringify(['gatehouse']) }, other.approvalId);
     await program.store.write((tx) =>
       mintLinks(tx, { origin: fixture.url, approvalId: other.approvalId, recipient: 'ana', madeBy: null }),
     );

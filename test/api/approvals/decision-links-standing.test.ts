@@ -6,7 +6,7 @@ import type { NotifyTarget } from '../../../src/domain/notify/target.ts';
 import { mintLinks } from '../../../src/operations/approvals/approval-links.ts';
 import { decideByLink, proofOf } from '../../../src/operations/approvals/decision-page.ts';
 import { insertLinks } from '../../../src/store/approvals/decision-links.ts';
-import { targetsJson } from '../../../src/store/notify/targets.ts';
+import { retarget } from '../../../src/store/notify/targets.ts';
 import { revokeToken } from '../../../src/store/access/tokens.ts';
 import { rewrite } from '../../support/store/rewrite.ts';
 import { addDaemon } from '../../store/engine-fixture.ts';
@@ -94,13 +94,7 @@ for (const postgres of [false, true]) {
         { name: 'ops', key: 'b'.repeat(64) },
       ];
       const setTargets = (id: string, targets: readonly NotifyTarget[]) =>
-        store.write((tx) =>
-          tx.db
-            .updateTable('daemons')
-            .set({ notify_targets: targetsJson(targets) })
-            .where('id', '=', id)
-            .execute(),
-        );
+        store.write((tx) => retarget(tx, id, targets));
       for (const id of ['dmn_a', 'dmn_b']) await addDaemon(store, id);
       const mint = () =>
         store.write((tx) =>

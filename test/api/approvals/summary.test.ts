@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Projected } from '../../../src/operations/views/views.ts';
 import { type HookFixture, openHookFixture } from '../../support/fixtures/hooks.ts';
+import { rewrite } from '../../support/store/rewrite.ts';
 
 type Listed = Projected<'approval.list'>[number];
 
@@ -52,10 +53,8 @@ describe('The summary of an approval', () => {
     await fixture.call('rule.add', { name: 'clean-up', text: `summary: frees space\n${RULE}` });
     await post(hook, { host: 'db2' });
     const { store } = fixture.program;
-    await store.write(async ({ db }) => {
-      await db.updateTable('jobs').set({ privileged: 1 }).execute();
-      await db.updateTable('approvals').set({ summary: null }).execute();
-    });
+    await rewrite(store, 'jobs', { privileged: 1, writable: 0 });
+    await rewrite(store, 'approvals', { summary: null });
     assert.equal((await pending(fixture)).summary, 'run a command on localhost (unsandboxed) · DiskFull on db2');
     await store.write((tx) => tx.db.deleteFrom('events').execute());
     assert.equal((await pending(fixture)).summary, 'run a command on localhost (unsandboxed)');

@@ -204,6 +204,11 @@ for (const engine of ENGINES) {
         [...elsewhere, 'dmn_b', 'dmn_a'],
       );
       assert.equal((await listIngresses(its.store, row)).at(-1)?.url, 'http://127.0.0.1:1');
+      const forged = { ingress_url: 'https://elsewhere.test' };
+      await its.store.write((tx) =>
+        tx.db.updateTable('daemons').set(forged).where('id', 'in', ['dmn_b', 'dmn_d', 'dmn_e']).execute(),
+      );
+      assert.deepEqual(await listIngresses(its.store, row), [{ id: 'dmn_a', url: 'http://127.0.0.1:1' }]);
     });
 
     test('F01: only the running jobs of a stopped daemon are orphans, with the machine that it ran on', async () => {

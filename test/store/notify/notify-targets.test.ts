@@ -6,7 +6,13 @@ import { newId } from '../../../src/lib/id.ts';
 import type { Transport } from '../../../src/push/transport.ts';
 import { insertLinks } from '../../../src/store/approvals/decision-links.ts';
 import { hasLeft, TARGET_AWAY_MS, takeOver } from '../../../src/store/notify/deliveries.ts';
-import { adoptNumbered, listLiveTargets, targetsJson } from '../../../src/store/notify/targets.ts';
+import {
+  adoptNumbered,
+  isTargetLive,
+  listLiveTargets,
+  retarget,
+  targetsJson,
+} from '../../../src/store/notify/targets.ts';
 import { assignTargets, requestNotification } from '../../../src/store/notify/notifications.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { until } from '../../support/api-client.ts';
@@ -81,6 +87,20 @@ for (const engine of ENGINES) {
       assert.equal((await deliveries(store))[0]?.daemon_id, 'dmn_b');
       await assigned(store, 'ep_1', 'dmn_a');
       assert.equal(await store.write((tx) => takeOver(tx, 'dmn_b', [])), 1, 'what is for an endpoint anybody takes');
+    });
+
+    test('T80: no link acts for a target that somebody wrote into the row of a daemon', async (t) => {
+      const database = await engine.create();
+      t.after(() => database.remove());
+      const store = await database.open();
+      await addDaemon(store, 'dmn_a');
+      await store.write((tx) => retarget(tx, 'dmn_a', [OPS]));
+      assert.equal(await isTargetLive(store, OPS.key), true);
+      const forged = { notify_targets: targetsJson([OPS, DEV]) };
+      await store.write((tx) => tx.db.updateTable('daemons').set(forged).execute());
+      assert.equal(await isTargetLive(store, DEV.key), false);
+      await store.write((tx) => retarget(tx, 'dmn_a', [DEV]));
+      assert.equal(await isTargetLive(store, DEV.key), false, 'a change of the service does not vouch for the row');
     });
 
     test('a daemon whose lease ran out, one that stopped and one of an earlier build have no targets', async (t) => {

@@ -10,7 +10,7 @@ import { openDial } from '../../../src/dial/guard.ts';
 import type { EndpointTarget } from '../../../src/push/endpoint.ts';
 import { post } from '../../../src/push/post.ts';
 import type { Transport } from '../../../src/push/transport.ts';
-import { targetsJson } from '../../../src/store/notify/targets.ts';
+import { retarget } from '../../../src/store/notify/targets.ts';
 import type { DeliveryRow } from '../../../src/store/schema/schema.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { insertToken } from '../../../src/store/access/tokens.ts';
@@ -134,13 +134,7 @@ export async function openNotifyFixture(
       const id = newId('dmn', Date.now());
       const own = await database.open({ daemonId: id });
       await addDaemon(own, id);
-      await own.write((tx) =>
-        tx.db
-          .updateTable('daemons')
-          .set({ notify_targets: targetsJson(transports) })
-          .where('id', '=', id)
-          .execute(),
-      );
+      await own.write((tx) => retarget(tx, id, transports));
       const daemon = startNotifier(id, (options.storeOf ?? ((same) => same))(own), {
         throughDial,
         errors,

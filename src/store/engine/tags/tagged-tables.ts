@@ -1,47 +1,30 @@
 /** What the tag of a row covers, by table: a row here is all that another tagged table needs. */
 import { leavesSandbox, workflowLeavesSandbox } from '../../../domain/jobs/order.ts';
 import { form } from './form.ts';
-import type {
-  ApprovalRow,
-  ArtifactRow,
-  BackupRow,
-  DecisionLinkRow,
-  EndpointRow,
-  InventoryRow,
-  JobRow,
-  RuleRow,
-  ScheduleRow,
-  SessionRow,
-  SourceRow,
-  TokenRow,
-  WebhookRow,
-  WorkflowRow,
-  WorkflowRunRow,
-  WorkflowStepRow,
-  WorkspaceRow,
-} from '../../schema/schema.ts';
+import type * as schema from '../../schema/schema.ts';
 
 export interface TaggedRows {
-  jobs: JobRow;
-  approvals: ApprovalRow;
-  rules: RuleRow;
-  schedules: ScheduleRow;
-  workflows: WorkflowRow;
-  workflow_runs: WorkflowRunRow;
-  workspaces: WorkspaceRow;
-  sources: SourceRow;
-  inventories: InventoryRow;
-  tokens: TokenRow;
-  sessions: SessionRow;
-  decision_links: DecisionLinkRow;
-  webhooks: WebhookRow;
-  workflow_steps: WorkflowStepRow;
-  artifacts: ArtifactRow;
-  backups: BackupRow;
-  endpoints: EndpointRow;
+  jobs: schema.JobRow;
+  approvals: schema.ApprovalRow;
+  rules: schema.RuleRow;
+  schedules: schema.ScheduleRow;
+  workflows: schema.WorkflowRow;
+  workflow_runs: schema.WorkflowRunRow;
+  workspaces: schema.WorkspaceRow;
+  sources: schema.SourceRow;
+  inventories: schema.InventoryRow;
+  tokens: schema.TokenRow;
+  sessions: schema.SessionRow;
+  decision_links: schema.DecisionLinkRow;
+  webhooks: schema.WebhookRow;
+  workflow_steps: schema.WorkflowStepRow;
+  artifacts: schema.ArtifactRow;
+  backups: schema.BackupRow;
+  endpoints: schema.EndpointRow;
+  daemons: schema.DaemonRow;
 }
 
-const JOB = form<JobRow>()({
+const JOB = form<schema.JobRow>()({
   what: 'job',
   key: ['id'],
   columns: [
@@ -65,7 +48,7 @@ const JOB = form<JobRow>()({
   hadTag: (row) => leavesSandbox(row.privileged === 1, row.spec),
 });
 
-const APPROVAL = form<ApprovalRow>()({
+const APPROVAL = form<schema.ApprovalRow>()({
   what: 'approval',
   key: ['id'],
   // The decision too: a job that needed one is claimed only with a yes that was given here.
@@ -108,7 +91,7 @@ const RULE_EARLIER = [
   'one_tap',
 ] as const;
 
-const RULE = form<RuleRow>()({
+const RULE = form<schema.RuleRow>()({
   what: 'rule',
   key: ['name'],
   columns: [...RULE_EARLIER, 'owners', 'bounded_values', 'summary'],
@@ -128,7 +111,7 @@ const SCHEDULE_EARLIER = [
   'created_at',
 ] as const;
 
-const SCHEDULE = form<ScheduleRow>()({
+const SCHEDULE = form<schema.ScheduleRow>()({
   what: 'schedule',
   key: ['name'],
   columns: [...SCHEDULE_EARLIER, 'owners', 'summary'],
@@ -136,14 +119,14 @@ const SCHEDULE = form<ScheduleRow>()({
   hadTag: (row) => leavesSandbox(false, row.action),
 });
 
-const WORKFLOW = form<WorkflowRow>()({
+const WORKFLOW = form<schema.WorkflowRow>()({
   what: 'workflow',
   key: ['name'],
   columns: ['name', 'definition', 'owners', 'added_by'],
   hadTag: (row) => workflowLeavesSandbox(row.definition),
 });
 
-const WORKFLOW_RUN = form<WorkflowRunRow>()({
+const WORKFLOW_RUN = form<schema.WorkflowRunRow>()({
   what: 'run',
   called: 'workflow run',
   key: ['id'],
@@ -165,7 +148,7 @@ const WORKFLOW_RUN = form<WorkflowRunRow>()({
   hadTag: (row) => workflowLeavesSandbox(row.definition),
 });
 
-const WORKSPACE = form<WorkspaceRow>()({
+const WORKSPACE = form<schema.WorkspaceRow>()({
   what: 'workspace',
   key: ['name'],
   columns: [
@@ -188,51 +171,51 @@ const WORKSPACE = form<WorkspaceRow>()({
   ],
 });
 
-const SOURCE = form<SourceRow>()({
+const SOURCE = form<schema.SourceRow>()({
   what: 'source',
   key: ['name'],
   columns: ['name', 'kind', 'location', 'ref', 'commit_id', 'plugins', 'created_at', 'dir_kept'],
 });
 
-const INVENTORY = form<InventoryRow>()({
+const INVENTORY = form<schema.InventoryRow>()({
   what: 'inventory',
   key: ['name'],
   columns: ['name', 'model', 'digest', 'ssh_key', 'created_at'],
 });
 
-const TOKEN = form<TokenRow>()({
+const TOKEN = form<schema.TokenRow>()({
   what: 'token',
   key: ['id'],
   columns: ['id', 'name', 'owner', 'scope', 'salt', 'hash', 'created_at', 'expires_at', 'revoked_at'],
 });
 
-const SESSION = form<SessionRow>()({
+const SESSION = form<schema.SessionRow>()({
   what: 'session',
   key: ['id'],
   columns: ['id', 'token_id', 'csrf', 'created_at', 'expires_at'],
 });
 
-const DECISION_LINK = form<DecisionLinkRow>()({
+const DECISION_LINK = form<schema.DecisionLinkRow>()({
   what: 'link',
   called: 'decision link',
   key: ['hash'],
   columns: ['hash', 'approval_id', 'decision', 'recipient', 'made_by', 'created_at', 'target', 'one_tap'],
 });
 
-const WEBHOOK = form<WebhookRow>()({
+const WEBHOOK = form<schema.WebhookRow>()({
   what: 'webhook',
   key: ['name'],
   columns: ['name', 'source', 'hash', 'created_at', 'signed'],
 });
 
-const WORKFLOW_STEP = form<WorkflowStepRow>()({
+const WORKFLOW_STEP = form<schema.WorkflowStepRow>()({
   what: 'step',
   called: 'workflow step',
   key: ['run_id', 'name'],
   columns: ['run_id', 'position', 'name', 'state', 'job_id', 'taken_from'],
 });
 
-const ARTIFACT = form<ArtifactRow>()({
+const ARTIFACT = form<schema.ArtifactRow>()({
   what: 'plan',
   called: 'saved plan',
   key: ['id'],
@@ -257,17 +240,24 @@ const ARTIFACT = form<ArtifactRow>()({
   ],
 });
 
-const BACKUP = form<BackupRow>()({
+const BACKUP = form<schema.BackupRow>()({
   what: 'backup',
   key: ['id'],
   columns: ['id', 'job_id', 'name', 'file', 'host', 'created_at', 'sha256', 'removed_at'],
 });
 
-const ENDPOINT = form<EndpointRow>()({
+const ENDPOINT = form<schema.EndpointRow>()({
   what: 'endpoint',
   key: ['id'],
   // Its messages have links that decide as its owner.
   columns: ['id', 'token_id', 'owner', 'endpoint', 'p256dh', 'auth', 'created_at'],
+});
+
+const DAEMON = form<schema.DaemonRow>()({
+  what: 'daemon',
+  key: ['id'],
+  // Its address is that of links and webhooks, and the links of a target decide while a daemon has it.
+  columns: ['id', 'host', 'boot_id', 'started_at', 'ingress_url', 'notify_targets'],
 });
 
 export const FORMS = {
@@ -288,4 +278,5 @@ export const FORMS = {
   artifacts: ARTIFACT,
   backups: BACKUP,
   endpoints: ENDPOINT,
+  daemons: DAEMON,
 } as const;

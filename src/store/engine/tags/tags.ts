@@ -78,6 +78,16 @@ export async function ifTagged<T extends TaggedTable, R extends Covered<T> & Ord
   return row !== undefined && (await passesTag(on, table, row)) ? (row as Checked<R>) : undefined;
 }
 
+/** Those of the rows that `checkTag` would pass, in their order. */
+export async function tagged<T extends TaggedTable, R extends Covered<T> & OrderTag>(
+  on: TagContext,
+  table: T,
+  rows: readonly R[],
+): Promise<Checked<R>[]> {
+  const checked = await Promise.all(rows.map((row) => ifTagged(on, table, row)));
+  return checked.filter((row) => row !== undefined);
+}
+
 /** Whether the row has a valid tag. */
 export function isTagged(ring: Keyring, table: TaggedTable, row: object & OrderTag): boolean {
   return faultOf(ring, table, row) === null;

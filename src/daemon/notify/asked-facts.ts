@@ -1,0 +1,43 @@
+import { isOneTap } from '../../domain/approvals/one-tap.ts';
+import { headingOf } from '../../domain/approvals/summary.ts';
+import type { AskedFacts } from '../../domain/notify/notification-facts.ts';
+import { hostOf } from '../../domain/rules/mute.ts';
+import { summaryFacts } from '../../operations/approvals/approval-view.ts';
+import { shownApproval } from '../../operations/approvals/checked-request.ts';
+import type { ListedApproval } from '../../store/approvals/approvals.ts';
+import type { TagReader } from '../../store/engine/tags/tags.ts';
+
+/** The facts of a request, of rows that were checked: a person decides by them. */
+export async function askedFacts(on: TagReader, listed: ListedApproval): Promise<AskedFacts> {
+  const row = await shownApproval(on, listed);
+  const { fault, destroys, changes, creates, plan_summary: summary } = row;
+  return {
+    approvalId: row.id,
+    jobId: row.job_id,
+    jobKind: row.kind,
+    runbook: row.runbook,
+    workspace: row.workspace,
+    requestedBy: row.requested_by,
+    rule: row.rule,
+    schedule: row.schedule,
+    about: aboutOf(row),
+    heading: headingOf(summaryFacts(row)),
+    expiresAt: row.expires_at,
+    plan:
+      fault !== null || destroys === null || changes === null || creates === null || summary === null
+        ? null
+        : { destroys, changes, creates, summary },
+    oneTap: fault === null && isOneTap({ kind: row.kind, destroys, ruleAllows: row.one_tap === 1 }),
+  };
+}
+
+/** The longest text of a sender that is shown; a name may have 256 characters. */
+const ABOUT_CHARACTERS = 120;
+
+function aboutOf({ event_name: name, event_labels: labels }: ListedApproval): string | null {
+  if (name === null || name === '') return null;
+  const host = labels === null ? null : hostOf(JSON.parse(labels) as Record<string, string>);
+  return Array.from(`${name}${host === null ? '' : ` on ${host}`}`)
+    .slice(0, ABOUT_CHARACTERS)
+    .join('');
+}

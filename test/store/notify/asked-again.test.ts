@@ -1,0 +1,83 @@
+/** What a notification asks is taken from the rows of the request when it is sent, on each database. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { NotificationMessage } from '../../../src/domain/notify/row.ts';
+import { DialFailed } from '../../../src/dial/dial-failed.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { until } from '../../support/api-client.ts';
+import { gate } from '../../support/fixtures/approvals.ts';
+import { openNotifyFixture } from '../../support/notify/fixture.ts';
+import { tamper } from '../../support/store/rewrite.ts';
+import { ENGINES } from '../engine-fixture.ts';
+
+/** Whatever somebody could write that makes a person tap. */
+const FORGED = { heading: 'Clear the cache', requestedBy: 'bo', workspace: 'cache', plan: null, oneTap: true };
+
+async function forgeDetail(store: Store): Promise<void> {
+  await store.write(async ({ db }) => {
+    const { detail } = await db.selectFrom('pages').select('detail').executeTakeFirstOrThrow();
+    const forged = JSON.stringify({ ...(JSON.parse(detail) as object), ...FORGED });
+    await db.updateTable('pages').set({ detail: forged }).execute();
+    await db.updateTable('deliveries').set({ next_at: 0 }).execute();
+  });
+}
+
+/** What is sent where nothing was until the row was changed. */
+async function sentAfter(
+  t: Parameters<typeof openNotifyFixture>[0],
+  engine: (typeof ENGINES)[number],
+  change: (store: Store, jobId: string) => Promise<void>,
+): Promise<NotificationMessage> {
+  const sent: NotificationMessage[] = [];
+  let tries = 0;
+  let isOpen = false;
+  const fixture = await openNotifyFixture(t, engine, {
+    detail: 'full',
+    async send(_target, message) {
+      tries += 1;
+      if (!isOpen) throw new DialFailed('answered 500');
+      sent.push(message);
+    },
+  });
+  const { store } = fixture;
+  store.adoption.end();
+  await fixture.endpoint('https://phone.test/');
+  await fixture.start();
+  const { jobId } = await gate(store, { planned: false, requestedBy: 'ci' });
+  await until('the first try is recorded', async () => {
+    const row = await store.db.selectFrom('deliveries').select('attempts').executeTakeFirst();
+    return tries === 1 && row?.attempts === 1 ? true : undefined;
+  });
+  isOpen = true;
+  await change(store, jobId);
+  const [message] = await until('it is sent', () => (sent.length > 0 ? sent : undefined));
+  assert.ok(message !== undefined);
+  return message;
+}
+
+for (const engine of ENGINES) {
+  describe(`T80: a notification that asks, on ${engine.name}`, () => {
+    test('T80: has the text and the buttons of the request, whatever its own row says', async (t) => {
+      const message = await sentAfter(t, engine, forgeDetail);
+      assert.match(message.title, /^Approve\? Run a command on /);
+      assert.match(message.message, /^Asked by ci, /);
+      assert.deepEqual(
+        message.actions.map(({ action, label }) => [action, label]),
+        [
+          ['view', 'Review command'],
+          ['http', 'Reject command'],
+          ['view', 'Open'],
+        ],
+      );
+    });
+
+    test('T80: says that a request was changed, and has no button that approves', async (t) => {
+      const message = await sentAfter(t, engine, async (store, jobId) => {
+        await tamper(store, 'jobs', jobId, { spec: '{"inventory":"cache"}' });
+        await forgeDetail(store);
+      });
+      assert.match(message.title, /^Approve\? Integrity: job job_\w+ was changed after it was written/);
+      assert.ok(message.actions.every(({ action, label }) => action === 'view' || label.startsWith('Reject')));
+    });
+  });
+}
