@@ -205,10 +205,10 @@ async function prepareBase(base: Base): Promise<void> {
 
 function ofDaemon(base: Base) {
   const { settings, paths } = base;
-  const { forks, sshAgent, maxJobs, leaseMs, keepJobsMs, keepEventsMs, keepNotificationsMs } = settings;
+  const { forks, sshAgent, maxJobs, leaseMs, databaseUrl, keepJobsMs, keepEventsMs, keepNotificationsMs } = settings;
   const keep = { jobsMs: keepJobsMs, eventsMs: keepEventsMs, notificationsMs: keepNotificationsMs };
   const backups = { folder: paths.backups, keep: settings.keepBackups, environment: postgresEnvironment() };
-  return { forks, sshAgent, maxJobs, leaseMs, keep, backups, adopt: () => beginAdoption(base) };
+  return { forks, sshAgent, maxJobs, leaseMs, databaseUrl, keep, backups, adopt: () => beginAdoption(base) };
 }
 
 function runSetup(base: Base, runsDir: string, identity: JobIdentity) {

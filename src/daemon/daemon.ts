@@ -1,5 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { debounce } from '../lib/flow/debounce.ts';
+import { pathPart } from '../domain/path-part.ts';
+import { leaseFile } from '../store/engine/instance-lock.ts';
 import type { Tx } from '../store/engine/tx.ts';
 import type { Reload } from '../operations/core/services.ts';
 import { settleRestart } from '../store/maintenance/restarts.ts';
@@ -12,7 +14,7 @@ import type { CheckSample } from '../domain/checks/sweep/report.ts';
 import { expireOnce } from './approvals/expire.ts';
 import { type Identity, type Machine, takeIdentity } from './core/identity.ts';
 import { openSweep, type SweepSetup } from './checks/open-sweep.ts';
-import { Trust } from './core/lease.ts';
+import { LeaseKeeper } from './core/lease/lease-keeper.ts';
 import type { WakeUp } from './core/loop.ts';
 import { Loops } from './core/loops.ts';
 import { Presence } from './core/presence.ts';
@@ -44,6 +46,8 @@ interface DaemonOptions extends RunDeps {
   readonly ingressUrl: string;
   readonly maxJobs: number;
   readonly leaseMs: number;
+  /** Of a shared PostgreSQL; null for SQLite. */
+  readonly databaseUrl: string | null;
   readonly keep: KeptFor;
   readonly endTree: typeof endTree;
   /** See AdoptionDeps. */
@@ -78,8 +82,8 @@ const AFTER_REQUEST_MS = 10;
 /** Starts the loops. Jobs of a dead daemon keep their keys until they are rescued, so claims need not wait for that. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { store, clock, signals, setup, leaseMs, modes } = options;
-  const trust = new Trust({ clock, leaseMs, extend: (limits) => setup.guard.renew(limits) });
-  const takeName = (): Promise<Identity> => takeNameWith(options, trust);
+  const lease = new LeaseKeeper({ clock, guard: setup.guard, signals, leaseMs, url: options.databaseUrl });
+  const takeName = (): Promise<Identity> => takeNameWith(options, lease);
   let identity = await takeName();
   let loops: Loops | null = null;
   const wakeUp = (why: WakeUp): void => loops?.wake(why);
@@ -88,12 +92,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     wakeUp('request');
     afterRequest.call();
   };
-  const parts = { ...setup, ...options, ...naming(() => identity), kinds: RUN_SUPPORT, trust, wakeUp };
+  const parts = { ...setup, ...options, ...naming(() => identity), kinds: RUN_SUPPORT, wakeUp };
   const failed = (name: string) => (error: unknown) => void signals.emit('loop:failed', { name, error });
   const work = new Work({
     ...parts,
     claimer: () => identity,
-    isOverdue: () => trust.isOver(),
+    isOverdue: () => lease.trust.isOver(),
     nextOf: (row) => prepareNextSteps(options, row),
     onWithoutEvent: () => wakeUp('job-ended'),
     onFree: () => wakeUp('slot-free'),
@@ -104,6 +108,15 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
   const sweep = await openSweep({ ...options, self: parts.self, onError: failed('checks') });
   const scheduler = new Scheduler(options.reaction);
+  await lease.start({
+    onLate: () => void work.stopAll('lease-late'),
+    onLost: async () => {
+      signals.emit('lease:lost', { daemonId: identity.id });
+      await work.stopAll('lease-lost');
+      identity = await takeName();
+      wake();
+    },
+  });
   // An approval that expired while no daemon ran ends before the first claim.
   await expireOnce(parts);
   loops = new Loops({
@@ -115,18 +128,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     notifier,
     sweep,
     scheduler,
-    onLate: () => void work.stopAll('lease-late'),
-    onLost: async () => {
-      signals.emit('lease:lost', { daemonId: identity.id });
-      await work.stopAll('lease-lost');
-      identity = await takeName();
-      wake();
-    },
   });
-  signals.on('job:rescued', () => {
-    wakeUp('job-ended');
-    wake();
-  });
+  signals.on('job:rescued', () => [wakeUp('job-ended'), wake()]);
   const forget = store.onForeignCommit(wake);
   const running = loops;
   return {
@@ -139,9 +142,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       forget();
       afterRequest.cancel();
       work.close();
-      await running.stop('before-jobs-end');
+      await running.stop();
       await work.stopAll('shutdown');
-      await running.stop('after-jobs-end');
+      // It outlives the jobs: while they end, no other daemon may claim them.
+      await lease.stop();
       await identity.retire();
     },
   };
@@ -161,13 +165,13 @@ function reloader(self: () => string, scheduler: Scheduler, wake: () => void): D
   };
 }
 
-async function takeNameWith(options: DaemonOptions, trust: Trust): Promise<Identity> {
+async function takeNameWith(options: DaemonOptions, lease: LeaseKeeper): Promise<Identity> {
   const { clock, pages, store } = options;
   const askedAt = clock.monotonic();
   const taken = await takeIdentity({ ...options, targets: pages.transports(), now: clock.now() });
   const { program, follows } = options.restarting;
   await store.write((tx) => settleRestart(tx, { node: taken.node, daemonId: taken.id, program, follows }));
   // Before the first claim under this name: the guard would end its job by the limits of the name before.
-  if (store.dialect.liveness === 'lease') trust.renewed(askedAt);
+  lease.follow(taken.id, askedAt, leaseFile(options.instancesDir, pathPart('id of this daemon', taken.id)));
   return taken;
 }

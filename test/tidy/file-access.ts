@@ -11,6 +11,8 @@ const DOOR = 'src/runners/run-files/';
 export const PATH_USERS: Readonly<Record<string, string>> = {
   'src/daemon/core/identity.ts': 'looks for processes in /proc',
   'src/daemon/core/lock-file.ts': 'reads and sets the times of lock files of daemons and removes them, outside of runs',
+  'src/runners/process/lease-times.ts':
+    'writes, reads and removes files of leases beside the lock files, outside of runs',
   'src/daemon/jobs/rescue.ts': 'lists the folder of all runs, which only the service writes',
   'test/support/store/job-store.ts': 'makes folders for tests',
   'src/daemon/backups/run-support.ts': 'removes files of the folder of backups, which no run may write',

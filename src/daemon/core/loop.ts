@@ -37,8 +37,6 @@ export interface LoopRow<Deps> {
   readonly once: (deps: Deps, signal: AbortSignal) => Promise<Pass | void>;
   /** After the last pass: waits for what passes have left under way. */
   readonly settled?: (deps: Deps) => Promise<void>;
-  /** Stopped when the daemon's jobs have ended, the others before. */
-  readonly outlivesJobs?: true;
 }
 
 export interface Loop {

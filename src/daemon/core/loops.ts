@@ -15,7 +15,6 @@ import { scheduleLoop, type ScheduleLoopDeps } from '../schedules/schedule.ts';
 import { type KeptInitsDeps, keptInitsLoop } from '../workspaces/kept-inits.ts';
 import { type RecountDeps, recountLoop } from '../workspaces/recount.ts';
 import { workflowsLoop, type NextStepsDeps } from '../workflows/next-steps.ts';
-import { type LeaseDeps, leaseLoop } from './lease.ts';
 import { type Loop, type LoopRow, startLoop, type WakeUp } from './loop.ts';
 import { modesLoop, type ModesLoopDeps } from './mode-watch.ts';
 import { presenceLoop, type PresenceDeps } from './presence.ts';
@@ -36,7 +35,6 @@ export type LoopDeps = ExpireDeps &
   RetentionDeps &
   RecountDeps &
   KeptInitsDeps &
-  LeaseDeps &
   RestartLoopDeps & {
     readonly sweep: Sweep;
     readonly clock: Clock;
@@ -64,7 +62,6 @@ export const LOOPS: readonly LoopRow<LoopDeps>[] = [
   modesLoop,
   restartLoop,
   adoptionLoop,
-  leaseLoop,
 ];
 
 /** The loops of a running daemon. */
@@ -104,11 +101,9 @@ export class Loops {
     for (const { row, loop } of this.#running) if (row.wakeOn.includes(why)) loop.wake();
   }
 
-  /** Stops those that outlive the jobs, or all others. */
-  async stop(which: 'before-jobs-end' | 'after-jobs-end'): Promise<void> {
-    const stopped = this.#running.filter(({ row }) => (row.outlivesJobs === true) === (which === 'after-jobs-end'));
+  async stop(): Promise<void> {
     await Promise.all(
-      stopped.map(async ({ row, loop }) => {
+      this.#running.map(async ({ row, loop }) => {
         await loop.stop();
         await row.settled?.(this.#deps);
       }),

@@ -5,6 +5,7 @@ import { giveBackText, startLean } from './lean.ts';
 import { openSystemCalls } from '../sandbox/kernel/system-call.ts';
 import { GUARD_CONTROL_FD, type GuardMessage, type LeaseLimits, type Watched } from './guard-protocol.ts';
 import { HeldOutput } from './held-output.ts';
+import { readLeaseTimes } from './lease-times.ts';
 import { endTree, GRACE_DEFAULT_MS } from './tree.ts';
 
 /**
@@ -28,14 +29,17 @@ async function endAll(graceMs: number, remove = false): Promise<void> {
   await Promise.all([...jobs.values()].map((job) => end(job, graceMs, remove)));
 }
 
-function renew({ untilTermMs, untilKillMs }: LeaseLimits): void {
+function renew({ untilTermMs, untilKillMs, file }: LeaseLimits): void {
   lease?.cancel();
   const killAt = clock.monotonic() + untilKillMs;
   const cancel = clock.after(untilTermMs, () => {
-    if (lease === current) {
-      current.overdue = true;
-      void endAll(Math.max(0, killAt - clock.monotonic()));
-    }
+    if (lease !== current) return;
+    const now = clock.monotonic();
+    const later = file === null ? null : readLeaseTimes(file);
+    if (later !== null && later.termAt > now)
+      return renew({ untilTermMs: later.termAt - now, untilKillMs: later.killAt - now, file });
+    current.overdue = true;
+    void endAll(Math.max(0, killAt - now));
   });
   const current = { killAt, cancel, overdue: false };
   lease = current;

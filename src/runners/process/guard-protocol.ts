@@ -30,6 +30,8 @@ export interface Watched {
 export interface LeaseLimits {
   readonly untilTermMs: number;
   readonly untilKillMs: number;
+  /** Where later limits are (`lease-times.ts`), which a busy daemon cannot send. Null where there is no such file. */
+  readonly file: string | null;
 }
 
 export type GuardMessage =

@@ -4,6 +4,7 @@ import { pause, type Clock } from '../../lib/clock.ts';
 import { passingCapabilities } from '../account/capabilities.ts';
 import { HELPER_NODE_OPTIONS } from './lean.ts';
 import { ownCompileCacheDir } from './compile-cache.ts';
+import type { LeaseTimes } from './lease-times.ts';
 import type { GuardMessage, LeaseLimits, Watched } from './guard-protocol.ts';
 import { programEntry } from '../../lib/files/program-files.ts';
 
@@ -17,7 +18,10 @@ export interface Guard {
   /** From here on the tree is ended when the daemon is gone. Handed to the kernel before this returns. */
   watch(job: Watched): void;
   unwatch(jobId: string): void;
-  /** Until when the watched jobs may live, from now. Once called, it must be called again in time. */
+  /**
+   * Until when the watched jobs may live, from now. Once called, it must be called again in time, or the file of the
+   * limits must have later ones by then.
+   */
   renew(limits: LeaseLimits): void;
   /** Ends the guard without ending any job. */
   stop(): Promise<void>;
@@ -53,7 +57,7 @@ class GuardKeeper implements Guard {
   readonly #onProblem: (error: Error) => void;
   readonly #compileCacheDir: string | null;
   readonly #jobs = new Map<string, Watched>();
-  #lease: { readonly termAt: number; readonly killAt: number } | null = null;
+  #lease: (LeaseTimes & Pick<LeaseLimits, 'file'>) | null = null;
   #process: GuardProcess | null = null;
   #ready: Promise<void> | null = null;
   #stopped = false;
@@ -92,7 +96,7 @@ class GuardKeeper implements Guard {
 
   renew(limits: LeaseLimits): void {
     const now = this.#clock.monotonic();
-    this.#lease = { termAt: now + limits.untilTermMs, killAt: now + limits.untilKillMs };
+    this.#lease = { termAt: now + limits.untilTermMs, killAt: now + limits.untilKillMs, file: limits.file };
     this.#tell({ renew: limits });
   }
 
@@ -141,8 +145,8 @@ class GuardKeeper implements Guard {
   #tellAgain(): void {
     if (this.#lease !== null) {
       const now = this.#clock.monotonic();
-      const { termAt, killAt } = this.#lease;
-      this.#tell({ renew: { untilTermMs: Math.max(0, termAt - now), untilKillMs: Math.max(0, killAt - now) } });
+      const { termAt, killAt, file } = this.#lease;
+      this.#tell({ renew: { untilTermMs: Math.max(0, termAt - now), untilKillMs: Math.max(0, killAt - now), file } });
     }
     for (const job of this.#jobs.values()) this.#tell({ watch: job });
   }

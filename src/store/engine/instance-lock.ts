@@ -60,6 +60,11 @@ export function lockFile(instancesDir: string, daemonId: PathPart): string {
   return entryPath(instancesDir, affixed('', daemonId, '.lock'));
 }
 
+/** The file of the limits of its lease, for its guard. */
+export function leaseFile(instancesDir: string, daemonId: PathPart): string {
+  return entryPath(instancesDir, affixed('', daemonId, '.lease'));
+}
+
 /** True while the daemon of this id lives. A row with a malformed id is of no daemon. */
 export function isDaemonLocked(instancesDir: string, daemonId: string): boolean {
   const id = idPartIn('dmn', daemonId);

@@ -23,9 +23,13 @@ export async function insertDaemon(tx: Tx, row: NewDaemon): Promise<void> {
 }
 
 /** Renews a lease by the database's clock. False when it had run out or was taken: then others may have acted. */
-export async function renewLease(tx: Tx, id: string, leaseMs: number): Promise<boolean> {
-  const now = await tx.dialect.leaseClock(tx.db);
-  const update = tx.db
+export async function renewLease(
+  { db, dialect }: Pick<Tx, 'db' | 'dialect'>,
+  id: string,
+  leaseMs: number,
+): Promise<boolean> {
+  const now = await dialect.leaseClock(db);
+  const update = db
     .updateTable('daemons')
     .set({ lease_until: now + leaseMs })
     .where('id', '=', id);

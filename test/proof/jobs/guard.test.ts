@@ -8,6 +8,7 @@ import { after, before, describe, it } from 'node:test';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createGuard, type Guard } from '../../../src/runners/process/guard.ts';
 import type { Watched } from '../../../src/runners/process/guard-protocol.ts';
+import { writeLeaseTimes } from '../../../src/runners/process/lease-times.ts';
 import { processEntry } from '../../../src/runners/process/process-table.ts';
 import { endTree, findSurvivors, type Leader } from '../../../src/runners/process/tree.ts';
 import { needs } from '../../support/tools.ts';
@@ -161,7 +162,7 @@ describe('the guard of a daemon', { skip: NO_LINUX }, () => {
   it('F03: ends the watched jobs when the lease is not renewed in time, and stays for the next', async () => {
     const keeper = await guard();
     const [polite, deaf] = [await job(), await job(`trap '' TERM; echo ready; while :; do sleep 1; done`)];
-    keeper.renew({ untilTermMs: 400, untilKillMs: 2_900 });
+    keeper.renew({ untilTermMs: 400, untilKillMs: 2_900, file: null });
     const renewed = systemClock.monotonic();
     keeper.watch(watched(polite));
     keeper.watch(watched(deaf));
@@ -175,11 +176,24 @@ describe('the guard of a daemon', { skip: NO_LINUX }, () => {
     keeper.watch(watched(late));
     await until('a job of a daemon without a lease has ended', () => isOver(late));
 
-    keeper.renew({ untilTermMs: 60_000, untilKillMs: 90_000 });
+    keeper.renew({ untilTermMs: 60_000, untilKillMs: 90_000, file: null });
     const next = await job();
     keeper.watch(watched(next));
     await new Promise((resolve) => setTimeout(resolve, 300));
     assert.equal(await isOver(next), false);
+    await keeper.stop();
+  });
+
+  it('T87: reads later limits from the file of the lease before it ends a job', async () => {
+    const keeper = await guard();
+    const running = await job();
+    const file = join(dir, 'daemon.lease');
+    const end = systemClock.monotonic() + 1_500;
+    writeLeaseTimes(file, { termAt: end, killAt: end + 500 });
+    keeper.renew({ untilTermMs: 100, untilKillMs: 200, file });
+    keeper.watch(watched(running));
+    const ended = await endOf(running);
+    assert.ok(ended.atMs >= end, `${ended.atMs - end} ms`);
     await keeper.stop();
   });
 
@@ -190,7 +204,7 @@ describe('the guard of a daemon', { skip: NO_LINUX }, () => {
     keeper.watch(watched(released));
     // Longer in all than the lease, and each pause far shorter, so that a busy machine makes none of them too long.
     for (let turn = 0; turn < 8; turn++) {
-      keeper.renew({ untilTermMs: 3_000, untilKillMs: 3_600 });
+      keeper.renew({ untilTermMs: 3_000, untilKillMs: 3_600, file: null });
       await new Promise((resolve) => setTimeout(resolve, 400));
     }
     assert.deepEqual([await isOver(held), await isOver(released)], [false, false]);
@@ -218,7 +232,7 @@ describe('the guard of a daemon', { skip: NO_LINUX }, () => {
     keeper.watch(watched(running));
     // The second guard takes as long to start as the first, and is there well before the lease has run out.
     const untilTermMs = Math.max(1_500, 5 * startMs);
-    keeper.renew({ untilTermMs, untilKillMs: untilTermMs + 500 });
+    keeper.renew({ untilTermMs, untilKillMs: untilTermMs + 500, file: null });
     const [first] = guardsOf(process.pid);
     process.kill(first!, 'SIGKILL');
     await until('another guard', () =>

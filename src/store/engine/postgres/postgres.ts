@@ -101,7 +101,7 @@ async function databaseNow(db: Db): Promise<number> {
   return rows[0]?.now ?? Number.NaN;
 }
 
-const dialect: Dialect = {
+export const POSTGRES: Dialect = {
   name: 'postgres',
   liveness: 'lease',
   ledgerChain: (daemonId) => daemonId,
@@ -138,7 +138,7 @@ const dialect: Dialect = {
 };
 
 function explainRead(error: unknown): unknown {
-  const fault = dialect.faultOf(error);
+  const fault = POSTGRES.faultOf(error);
   if (fault === 'lost') return new Failure('unavailable', 'The store cannot be reached.');
   return fault === 'busy' ? new Failure('unavailable', 'The store took too long to answer.') : error;
 }
@@ -166,7 +166,7 @@ export async function openPostgres(url: string, clock: Clock, isRestore = false)
     lock_timeout: LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
   });
-  const reader = poolDb(dialect, readers, explainRead);
+  const reader = poolDb(POSTGRES, readers, explainRead);
   const close = async (): Promise<void> => void (await Promise.all([readers.end(), writers.end()]));
   await refuseUnfit(readers, isRestore).catch((error: unknown) => close().then(() => Promise.reject(error)));
   const listeners = new Set<() => void>();
@@ -174,7 +174,7 @@ export async function openPostgres(url: string, clock: Clock, isRestore = false)
   const self = randomBytes(12).toString('hex');
   let listening: Listening | null = null;
   return {
-    dialect,
+    dialect: POSTGRES,
     reader,
     transaction: (body) => transact(writers, body),
     announce: async (db) => void (await notify(db, { self })),
@@ -228,7 +228,7 @@ const LANES = new WeakMap<PoolClient, Db>();
 function laneOf(client: PoolClient): Db {
   let db = LANES.get(client);
   if (db === undefined) {
-    db = clientDb(dialect, client);
+    db = clientDb(POSTGRES, client);
     LANES.set(client, db);
   }
   return db;
@@ -248,7 +248,7 @@ async function transact<T>(pool: Pool, body: Body<T>): Promise<T> {
       try {
         return await attempt(client, db, wanted, body);
       } catch (error) {
-        broken = dialect.faultOf(error) === 'lost';
+        broken = POSTGRES.faultOf(error) === 'lost';
         await send(client, 'rollback').catch(() => (broken = true));
         if (broken || keys.missed === null || wanted.length >= KEYS_MAX) throw error;
         wanted = [...new Set([...wanted, ...keys.held, keys.missed])].toSorted();

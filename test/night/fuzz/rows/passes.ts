@@ -1,8 +1,5 @@
-/** The passes of a daemon of this process, made by hand: its loops make none by themselves, but for its lease. */
+/** The passes of a daemon of this process, made by hand: its loops make none by themselves. */
 import { LOOPS, type LoopDeps } from '../../../../src/daemon/core/loops.ts';
-
-/** Renews what the daemon lives by. */
-const LEFT_ALONE = 'lease';
 
 export interface FailedPass {
   readonly name: string;
@@ -25,9 +22,8 @@ function hold(): readonly Held[] {
   rowsHeld ??= LOOPS.map((row) => {
     const { name, once, runs } = row;
     Object.assign(row, {
-      once: async (deps: LoopDeps, signal: AbortSignal) => {
+      once: async (deps: LoopDeps) => {
         latest = deps;
-        return name === LEFT_ALONE ? once(deps, signal) : undefined;
       },
     });
     return { name, once, ...(runs === undefined ? {} : { runs }) };
@@ -42,7 +38,7 @@ export async function passesOf(start: () => Promise<unknown>): Promise<Passes> {
   const deps = latest;
   if (deps === undefined) throw new Error('the daemon has no loops');
   const { signal } = new AbortController();
-  const rows = held.filter(({ name, runs }) => name !== LEFT_ALONE && runs?.(deps) !== false);
+  const rows = held.filter(({ runs }) => runs?.(deps) !== false);
   return {
     deps,
     async all() {
