@@ -3,13 +3,43 @@ import { headingOf } from '../../domain/approvals/summary.ts';
 import type { AskedFacts } from '../../domain/notify/notification-facts.ts';
 import { hostOf } from '../../domain/rules/mute.ts';
 import { summaryFacts } from '../../operations/approvals/approval-view.ts';
-import { shownApproval } from '../../operations/approvals/checked-request.ts';
+import { type ShownApproval, shownApproval } from '../../operations/approvals/checked-request.ts';
 import type { ListedApproval } from '../../store/approvals/approvals.ts';
 import type { TagReader } from '../../store/engine/tags/tags.ts';
 
-/** The facts of a request, of rows that were checked: a person decides by them. */
-export async function askedFacts(on: TagReader, listed: ListedApproval): Promise<AskedFacts> {
+/** A request at the time when its notification is sent. */
+export interface AskedNow {
+  readonly facts: AskedFacts;
+  /** Whether it may be decided: it is pending, and no row of it was changed in the database. */
+  readonly isOpen: boolean;
+}
+
+/** `stored` are the facts of the notification: of a request that is not pending, only its ids are used. */
+export async function askedNow(
+  on: TagReader,
+  stored: AskedFacts,
+  listed: ListedApproval | undefined,
+): Promise<AskedNow> {
+  if (listed?.state !== 'pending') return { facts: { ...stored, ...NOT_PENDING }, isOpen: false };
   const row = await shownApproval(on, listed);
+  return { facts: factsOf(row), isOpen: row.fault === null };
+}
+
+const NOT_PENDING = {
+  heading: 'a request that is no longer pending',
+  plan: null,
+  rule: null,
+  schedule: null,
+  about: null,
+  oneTap: false,
+} as const;
+
+/** The facts of a request, of rows that were checked while it is pending: a person decides by them. */
+export async function askedFacts(on: TagReader, listed: ListedApproval): Promise<AskedFacts> {
+  return factsOf(await shownApproval(on, listed));
+}
+
+function factsOf(row: ShownApproval): AskedFacts {
   const { fault, destroys, changes, creates, plan_summary: summary } = row;
   return {
     approvalId: row.id,

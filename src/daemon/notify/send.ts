@@ -1,6 +1,6 @@
 import { askedIn, composeNotification } from '../../domain/notify/notification.ts';
 import type { NotificationMessage, PushDetail } from '../../domain/notify/row.ts';
-import type { NotificationFacts } from '../../domain/notify/notification-facts.ts';
+import type { AskedFacts, NotificationFacts } from '../../domain/notify/notification-facts.ts';
 import { Failure } from '../../domain/failure.ts';
 import { numberedTarget, recipientOf } from '../../domain/notify/target.ts';
 import { pause } from '../../lib/clock.ts';
@@ -30,7 +30,7 @@ import { pruneEndpoint, recordAttempt } from '../../store/notify/endpoints.ts';
 import type { EndpointRow } from '../../store/schema/schema.ts';
 import type { LoopRow } from '../core/loop.ts';
 import { recordService } from '../jobs/job-transitions.ts';
-import { askedFacts } from './asked-facts.ts';
+import { type AskedNow, askedNow } from './asked-facts.ts';
 import { type CollectDeps, collectNotifications } from './collect.ts';
 
 /** The dependencies for creating and sending notifications. */
@@ -183,22 +183,21 @@ export class Notifier {
 
   async #compose(due: Due, holder: LinkHolder | null): Promise<NotificationMessage> {
     const { clock, detail, baseUrl, node } = this.#deps;
-    const facts = await this.#current(JSON.parse(due.detail) as NotificationFacts);
-    const asked = askedIn(facts);
+    const stored = JSON.parse(due.detail) as NotificationFacts;
+    const asked = await this.#askedNow(askedIn(stored));
+    // The kinds that ask have the facts of a request.
+    const facts = asked === null ? stored : ({ ...stored, ...asked.facts } as NotificationFacts);
     const links =
-      asked !== null && detail === 'full' && holder !== null
-        ? await this.#linksOf(asked.approvalId, holder, asked.oneTap === true)
+      asked?.isOpen === true && detail === 'full' && holder !== null
+        ? await this.#linksOf(asked.facts.approvalId, holder, asked.facts.oneTap === true)
         : null;
     return composeNotification(facts, { id: due.page_id, detail, now: clock.now(), baseUrl, node: node(), links });
   }
 
-  /** What is asked is read again: the row of a notification has no tag, and a person may decide by its text alone. */
-  async #current(facts: NotificationFacts): Promise<NotificationFacts> {
-    const { store } = this.#deps;
-    const asked = askedIn(facts);
-    const row = asked === null ? undefined : await findListedApproval(store.db, asked.approvalId);
-    // The kinds that ask have these facts.
-    return row === undefined ? facts : ({ ...facts, ...(await askedFacts(store, row)) } as NotificationFacts);
+  /** Read again: the row of a notification has no tag, and a person may decide by its text and its buttons alone. */
+  async #askedNow(asked: AskedFacts | null): Promise<AskedNow | null> {
+    if (asked === null) return null;
+    return askedNow(this.#deps.store, asked, await findListedApproval(this.#deps.store.db, asked.approvalId));
   }
 
   /** The links of a recipient; null for one who may not decide, and where nothing is left to decide. */

@@ -1,3 +1,4 @@
+import { Failure } from '../../domain/failure.ts';
 import { isChanging, type WorkspaceKind } from '../../domain/workspaces/workspace.ts';
 import type { Db, JobRow, WorkspaceRow } from '../../store/schema/schema.ts';
 import { checkTag } from '../../store/engine/tags/tags.ts';
@@ -22,7 +23,9 @@ export function workspaceRules(kind: WorkspaceKind): QueueRules {
     stillHolds: checkPlan,
     async checkSubject(on, { plan_artifact_id: id }) {
       const plan = id === null ? undefined : await findArtifact(on.db, id);
-      return plan === undefined ? null : checkTag(on, 'artifacts', plan);
+      if (plan !== undefined) return checkTag(on, 'artifacts', plan);
+      if (id === null) return null;
+      throw new Failure('forbidden', `The saved plan ${id} is not kept any more. Nothing was run.`);
     },
     async redriveObstacle(db: Db, { workspace: name, created_at: askedAt }: JobRow) {
       if (name === null) return null;

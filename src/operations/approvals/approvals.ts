@@ -86,7 +86,8 @@ const plan = readOperation({
   failures: ['not_found', 'conflict'],
   async run(context, { id }) {
     const approval = await getApproval(context.store.db, id);
-    if (approval.state === 'pending' && !(await passesTag(context.store, 'approvals', approval)))
+    // In any state: one that is changed for the moment of the look is not pending then.
+    if (!(await passesTag(context.store, 'approvals', approval)))
       throw new Failure(
         'conflict',
         `Approval ${id} was changed after it was written. Do not approve it; run svc doctor.`,

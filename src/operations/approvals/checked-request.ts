@@ -6,7 +6,7 @@ import type { ListedApproval } from '../../store/approvals/approvals.ts';
 import { checkTag, type TagReader } from '../../store/engine/tags/tags.ts';
 import { getJob } from '../../store/jobs/jobs.ts';
 import { findStepOfJob, getRun } from '../../store/workflows/runs.ts';
-import type { ApprovalRow } from '../../store/schema/schema.ts';
+import type { ApprovalRow, JobRow } from '../../store/schema/schema.ts';
 
 /** An approval for people. */
 export interface ShownApproval extends ListedApproval {
@@ -33,13 +33,16 @@ export async function checkRequest(on: TagReader, approval: ApprovalRow): Promis
     destroys: plan?.destroys ?? null,
     changes: plan?.changes ?? null,
     creates: plan?.creates ?? null,
-    ...(await checkedStepOf(on, job.id)),
+    ...(await checkedStepOf(on, job)),
   };
 }
 
-async function checkedStepOf(on: TagReader, jobId: string): Promise<Pick<Joined, 'step_name' | 'step_workflow'>> {
-  const step = await findStepOfJob(on.db, jobId);
-  if (step === undefined) return { step_name: null, step_workflow: null };
+async function checkedStepOf(on: TagReader, job: JobRow): Promise<Pick<Joined, 'step_name' | 'step_workflow'>> {
+  // A yes to a step may be one to the whole run, so a step that is away is not another kind of job.
+  if (job.trigger !== 'workflow') return { step_name: null, step_workflow: null };
+  const step = await findStepOfJob(on.db, job.id);
+  if (step === undefined)
+    throw new Failure('forbidden', `Integrity: the workflow step of job ${job.id} was removed. Nothing was run.`);
   const run = await checkTag(on, 'workflow_runs', await getRun(on.db, step.run_id));
   // A daemon of an earlier build moves a step without its tag.
   if (await on.adoption.isOver()) await checkTag(on, 'workflow_steps', step);

@@ -87,8 +87,13 @@ async function rowsOf({ db }: Tx, table: TaggedTable): Promise<readonly AnyRow[]
     return [...(await untagged.where('state', 'in', MAY_RUN).execute()), ...(await ended.execute())];
   }
   if (table === 'approvals') {
+    const plans = db.selectFrom('artifacts').select('artifacts.id');
     const withJob = db.selectFrom('approvals').innerJoin('jobs', 'jobs.id', 'approvals.job_id').selectAll('approvals');
-    return withJob.where('jobs.state', 'in', MAY_RUN).execute();
+    const mayRun = withJob.where((eb) =>
+      // The plan of a settled one is shown as long as it is kept.
+      eb.or([eb('jobs.state', 'in', MAY_RUN), eb('approvals.plan_artifact_id', 'in', plans)]),
+    );
+    return mayRun.execute();
   }
   if (table === 'daemons') return db.selectFrom('daemons').selectAll().where('stopped_at', 'is', null).execute();
   return db

@@ -13,7 +13,7 @@ import {
   tap,
 } from '../../support/fixtures/decisions.ts';
 import { callLocally } from '../../support/fixtures/workspaces.ts';
-import { tamper } from '../../support/store/rewrite.ts';
+import { rewrite, tamper } from '../../support/store/rewrite.ts';
 
 interface Change {
   readonly table: TaggedTable;
@@ -41,6 +41,7 @@ async function summaries({ program }: DecisionFixture, id: string): Promise<read
 
 async function insertStep({ program }: DecisionFixture, jobId: string): Promise<string> {
   const id = newId('run', Date.now());
+  await rewrite(program.store, 'jobs', { trigger: 'workflow' }, jobId);
   await program.store.write((tx) =>
     insertRun(
       tx,
@@ -90,6 +91,15 @@ for (const postgres of [false, true]) {
         assert.equal(await fixture.jobState(gated.jobId), 'cancelled');
       });
 
+    test('T80: is no request without a plan where its plan is away', async (t) => {
+      const fixture = await openDecisionFixture(t, { postgres });
+      const { approvalId, artifactId } = await fixture.gate({ destroys: ['terraform_data.a'] });
+      const { store } = fixture.program;
+      await store.write((tx) => tx.db.deleteFrom('artifacts').where('id', '=', artifactId).execute());
+      const fault = `The saved plan ${artifactId} is not kept any more. Nothing was run.`;
+      assert.deepEqual(await summaries(fixture, approvalId), [fault, fault]);
+    });
+
     test('T80: shows no plan of another request', async (t) => {
       const fixture = await openDecisionFixture(t, { postgres });
       const [asked, harmless] = [await fixture.gate({ destroys: ['terraform_data.a'] }), await fixture.gate()];
@@ -102,8 +112,11 @@ for (const postgres of [false, true]) {
       assert.match((await plan(asked.approvalId)).text, /"address":"terraform_data\.a"/);
       await store.write((tx) => tx.db.deleteFrom('approvals').where('id', '=', harmless.approvalId).execute());
       await tamper(store, 'approvals', asked.approvalId, { plan_artifact_id: harmless.artifactId });
-      const { status, text } = await plan(asked.approvalId);
-      assert.deepEqual([status, /Do not approve it; run svc doctor/.test(text)], [409, true]);
+      for (const state of ['pending', 'expired', 'rejected', 'approved']) {
+        await tamper(store, 'approvals', asked.approvalId, { state });
+        const { status, text } = await plan(asked.approvalId);
+        assert.deepEqual([status, /Do not approve it; run svc doctor/.test(text)], [409, true], state);
+      }
     });
 
     test('T80: names no step and no workflow that somebody wrote', async (t) => {
@@ -124,6 +137,12 @@ for (const postgres of [false, true]) {
       for (const text of await summaries(fixture, gated.approvalId))
         assert.match(text, /^Integrity: workflow step run_\w+ look was changed/);
       await named('drop', 'look');
+      const taken = (from: string | null): Promise<unknown> =>
+        store.write((tx) => tx.db.updateTable('workflow_steps').set({ taken_from: from }).execute());
+      await taken('run_another');
+      for (const text of await summaries(fixture, gated.approvalId))
+        assert.match(text, /^Integrity: the workflow step of job job_\w+ was removed/);
+      await taken(null);
       assert.deepEqual(await summaries(fixture, gated.approvalId), [honest, honest]);
     });
   });

@@ -13,6 +13,8 @@ import { ENGINES } from '../engine-fixture.ts';
 /** Whatever somebody could write that makes a person tap. */
 const FORGED = { heading: 'Clear the cache', requestedBy: 'bo', workspace: 'cache', plan: null, oneTap: true };
 
+const OTHER = { summary: 'Clear the cache', rule: 'cache' };
+
 async function forgeDetail(store: Store): Promise<void> {
   await store.write(async ({ db }) => {
     const { detail } = await db.selectFrom('pages').select('detail').executeTakeFirstOrThrow();
@@ -21,6 +23,21 @@ async function forgeDetail(store: Store): Promise<void> {
     await db.updateTable('deliveries').set({ next_at: 0 }).execute();
   });
 }
+
+/** For the moment of the look: who does this puts the row back before somebody taps. */
+const AWAY: readonly (readonly [string, (store: Store) => Promise<unknown>])[] = [
+  [
+    'settled',
+    (store) =>
+      store.write(({ db }) =>
+        db
+          .updateTable('approvals')
+          .set({ state: 'expired', ...OTHER })
+          .execute(),
+      ),
+  ],
+  ['away', (store) => store.write(({ db }) => db.deleteFrom('approvals').execute())],
+];
 
 /** What is sent where nothing was until the row was changed. */
 async function sentAfter(
@@ -70,6 +87,16 @@ for (const engine of ENGINES) {
         ],
       );
     });
+
+    for (const [what, change] of AWAY)
+      test(`T80: has no word and no button of a request that is ${what}`, async (t) => {
+        const message = await sentAfter(t, engine, async (store) => {
+          await change(store);
+          await forgeDetail(store);
+        });
+        assert.match(message.title, /^Approve\? a request that is no longer pending /);
+        assert.deepEqual(message.actions, []);
+      });
 
     test('T80: says that a request was changed, and has no button that approves', async (t) => {
       const message = await sentAfter(t, engine, async (store, jobId) => {
