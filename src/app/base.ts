@@ -14,6 +14,7 @@ import { newId } from '../lib/id.ts';
 import type { Keyring, SealKeeper } from '../lib/seal.ts';
 import { TaskSlicer } from '../lib/flow/cooperative.ts';
 import type { Services } from '../operations/core/services.ts';
+import { probeBudget } from '../operations/checks/probe-budget.ts';
 import { Prober } from '../operations/checks/prober.ts';
 import { CompiledRules } from '../reaction/rules/compiled-rules.ts';
 import { currentNetgroups } from '../store/netgroups/netgroups.ts';
@@ -184,6 +185,7 @@ export function createServices(base: Base, parts: ServiceParts): Services {
       turns: new TaskSlicer(clock),
     },
     prober: new Prober(clock, () => base.probes.deps()),
+    probeBudget: probeBudget(base.settings.checkProbesPerSecond),
     netgroups: currentNetgroups(base.store, clock),
     approvalTtlMs: base.settings.approvalTtlMs,
     linkOrigin: async () => base.settings.publicUrl ?? parts.ingressUrl(),

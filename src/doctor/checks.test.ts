@@ -55,4 +55,22 @@ describe('The entry checks of the doctor', () => {
     clock.advance(180_001);
     assert.equal((await examined()).status, 'warn');
   });
+
+  test('T88: checks warns where they take more probes than the limit, and says the rest too', async () => {
+    const { store } = installation;
+    await putCheck(store, 'web', ['a', 'b'], { interval_ms: 30_000 });
+    await putCheck(store, 'off', ['c'], { enabled: 0, interval_ms: 1_000 });
+    const settings = { ...installation.parts().settings, checkProbesPerSecond: 1 };
+    const atLimit = (): Promise<Finding> =>
+      examineChecks({ ...installation.parts({ settings }), began: { wallMs: 0, monotonicMs: 0 } });
+    const { detail } = await examined();
+    assert.deepEqual(await atLimit(), await examined());
+    await putCheck(store, 'api', ['d'], { interval_ms: 1_000 });
+    assert.deepEqual(await atLimit(), {
+      status: 'warn',
+      detail:
+        `${detail.replace('Checks: 1, targets: 2', 'Checks: 2, targets: 3')} The enabled checks take 1.067 probes a ` +
+        'second, and the limit is 1 (--check-probes-per-second): use longer intervals, or svc check disable NAME.',
+    });
+  });
 });

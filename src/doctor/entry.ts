@@ -32,6 +32,7 @@ export interface DoctorParts {
     | 'runsDir'
     | 'notifyFile'
     | 'checkCaFile'
+    | 'checkProbesPerSecond'
     | 'databaseUrl'
     | 'sealKeyFile'
     | 'toolchainManifest'

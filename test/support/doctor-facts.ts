@@ -56,6 +56,7 @@ export async function install(url?: string): Promise<Installation> {
       runsDir: null,
       notifyFile: null,
       checkCaFile: null,
+      checkProbesPerSecond: 2_000,
       databaseUrl: null,
       sealKeyFile: null,
       toolchainManifest: null,

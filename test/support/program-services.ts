@@ -6,6 +6,7 @@ import { createKeyring, type SealFileKey, type SealKeeper } from '../../src/lib/
 import { TaskSlicer } from '../../src/lib/flow/cooperative.ts';
 import type { Authenticator } from '../../src/operations/access/authenticate.ts';
 import type { Services } from '../../src/operations/core/services.ts';
+import { probeBudget } from '../../src/operations/checks/probe-budget.ts';
 import { Prober } from '../../src/operations/checks/prober.ts';
 import { CompiledRules } from '../../src/reaction/rules/compiled-rules.ts';
 import { readOpenJobs } from '../../src/store/jobs/open-jobs.ts';
@@ -41,6 +42,7 @@ interface Fakes {
   readonly hasQueue: boolean;
   readonly wake: () => void;
   readonly prober?: Prober | undefined;
+  readonly probesPerSecond?: number | undefined;
 }
 
 export function fakeServices(fakes: Fakes): Services {
@@ -86,6 +88,7 @@ export function fakeServices(fakes: Fakes): Services {
       turns: new TaskSlicer(clock),
     },
     prober,
+    probeBudget: probeBudget(fakes.probesPerSecond ?? 2_000),
     netgroups: currentNetgroups(store, clock),
     approvalTtlMs: 3_600_000,
     linkOrigin: () => Promise.resolve('http://127.0.0.1:8421'),

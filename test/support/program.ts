@@ -45,6 +45,8 @@ export interface ProgramOptions extends Partial<
   readonly hasQueue?: boolean;
   /** Without one, probes reach what those of a daemon reach. */
   readonly prober?: Prober;
+  /** As `--check-probes-per-second`. */
+  readonly probesPerSecond?: number;
 }
 
 export interface TokenOptions {
@@ -146,6 +148,7 @@ export async function startProgram(ending: Ending | null, options: ProgramOption
     hasQueue: options.hasQueue ?? true,
     wake: () => (wakes += 1),
     prober: options.prober,
+    probesPerSecond: options.probesPerSecond,
   });
   const logged: { fields: object; message: string }[] = [];
   const face = createHttpFace({

@@ -1,4 +1,5 @@
 import { APPROVAL_TTL_DEFAULT_MS, APPROVAL_TTL_MAX_MS } from '../../domain/approvals/approval.ts';
+import { PROBE_BUDGET } from '../../domain/checks/probe-rate.ts';
 import { requireDuration } from '../../domain/duration.ts';
 import { hasDatabasePassword, hasTargetCredential } from './flag-credential.ts';
 import { LISTENER_SETTINGS } from './listener-settings.ts';
@@ -124,6 +125,15 @@ export const SETTINGS = {
     only: ['serve', 'web'],
     help: 'Checks reach no address of this machine itself; the variable is read by all commands',
     read: (text) => isOn('check-refuse-own-addresses', text),
+  }),
+  checkProbesPerSecond: setting({
+    flag: 'check-probes-per-second',
+    placeholder: 'N',
+    only: ['serve', 'web'],
+    help:
+      'Maximum number of probes a second that the enabled checks may take together: targets / interval; default ' +
+      `${PROBE_BUDGET.perSecond}; the variable is read by all commands`,
+    read: (text) => wholeNumber('check-probes-per-second', text, PROBE_BUDGET.perSecond, 1, PROBE_BUDGET.maxPerSecond),
   }),
   nodeName: setting({
     flag: 'node-name',

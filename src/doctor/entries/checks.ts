@@ -1,24 +1,38 @@
 import { shortDuration } from '../../domain/duration.ts';
+import { showProbeRate } from '../../domain/checks/probe-rate.ts';
 import type { SweepReport } from '../../domain/checks/sweep/report.ts';
+import { totalProbeRate } from '../../store/checks/probe-rates.ts';
 import { countSwept, sweepReports } from '../../store/checks/shards.ts';
+import type { Db } from '../../store/schema/schema.ts';
 import { type Facts, type Finding, ok, warn } from '../entry.ts';
 import { withStore } from '../with-store.ts';
 
 /** A daemon reports each minute; one that missed two reports is gone. */
 const REPORTS_MS = 180_000;
 
-/** Reports whether the targets of checks are probed, and in time. */
-export function examineChecks({ openedStore, clock }: Facts): Promise<Finding> {
+/** Reports whether the targets of checks are probed, and in time, and whether they are too many. */
+export function examineChecks({ openedStore, clock, settings }: Facts): Promise<Finding> {
   return withStore(openedStore, async ({ db }) => {
-    const { checks, targets } = await countSwept(db);
-    if (checks === 0) return ok('No check is enabled.');
-    const rows = await sweepReports(db, clock.now() - REPORTS_MS);
-    if (rows.length === 0)
-      return warn(
-        `Checks: ${checks}, targets: ${targets}; no daemon has probed them for three minutes. Start svc serve.`,
-      );
-    return judge(checks, sumOf(rows.map(({ report }) => JSON.parse(report ?? '{}') as Partial<SweepReport>)));
+    const finding = await examineSweep(db, clock.now());
+    const rate = await totalProbeRate(db);
+    const limit = settings.checkProbesPerSecond;
+    if (rate <= limit * 1_000) return finding;
+    return warn(
+      `${finding.detail} The enabled checks take ${showProbeRate(rate)} probes a second, and the limit is ${limit} ` +
+        `(--check-probes-per-second): use longer intervals, or svc check disable NAME.`,
+    );
   });
+}
+
+async function examineSweep(db: Db, now: number): Promise<Finding> {
+  const { checks, targets } = await countSwept(db);
+  if (checks === 0) return ok('No check is enabled.');
+  const rows = await sweepReports(db, now - REPORTS_MS);
+  if (rows.length === 0)
+    return warn(
+      `Checks: ${checks}, targets: ${targets}; no daemon has probed them for three minutes. Start svc serve.`,
+    );
+  return judge(checks, sumOf(rows.map(({ report }) => JSON.parse(report ?? '{}') as Partial<SweepReport>)));
 }
 
 function judge(checks: number, { targets, probes, late, longestLateMs, slow, missed }: SweepReport): Finding {

@@ -24,6 +24,7 @@ import { reply, replyNone, type Reply, written } from '../core/reply.ts';
 import { checkBatches, checkView, viewParts } from './check-view.ts';
 import { checkWithHistory } from './history-view.ts';
 import { interval, OWN_FIELDS, readInterval, readTargets, targets } from './fields.ts';
+import { withinBudget } from './probe-budget.ts';
 import { probeOperation } from './probe.ts';
 
 const byName = z.strictObject({ name: field.name });
@@ -102,8 +103,11 @@ const add = writeOperation({
     return { definition, defined, parts: await viewParts(context) };
   },
   async run(context, _input, { definition, defined, parts }) {
-    const row = await insertCheck(context.tx, definition);
-    await insertTargets(context.tx, defined);
+    const row = await withinBudget(context, definition.name, async () => {
+      const inserted = await insertCheck(context.tx, definition);
+      await insertTargets(context.tx, defined);
+      return inserted;
+    });
     return written(await replyGet(context, row, parts), row.name, { kind: row.kind, targets: defined.length });
   },
 });
@@ -146,11 +150,14 @@ const update = writeOperation({
   },
   async run(context, { name, targets: _targets, interval: _interval, defaults, ...own }, prepared) {
     const { kind, change, defined, parts } = prepared;
-    const held = await holdCheck(context.tx, name);
-    if (held.kind !== kind)
-      throw new Failure('conflict', `Check ${name} was replaced by one of kind ${held.kind}; nothing was changed.`);
-    const counts = await replaceTargets(context.tx, name, defined);
-    const row = await changeCheck(context.tx, name, { ...change, ...changedOptions(held, own, defaults) });
+    const [row, counts] = await withinBudget(context, name, async () => {
+      const held = await holdCheck(context.tx, name);
+      if (held.kind !== kind)
+        throw new Failure('conflict', `Check ${name} was replaced by one of kind ${held.kind}; nothing was changed.`);
+      const counted = await replaceTargets(context.tx, name, defined);
+      const changed = { ...change, ...changedOptions(held, own, defaults) };
+      return [await changeCheck(context.tx, name, changed), counted] as const;
+    });
     return written(await replyGet(context, row, parts), name, { targets: defined.length, ...counts });
   },
 });
@@ -165,10 +172,12 @@ function switchOperation(word: 'enable' | 'disable', summary: string) {
     mcp: { tool: `check_${word}` },
     input: byName,
     answers: ['check.get'],
-    failures: ['not_found'],
+    failures: word === 'enable' ? ['not_found', 'conflict'] : ['not_found'],
     prepare: viewParts,
     async run(context, { name }, parts) {
-      const row = await changeCheck(context.tx, name, { enabled: word === 'enable' ? 1 : 0 });
+      const row = await withinBudget(context, name, () =>
+        changeCheck(context.tx, name, { enabled: word === 'enable' ? 1 : 0 }),
+      );
       return written(await replyGet(context, row, parts), name);
     },
   });
@@ -217,8 +226,8 @@ const remove = writeOperation({
   mcp: { tool: 'check_remove' },
   input: byName,
   failures: ['not_found'],
-  async run({ tx }, { name }) {
-    await deleteCheck(tx, name);
+  async run(context, { name }) {
+    await withinBudget(context, name, () => deleteCheck(context.tx, name));
     return written(replyNone, name);
   },
 });

@@ -11,7 +11,7 @@ import type { Keyring, SealKeeper } from '../../lib/seal.ts';
 import type { ProbeResult } from '../../probes/probe.ts';
 import type { ReactionDeps } from '../../reaction/types.ts';
 import type { OpenJobs } from '../../domain/jobs/open-jobs.ts';
-import type { Work } from '../../store/engine/tx.ts';
+import type { BoundedTotal, Work } from '../../store/engine/tx.ts';
 import type { CurrentNetgroups } from '../../store/netgroups/netgroups.ts';
 import type { SourcePlace } from '../../store/sources/source-place.ts';
 
@@ -55,6 +55,8 @@ export interface Services {
   openJobs(): Promise<OpenJobs>;
   /** Probes targets of checks for users. */
   readonly prober: TargetProber;
+  /** How many probes the enabled checks may take. */
+  readonly probeBudget: BoundedTotal;
   /** Default time to live of a request for approval, in milliseconds. */
   readonly approvalTtlMs: number;
   /**

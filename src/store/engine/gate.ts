@@ -19,7 +19,7 @@ import {
 import { holdSameKey } from './key-in-use.ts';
 import { appendLedger, type LedgerEntry } from './ledger.ts';
 import type { TagContext } from './tags/tags.ts';
-import type { Counter, Work, WriteOptions } from './tx.ts';
+import type { BoundedTotal, Counter, Work, WriteOptions } from './tx.ts';
 
 /** At most this many writes share a commit, so that one transaction stays short. */
 const GROUP_MAX = 128;
@@ -216,6 +216,7 @@ export class WriteGate {
     const notify: (() => void)[] = [];
     const counted: Counter[] = [];
     const followers: Follower[] = [];
+    const growths = new Map<BoundedTotal, number>();
     const value = await member.work({
       db,
       dialect: this.#engine.dialect,
@@ -224,11 +225,13 @@ export class WriteGate {
       ...this.#tags,
       record: (entry) => void entries.push(entry),
       count: (counter) => void counted.push(counter),
+      grow: (total, by) => void growths.set(total, (growths.get(total) ?? 0) + by),
       follow: (work, orElse) => void followers.push({ work, orElse }),
       afterCommit: (callback) => void notify.push(callback),
       announce: () => void notify.push(() => undefined),
       later,
     });
+    for (const [total, growth] of growths) if (growth > 0) await total.require(db, growth);
     return { member, value, entries, counted, followers, notify };
   }
 

@@ -16,6 +16,8 @@ export interface Tx extends TagContext {
   record(entry: LedgerEntry): void;
   /** Adds one to a counter, in the same commit: all that a group counts is one statement for each counter. */
   count(counter: Counter): void;
+  /** Notes how much a total changes. If it grew by the end of this write, `total` may refuse the write. */
+  grow(total: BoundedTotal, by: number): void;
   /**
    * Tries `work` in the same transaction after all writes of the group, once however many of them ask for it. It is
    * compared by identity. It may fail or be left out: then `orElse`, which must not throw, is called once the write is
@@ -38,6 +40,15 @@ export interface Counter {
   /** A group adds in the order of the names, so that concurrent processes do not deadlock. */
   readonly name: string;
   add(db: Db, count: number): Promise<unknown>;
+}
+
+/** A total over rows of the store that has a limit. It is compared by identity. */
+export interface BoundedTotal {
+  /**
+   * Asked once, at the end of a write by which the total grew: so a write that adds before it removes is not refused
+   * for what lies between. What it throws refuses the write.
+   */
+  require(db: Db, growth: number): Promise<void>;
 }
 
 /** May run more than once, each time on a clean slate: it has no effect but through its `tx`. */
