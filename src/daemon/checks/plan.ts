@@ -1,5 +1,5 @@
 import { placeOf, slotsOf } from '../../domain/checks/sweep/slots.ts';
-import { checksMark, listSweptChecks, listSweptTargets, type SweptCheck } from '../../store/checks/sweep.ts';
+import { checksMark, listSweptChecks, sweptTargets, type SweptCheck } from '../../store/checks/sweep.ts';
 import type { CheckTargetRow, Db } from '../../store/schema/schema.ts';
 import { newTarget, orderOf, type SweepTarget } from './target.ts';
 
@@ -54,8 +54,10 @@ export class SweepPlan {
       }
       const isSame = before?.check.createdAt === check.createdAt;
       const kept = new Map(isSame ? [...before.targets].filter(([, target]) => !forgotten.has(target)) : []);
-      const rows = await listSweptTargets(this.#db, check.name);
-      checks.set(check.name, { check, targets: this.#targetsOf(check, rows, kept, shards, fresh) });
+      const targets = new Map<string, SweepTarget>();
+      for await (const rows of sweptTargets(this.#db, check.name))
+        for (const target of this.#targetsOf(check, rows, kept, shards, fresh)) targets.set(target.name, target);
+      checks.set(check.name, { check, targets });
     }
     const dropped = missingIn(this.#checks, checks);
     this.#checks = checks;
@@ -71,8 +73,8 @@ export class SweepPlan {
     kept: ReadonlyMap<string, SweepTarget>,
     shards: ReadonlySet<number>,
     fresh: Set<SweepTarget>,
-  ): ReadonlyMap<string, SweepTarget> {
-    const targets = new Map<string, SweepTarget>();
+  ): SweepTarget[] {
+    const targets: SweepTarget[] = [];
     for (const row of rows) {
       const known = kept.get(row.name);
       const place = known?.place ?? placeOf(check.name, row.name);
@@ -85,7 +87,7 @@ export class SweepPlan {
         if (before.spec !== row.spec) known.state = { ...known.state, disagreeing: [] };
         if (known.slots.intervalMs !== check.intervalMs) known.slots = slotsOf(check.intervalMs, place);
       } else if (this.#wasRead && this.#shards.has(place.shard) && row.status === 'unknown') fresh.add(target);
-      targets.set(row.name, target);
+      targets.push(target);
     }
     return targets;
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { placeOf, slotsOf } from '../../domain/checks/sweep/slots.ts';
+import { nextTurn } from '../../lib/flow/cooperative.ts';
 import { HandClock } from '../../../test/support/clock.ts';
 import { ProbeSchedule, type Scheduled } from './probe-schedule.ts';
 
@@ -50,9 +51,8 @@ function world(probeMs = 0, maxRunning = 4_096, clock = new HandClock()): World 
   const pass = async (ms: number): Promise<void> => {
     for (let gone = 0; gone < ms; gone += STEP_MS) {
       clock.advance(STEP_MS);
-      await Promise.resolve();
+      await nextTurn();
     }
-    await new Promise((resolve) => setImmediate(resolve));
   };
   return { clock, begun, schedule, most: () => most, pass };
 }
@@ -201,5 +201,20 @@ describe('The schedule of probes', () => {
     assert.equal(new Set(windows).size, windows.length);
     assert.ok(windows.length > 2_900, `${windows.length}`);
     for (const { schedule } of [one, two]) schedule.stop();
+  });
+
+  test('T88: begins thousands that are due at once in small parts, between which others have their turn', async () => {
+    const { clock, begun, schedule } = world();
+    schedule.plan(targetsOf(4_000, 1_000), () => false);
+    clock.advance(1_500);
+    const parts = [begun.length];
+    while (begun.length < 4_000) {
+      const before = begun.length;
+      await nextTurn();
+      parts.push(begun.length - before);
+    }
+    assert.ok(Math.max(...parts) <= 16, parts.join(' '));
+    assert.equal(new Set(begun.map(({ name }) => name)).size, 4_000);
+    schedule.stop();
   });
 });

@@ -1,5 +1,6 @@
 import { slotAfter, type Slots } from '../../domain/checks/sweep/slots.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { YieldTimer } from '../../lib/flow/cooperative.ts';
 import { DueQueue } from '../../lib/due-queue.ts';
 
 /** A target with its times: the schedule writes to it. */
@@ -27,6 +28,8 @@ interface ScheduleOptions<T> {
 
 /** Probes are begun in groups this far apart, in milliseconds, so that a thousand each second cost few wake-ups. */
 const TICK_MS = 10;
+/** Probes that are begun before others have their turn: what one does until it waits for its target takes 0.2 ms. */
+const BURST = 16;
 /** A timer that is this late, in milliseconds: the process was stopped, or the machine slept. */
 const GAP_MS = 2_000;
 /** The first probes of new targets are spread over this time, in milliseconds. */
@@ -45,6 +48,8 @@ export class ProbeSchedule<T extends Scheduled> {
   #cancelTimer: (() => void) | null = null;
   #timerAt = Number.POSITIVE_INFINITY;
   #lastTickAt = Number.NEGATIVE_INFINITY;
+  /** Those that are due are being begun, over several turns. */
+  #isBeginning = false;
   #isStopped = false;
 
   constructor(options: ScheduleOptions<T>) {
@@ -98,7 +103,7 @@ export class ProbeSchedule<T extends Scheduled> {
     const dueAt = this.#queue.first?.dueAt ?? Number.POSITIVE_INFINITY;
     const isFull = this.#running >= this.#options.maxRunning;
     const at = isFull ? Number.POSITIVE_INFINITY : Math.max(dueAt, this.#lastTickAt + TICK_MS);
-    if (this.#isStopped || at === this.#timerAt) return;
+    if (this.#isStopped || this.#isBeginning || at === this.#timerAt) return;
     this.#cancelTimer?.();
     this.#cancelTimer = null;
     this.#timerAt = at;
@@ -113,7 +118,7 @@ export class ProbeSchedule<T extends Scheduled> {
     const now = this.#options.clock.monotonic();
     this.#lastTickAt = now;
     if (now - expectedAt > GAP_MS) this.#skipGap();
-    else this.#begin(now);
+    else return void this.#begin(now);
     this.#arm();
   }
 
@@ -126,13 +131,18 @@ export class ProbeSchedule<T extends Scheduled> {
     this.#queue.reset(waiting);
   }
 
-  #begin(now: number): void {
-    while (this.#running < this.#options.maxRunning) {
+  async #begin(now: number): Promise<void> {
+    const timer = new YieldTimer(this.#options.clock);
+    this.#isBeginning = true;
+    for (let begun = 1; !this.#isStopped && this.#running < this.#options.maxRunning; begun += 1) {
       const { first } = this.#queue;
-      if (first === undefined || first.dueAt > now) return;
+      if (first === undefined || first.dueAt > now) break;
       this.#queue.take();
       void this.#runOne(first, now);
+      if (begun % BURST === 0 || timer.isDue) await timer.breathe();
     }
+    this.#isBeginning = false;
+    this.#arm();
   }
 
   async #runOne(target: T, now: number): Promise<void> {

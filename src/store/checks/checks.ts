@@ -3,6 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import { forgetManaged } from '../configuration/managed.ts';
 import { found, insertRow, rowBy } from '../engine/rows.ts';
 import type { Tx } from '../engine/tx.ts';
+import { deleteTargets } from './targets.ts';
 import type { CheckRow, Db } from '../schema/schema.ts';
 
 const findRow = rowBy('checks', 'name');
@@ -58,7 +59,7 @@ export async function changeCheck(
 export async function deleteCheck(tx: Tx, name: string): Promise<CheckRow> {
   const deleted = await tx.db.deleteFrom('checks').where('name', '=', name).returningAll().executeTakeFirst();
   const row = found(deleted, 'check', name);
-  await tx.db.deleteFrom('check_targets').where('check_name', '=', name).execute();
+  await deleteTargets(tx, name);
   await forgetManaged(tx, 'check', name);
   tx.announce();
   return row;

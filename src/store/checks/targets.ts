@@ -2,13 +2,14 @@ import { sql } from 'kysely';
 import type { TargetStatus } from '../../domain/checks/check.ts';
 import type { Target } from '../../domain/checks/target.ts';
 import { withCredentials } from '../../domain/checks/url.ts';
+import { nextTurn } from '../../lib/flow/cooperative.ts';
 import type { Keyring } from '../../lib/seal.ts';
 import type { Tx } from '../engine/tx.ts';
 import type { CheckTargetRow, Db } from '../schema/schema.ts';
 import { checkTargetLabel, openSealed } from '../secrets/seal.ts';
 
-/** Rows of one statement: it has a value for each column of each, and PostgreSQL takes 65,535. */
-const STATEMENT_ROWS = 1_000;
+/** Rows of one statement: on SQLite it takes the thread, and others have their turn after it (1,000 took 20 ms). */
+const STATEMENT_ROWS = 250;
 
 /** What a view says of a target, and what finds its netgroup. */
 const STATE = [
@@ -104,7 +105,26 @@ export function openTarget(ring: Keyring, { credentials: sealed, ...row }: Probe
 
 /** Gives a new check its targets. */
 export async function insertTargets(tx: Tx, targets: readonly TargetDefinition[]): Promise<void> {
-  for (const rows of slices(targets)) await tx.db.insertInto('check_targets').values(rows).execute();
+  for (const rows of slices(targets)) {
+    await tx.db.insertInto('check_targets').values(rows).execute();
+    await nextTurn();
+  }
+}
+
+/** Removes all targets of a check. */
+export async function deleteTargets({ db }: Tx, check: string): Promise<void> {
+  const ofCheck = db.selectFrom('check_targets').select('name').where('check_name', '=', check).orderBy('name');
+  for (;;) {
+    const names = (await ofCheck.limit(STATEMENT_ROWS).execute()).map(({ name }) => name);
+    if (names.length === 0) return;
+    await deleteNamed(db, check, names);
+    if (names.length < STATEMENT_ROWS) return;
+    await nextTurn();
+  }
+}
+
+async function deleteNamed(db: Db, check: string, names: readonly string[]): Promise<void> {
+  await db.deleteFrom('check_targets').where('check_name', '=', check).where('name', 'in', names).execute();
 }
 
 /**
@@ -116,17 +136,35 @@ export async function replaceTargets(
   check: string,
   targets: readonly TargetDefinition[],
 ): Promise<{ readonly added: number; readonly removed: number }> {
-  // In the order of the names, like every write of several targets: two writes of the same rows do not deadlock.
-  const query = tx.db.selectFrom('check_targets').select(['name', 'position', 'spec', 'credentials']);
-  const stored = await tx.dialect.holdRows(query.where('check_name', '=', check).orderBy('name')).execute();
+  const stored = await holdTargets(tx, check);
   const before = new Map(stored.map((row) => [row.name, row]));
   const names = new Set(targets.map(({ name }) => name));
   const gone = stored.filter(({ name }) => !names.has(name)).map(({ name }) => name);
-  for (const some of slices(gone))
-    await tx.db.deleteFrom('check_targets').where('check_name', '=', check).where('name', 'in', some).execute();
+  for (const some of slices(gone)) {
+    await deleteNamed(tx.db, check, some);
+    await nextTurn();
+  }
   const changed = targets.filter((target) => !isSame(target, before.get(target.name)));
-  for (const rows of slices(changed.toSorted((a, b) => (a.name < b.name ? -1 : 1)))) await putTargets(tx, rows);
+  for (const rows of slices(changed.toSorted((a, b) => (a.name < b.name ? -1 : 1)))) {
+    await putTargets(tx, rows);
+    await nextTurn();
+  }
   return { added: targets.filter(({ name }) => !before.has(name)).length, removed: gone.length };
+}
+
+/** In the order of the names, like every write of several targets: two writes of the same rows do not deadlock. */
+async function holdTargets({ db, dialect }: Tx, check: string) {
+  const query = db.selectFrom('check_targets').select(['name', 'position', 'spec', 'credentials']);
+  const ofCheck = query.where('check_name', '=', check).orderBy('name').limit(STATEMENT_ROWS);
+  const stored: Awaited<ReturnType<typeof ofCheck.execute>> = [];
+  for (let after = ''; ;) {
+    const slice = await dialect.holdRows(ofCheck.where('name', '>', after)).execute();
+    stored.push(...slice);
+    const last = slice.at(-1);
+    if (last === undefined || slice.length < STATEMENT_ROWS) return stored;
+    after = last.name;
+    await nextTurn();
+  }
 }
 
 function isSame(

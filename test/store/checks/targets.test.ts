@@ -13,6 +13,8 @@ import {
 } from '../../../src/store/checks/targets.ts';
 import { countSealed, holdsSealed } from '../../../src/store/secrets/seal.ts';
 import { resealAll } from '../../../src/store/secrets/reseal.ts';
+import { nextTurn } from '../../../src/lib/flow/cooperative.ts';
+import type { Tx } from '../../../src/store/engine/tx.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { createKeyring } from '../../../src/lib/seal.ts';
 import { refusal } from '../../support/refusal.ts';
@@ -40,6 +42,18 @@ const namesIn = async ({ db }: Store): Promise<string[]> => (await listTargets(d
 const replace = (store: Store, targets: readonly Target[]) =>
   store.write((tx) => replaceTargets(tx, 'web', stored(targets)));
 
+const many = (spec: string): Target[] => names(10_000).map((name) => plain(name, spec));
+const rowsOf = ({ db }: Store): Promise<object[]> =>
+  db.selectFrom('check_targets').select(['name', 'spec']).orderBy('name').execute();
+
+async function failsAtTheEnd(store: Store, work: (tx: Tx) => Promise<unknown>): Promise<void> {
+  const write = store.write(async (tx) => {
+    await work(tx);
+    throw new Error('at the end');
+  });
+  await assert.rejects(write, /at the end/);
+}
+
 for (const engine of ENGINES) {
   describe(`Targets of checks on ${engine.name}`, () => {
     const its = freshStore(engine);
@@ -62,6 +76,34 @@ for (const engine of ENGINES) {
       await its.store.write((tx) => deleteCheck(tx, 'web'));
       assert.deepEqual(await listChecks(its.store.db, 10), []);
       assert.deepEqual(await namesIn(its.store), []);
+    });
+
+    test('T88: 10,000 targets are written whole or not at all, and others have their turn', async () => {
+      const counted = async (): Promise<string> => {
+        const query = its.store.db.selectFrom('check_targets').groupBy('spec').orderBy('spec');
+        const found = await query.select((eb) => ['spec' as const, eb.fn.countAll<number>().as('count')]).execute();
+        return found.map(({ spec, count }) => `${count} of ${spec}`).join(', ');
+      };
+      const kinds = new Set<string>();
+      const watched = async (write: () => Promise<unknown>): Promise<void> => {
+        const over = new AbortController();
+        const done = write().finally(() => over.abort());
+        let turns = 0;
+        for (; !over.signal.aborted; turns += 1) {
+          kinds.add(await counted());
+          await nextTurn();
+        }
+        await done;
+        assert.ok(turns >= 10, `others had ${turns} turns`);
+      };
+      await watched(() => insert(its.store, many('10.0.0.5:1')));
+      await watched(() => replace(its.store, many('10.0.0.5:2')));
+      const before = await rowsOf(its.store);
+      await failsAtTheEnd(its.store, (tx) => replaceTargets(tx, 'web', stored(many('10.0.0.5:3').slice(5_000))));
+      await failsAtTheEnd(its.store, (tx) => deleteCheck(tx, 'web'));
+      assert.deepEqual(await rowsOf(its.store), before);
+      await watched(() => its.store.write((tx) => deleteCheck(tx, 'web')));
+      assert.deepEqual([...kinds].toSorted(), ['', '10000 of 10.0.0.5:1', '10000 of 10.0.0.5:2']);
     });
 
     test('A snooze covers one target or all of a check, until it is ended', async () => {
