@@ -6,6 +6,7 @@ import { wordlessReason } from './launch/errors.ts';
 import { Recorder } from './output/recorder.ts';
 import { REFUSAL_HINT } from './output/refusals.ts';
 import type { RecordedChunk } from './output/chunk-queue.ts';
+import { release } from './output/release.ts';
 import { readReport } from './output/report.ts';
 import { supervise } from './process/supervise.ts';
 import type { SharedMemory } from './shared-memory/shared-memory.ts';
@@ -91,7 +92,8 @@ export async function runJob<Spec, Materials, Checkpoint, Result>(
         program.inputsDirs = [inputsDirOf(runDir)];
         return placeInput(runDir, name, bytes);
       },
-      say: (text) => recorder.system(text),
+      say: (text, isReason = true) => recorder.system(text, isReason ? undefined : null),
+      release: (output) => release(recorder, output),
       progress: (progress) => recorder.event(progress),
       redact: (text) => recorder.redact(text),
       async checkpoint(value) {

@@ -44,7 +44,7 @@ export interface ProgramOrder {
   /** Where it works, below the run directory; the run directory itself by default. */
   readonly folder?: string;
   /** Take out of the output what must not be recorded. */
-  readonly sifts?: { readonly stdout: OutputSift; readonly stderr: OutputSift };
+  readonly sifts?: { readonly stdout: OutputSift; readonly stderr?: OutputSift };
   /** Standard output is handed over, up to this many bytes, in place of being recorded. More ends as `refused`. */
   readonly captureBytes?: number;
   /** What the program writes to REPORT_FD, a pipe that it has for this alone. */
@@ -115,8 +115,10 @@ export interface RunTools<Checkpoint> {
   execAll<T>(fanOut: FanOut<T>): Promise<FanOutEnd>;
   /** Puts a file where programs of the run can read it and can't change it; answers its path. */
   placeInput(name: string, bytes: Uint8Array): Promise<string>;
-  /** Adds a line of our own to the job's output. */
-  say(text: string): void;
+  /** Adds a line of our own to the job's output. With `isReason` false, it is not the reason of the run's end. */
+  say(text: string, isReason?: boolean): void;
+  /** Adds output of a program that was held back, in order with what is said before and after. */
+  release(output: AsyncIterable<Buffer>): Promise<void>;
   /** Says what the job is at. It becomes an event, and the job's `progress`. */
   progress(progress: JobProgress): void;
   /** Replaces what the output must not show, for texts that are stored elsewhere. */

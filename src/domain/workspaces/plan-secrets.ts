@@ -27,11 +27,21 @@ const PATTERNS_BYTES = 512 * 1024;
 /** With less of each value, strings would be hidden that have nothing to do with it. */
 const CUT_MIN_BYTES = 16;
 
-/**
- * All values that the plan masks, and the `secrets` of the run, so that a value is also hidden where terraform repeats
- * it without its mask. `secretVariables`: names of variables that came from secrets of the run, marked or not.
- */
+/** What hides all values that the plan masks, and the `secrets` of the run; see `maskedTexts`. */
 export function findSecrets(plan: JsonObject, secrets: readonly Buffer[], secretVariables: readonly string[]): Hides {
+  return hiding(maskedTexts(plan, secrets, secretVariables), secrets);
+}
+
+/**
+ * All values that the plan masks, and the parts of `secrets` of the run that are JSON, so that a value is also hidden
+ * where terraform repeats it without its mask. `secretVariables`: names of variables that came from secrets of the run,
+ * marked or not. Without bools, and numbers of fewer than CONTAINS_MIN_BYTES digits.
+ */
+export function maskedTexts(
+  plan: JsonObject,
+  secrets: readonly Buffer[],
+  secretVariables: readonly string[],
+): ReadonlySet<string> {
   const masked = new Set<string>();
   const add = (leaf: Leaf): void => {
     if (
@@ -42,7 +52,7 @@ export function findSecrets(plan: JsonObject, secrets: readonly Buffer[], secret
   eachMaskedOfPlan(plan, add);
   for (const name of secretVariables) eachLeaf(memberOf(memberOf(memberOf(plan, 'variables'), name), 'value'), add);
   for (const secret of secrets) eachLeafOfJson(secret, add);
-  return hiding(masked, secrets);
+  return masked;
 }
 
 function eachMaskedOfPlan(plan: JsonObject, add: (leaf: Leaf) => void): void {

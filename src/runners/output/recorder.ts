@@ -130,9 +130,10 @@ export class Recorder {
   }
 
   /** A `system` line, or several, with secrets replaced; nothing after `finish`. `note`: as the reason of an end. */
-  system(text: string, note?: string): void {
+  system(text: string, note?: string | null): void {
     const redacted = redactText(text, this.#secrets);
-    this.#note = (note ?? redacted).split('\n', 1)[0]?.slice(0, NOTE_CHARACTERS) ?? null;
+    // With null, the reason is still what it was.
+    if (note !== null) this.#note = (note ?? redacted).split('\n', 1)[0]?.slice(0, NOTE_CHARACTERS) ?? null;
     const line = Buffer.from(redacted);
     if (this.#closed || !this.#mayNote(line.length)) return;
     const splitter = new LineSplitter((data, ended) =>

@@ -29,7 +29,9 @@ describe('long plans', () => {
     const order: string[] = [];
     const reading = readPlan(bigPlan(2000), OPTIONS).finally(() => order.push('read'));
     setImmediate(() => order.push('turn of the event loop'));
-    const { summary, planned } = await reading;
+    const {
+      plan: { summary, planned },
+    } = await reading;
     assert.equal(summary, '0 to destroy, 0 to replace, 0 to change, 2000 to create');
     assert.equal(planned.creates.at(-1)?.address, 'x.a[1999]');
     assert.deepEqual(order, ['turn of the event loop', 'read']);

@@ -14,14 +14,12 @@ async function answer(): Promise<PlanReaderAnswer> {
   try {
     const text = Buffer.from(json.buffer, json.byteOffset, json.byteLength).toString();
     const shown = file === null ? null : { bytes: Buffer.from(file.bytes), tool: file.tool };
-    return {
-      plan: await readText(text, {
-        artifactId,
-        secrets: secrets.map((secret) => Buffer.from(secret)),
-        secretVariables,
-        file: shown,
-      }),
-    };
+    return await readText(text, {
+      artifactId,
+      secrets: secrets.map((secret) => Buffer.from(secret)),
+      secretVariables,
+      file: shown,
+    });
   } catch (error) {
     return { problem: error instanceof Error ? error.message : 'The plan could not be read.' };
   }

@@ -153,7 +153,7 @@ describe('plans of the real terraform', { skip: needs('terraform or tofu') }, ()
     terraform('apply', '-input=false', '-auto-approve');
     writeFileSync(join(dir, 'main.tf'), root(true));
     json = planned();
-    read = await readPlan(json, { ...OPTIONS, secrets: [Buffer.from(SECRETS.ofRun)] });
+    ({ plan: read } = await readPlan(json, { ...OPTIONS, secrets: [Buffer.from(SECRETS.ofRun)] }));
     const { destroys, changes, creates } = JSON.parse(read.view) as Record<string, Entry[]>;
     Object.assign(lists, { destroys, changes, creates });
   });
@@ -248,13 +248,13 @@ describe('plans of the real terraform', { skip: needs('terraform or tofu') }, ()
 
   it('a plan that changes nothing, and one that changes only an output, say so', async () => {
     writeFileSync(join(dir, 'main.tf'), root(false));
-    const same = await readPlan(planned(), OPTIONS);
+    const { plan: same } = await readPlan(planned(), OPTIONS);
     assert.deepEqual(
       [same.summary, same.hasChanges, same.planned],
       ['no changes', false, { destroys: [], changes: [], creates: [] }],
     );
     writeFileSync(join(dir, 'main.tf'), `${root(false)}output "more" { value = 1 }`);
-    const outputs = await readPlan(planned(), OPTIONS);
+    const { plan: outputs } = await readPlan(planned(), OPTIONS);
     assert.deepEqual([outputs.summary, outputs.hasChanges], ['no changes; 1 output changes', true]);
   });
 

@@ -1,7 +1,9 @@
 import { Worker } from 'node:worker_threads';
-import { parsePlan } from '../../domain/workspaces/plan-json.ts';
+import { isObject, parsePlan } from '../../domain/workspaces/plan-json.ts';
+import { maskedTexts } from '../../domain/workspaces/plan-secrets.ts';
 import { type PlanViewOptions, viewOf } from '../../domain/workspaces/plan-view.ts';
 import type { ReadPlan } from '../../domain/workspaces/plan.ts';
+import { printedForms } from '../../domain/workspaces/printed-values.ts';
 import { type PlanFile, readPlanFile, sizeOfPlan } from './plan-file.ts';
 import { refuseOtherPlan } from './plan-match.ts';
 import { pause, systemClock } from '../../lib/clock.ts';
@@ -32,15 +34,21 @@ interface PlanReaderOptions extends PlanViewOptions {
   readonly file: PlanFile | null;
 }
 
+/** A plan, and how terraform prints the values that its view hides: null where these are too many. Never stored. */
+interface PlanAndMasks {
+  readonly plan: ReadPlan;
+  readonly masks: readonly Buffer[] | null;
+}
+
 /** What the thread says: the plan, or why it can't be read. */
-export type PlanReaderAnswer = { readonly plan: ReadPlan } | { readonly problem: string };
+export type PlanReaderAnswer = PlanAndMasks | { readonly problem: string };
 
 /**
  * Reads what `terraform show -json` printed of a plan. A long one is read in a separate thread, so that the event loop
  * is not held; `json` is then handed over and empty afterwards. Rejects with an Error that quotes nothing of the plan
  * where it is too long, not JSON or not a plan, or where the thread ended without an answer.
  */
-export async function readPlan(json: Buffer, options: PlanReaderOptions): Promise<ReadPlan> {
+export async function readPlan(json: Buffer, options: PlanReaderOptions): Promise<PlanAndMasks> {
   if (json.length > PLAN_JSON_MAX_BYTES) {
     throw new Error(
       `The plan could not be read: its JSON has ${json.length} bytes, and at most ${PLAN_JSON_MAX_BYTES} are read.`,
@@ -52,14 +60,16 @@ export async function readPlan(json: Buffer, options: PlanReaderOptions): Promis
 }
 
 /** For `readPlan` and its thread. Rejects with an Error that quotes nothing of the plan. */
-export async function readText(text: string, options: PlanReaderOptions): Promise<ReadPlan> {
+export async function readText(text: string, options: PlanReaderOptions): Promise<PlanAndMasks> {
   const plan = parsePlan(text);
   if (options.file !== null) refuseOtherPlan(plan, await readPlanFile(options.file));
-  return viewOf(plan, options);
+  const view = viewOf(plan, options);
+  const texts = isObject(plan) ? maskedTexts(plan, options.secrets, options.secretVariables ?? []) : [];
+  return { plan: view, masks: printedForms(texts) };
 }
 
 /** For `readPlan`, and for the test of a thread that runs out of memory. */
-export async function readInThread(json: Buffer, options: PlanReaderOptions, memoryMb: number): Promise<ReadPlan> {
+export async function readInThread(json: Buffer, options: PlanReaderOptions, memoryMb: number): Promise<PlanAndMasks> {
   const { artifactId, secrets, secretVariables = [], file } = options;
   const handed = whole(json);
   const task: PlanReaderTask = { json: handed, artifactId, secrets, secretVariables, file };
@@ -75,7 +85,11 @@ export async function readInThread(json: Buffer, options: PlanReaderOptions, mem
     const late = pause(systemClock, THREAD_LIMIT_MS, done.signal).then(() => TOO_SLOW);
     const answer = await Promise.race([answerOf(thread), late]);
     if ('problem' in answer) throw new Error(answer.problem);
-    return answer.plan;
+    // What a message carries is bytes, no Buffer.
+    const masks = answer.masks?.map(({ buffer, byteOffset, byteLength }) =>
+      Buffer.from(buffer, byteOffset, byteLength),
+    );
+    return { plan: answer.plan, masks: masks ?? null };
   } finally {
     done.abort();
     await thread.terminate();

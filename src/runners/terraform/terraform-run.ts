@@ -9,6 +9,8 @@ import { findTool, type Tool } from './tool.ts';
 /** The file that belongs to the user's own command line is not ours, and the tool need not ask home for news. */
 const ENVIRONMENT = { TF_IN_AUTOMATION: '1', TF_INPUT: '0', CHECKPOINT_DISABLE: '1' };
 
+export const COMMON = ['-input=false', '-no-color'];
+
 type Job = RunJob<WorkspaceSpec, WorkspaceMaterials>;
 type Tools = RunTools<StateCheckpoint>;
 

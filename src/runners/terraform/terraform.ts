@@ -1,5 +1,4 @@
-import { join } from 'node:path';
-import { hasMoved, type ReadPlan, type Verdict } from '../../domain/workspaces/plan.ts';
+import { hasMoved, type Verdict } from '../../domain/workspaces/plan.ts';
 import { judge } from '../../domain/workspaces/policy.ts';
 import type {
   SavedPlan,
@@ -10,22 +9,15 @@ import type {
   WorkspaceResult,
   WorkspaceSpec,
 } from '../../domain/workspaces/workspace.ts';
-import { readRunFile, removeRunFile } from '../run-files/run-files.ts';
 import { outcomeOf, outcomeOfError, type ProgramEnd, type Runner, type RunOutcome } from '../runner.ts';
-import { sizeOfPlan } from './plan-file.ts';
-import { PLAN_JSON_MAX_BYTES, readPlan } from './plan-reader.ts';
+import type { DiffMasks } from './diff/diff-log.ts';
+import { makePlan, PLAN_FILE, planOf, showPlan } from './made-plan.ts';
 import { PrintedState } from './printed-state.ts';
 import { backendOf, wasInitialised } from './root.ts';
 import { ERRORED_STATE_FILE, readState, STATE_MAX_BYTES, watchState } from './state-file.ts';
 import { readStateBytes } from './state/state-reader.ts';
-import { begin, exec, must, type Run } from './terraform-run.ts';
+import { begin, COMMON, exec, must, type Run } from './terraform-run.ts';
 
-/** A saved plan in clear, for the one tool that carries it out. */
-const PLAN_FILE = 'saved.tfplan';
-/** A plan file has the configuration and the state in it, compressed. */
-const PLAN_FILE_MAX_BYTES = 64 * 1024 * 1024;
-
-const COMMON = ['-input=false', '-no-color'];
 const NO_STATE: StatePosition = { serial: 0, lineage: '' };
 
 type Outcome = RunOutcome<WorkspaceResult>;
@@ -96,7 +88,7 @@ async function plan(run: Run, kind: 'plan' | 'drift'): Promise<Outcome> {
   const { job, tools, materials, root } = run;
   const ownBackend = await initialise(run);
   const before = await positionBefore(run, ownBackend);
-  const { file, read } = await makePlan(run);
+  const { file, read } = planOf(await makePlan(run));
   tools.say(
     kind === 'plan'
       ? `Planned: ${read.summary}`
@@ -128,28 +120,6 @@ async function plan(run: Run, kind: 'plan' | 'drift'): Promise<Outcome> {
   return { state: 'succeeded', exitCode: detailed && read.hasChanges ? 2 : 0, result: { ...about, made, drift: null } };
 }
 
-/**
- * The bytes of the plan are read once, after every process of the tree that made it has ended. What is shown, compared
- * and sealed are those bytes: `show` reads a copy that no program of the run can change, and what it prints has to
- * agree with the file itself.
- */
-async function makePlan(run: Run): Promise<{ file: Buffer; read: ReadPlan }> {
-  const { job, tools, tool, materials } = run;
-  await must(run, ['plan', ...COMMON, ...(await inputWords(run)), `-out=${join(tools.runDir, PLAN_FILE)}`]);
-  const file = await readRunFile(tools.runDir, PLAN_FILE, PLAN_FILE_MAX_BYTES).catch(() => null);
-  if (file === null) throw new Error(`The tool left no plan file of at most ${PLAN_FILE_MAX_BYTES} bytes.`);
-  // Nothing reads it any more; at the latest it is removed with the directory of the run.
-  await removeRunFile(tools.runDir, PLAN_FILE).catch(() => undefined);
-  const made = { bytes: file, tool: tool.name };
-  // What is no plan file is refused in our words before the tool is asked about it.
-  sizeOfPlan(made);
-  const copy = await tools.placeInput(PLAN_FILE, file);
-  const shown = await must(run, ['show', '-json', '-no-color', copy], PLAN_JSON_MAX_BYTES);
-  const secrets = [...job.secrets.values(), ...job.hidden];
-  const options = { artifactId: materials.artifactId, secrets, secretVariables: [...job.secrets.keys()], file: made };
-  return { file, read: await readPlan(shown.stdout, options) };
-}
-
 function policyLine(verdict: Verdict, reason: string): string {
   if (verdict === 'clean') return 'Policy: clean, an apply of this plan needs no approval.';
   return verdict === 'deny'
@@ -157,23 +127,15 @@ function policyLine(verdict: Verdict, reason: string): string {
     : `Policy: a second person has to approve an apply of this plan, ${reason}.`;
 }
 
+/** In two steps, because the diff is shown only with what its plan masks. */
 async function applyFresh(run: Run): Promise<Outcome> {
   const ownBackend = await initialise(run);
-  const destroy = run.job.kind === 'destroy' ? ['-destroy'] : [];
-  return change(run, ownBackend, ['apply', ...COMMON, '-auto-approve', ...(await inputWords(run)), ...destroy]);
-}
-
-/** The variables of the workspace, the files first; a saved plan has those that it was made with. */
-async function inputWords({ materials, tools }: Run): Promise<string[]> {
-  const { varFiles, vars } = materials.inputs;
-  const words: string[] = [];
-  for (const [at, { name, text }] of varFiles.entries())
-    words.push(`-var-file=${await tools.placeInput(`${at}-${name}`, Buffer.from(text))}`);
-  return [...words, ...Object.entries(vars).map(([name, value]) => `-var=${name}=${value}`)];
+  const { copy, shown } = await makePlan(run, run.job.kind === 'destroy' ? ['-destroy'] : []);
+  return change(run, ownBackend, ['apply', ...COMMON, copy], shown.masks);
 }
 
 async function applySaved(run: Run, saved: SavedPlan): Promise<Outcome> {
-  const { tools, root } = run;
+  const { tools, tool, root } = run;
   if (root.treeDigest !== saved.treeDigest) {
     throw new Error(
       'The files of this workspace are not those that the plan was made from: make a new plan. Nothing was applied.',
@@ -181,8 +143,12 @@ async function applySaved(run: Run, saved: SavedPlan): Promise<Outcome> {
   }
   if (saved.needsInit) await initialise(run);
   await refuseMoved(run, saved);
-  const file = await tools.placeInput(PLAN_FILE, saved.file);
-  return change(run, saved.ownBackend, ['apply', ...COMMON, file]);
+  const { buffer, byteOffset, byteLength } = saved.file;
+  const bytes = Buffer.from(buffer, byteOffset, byteLength);
+  const copy = await tools.placeInput(PLAN_FILE, bytes);
+  // It prints no diff, but outputs, which may have what was sensitive too.
+  const { masks } = await showPlan(run, copy, { bytes, tool: tool.name });
+  return change(run, saved.ownBackend, ['apply', ...COMMON, copy], masks);
 }
 
 async function refuseMoved(run: Run, saved: SavedPlan): Promise<void> {
@@ -195,13 +161,22 @@ async function refuseMoved(run: Run, saved: SavedPlan): Promise<void> {
 }
 
 /** Runs what changes the infrastructure. Whatever its end is, what it has made is known afterwards. */
-async function change(run: Run, ownBackend: boolean, words: readonly string[]): Promise<Outcome> {
+async function change(
+  run: Run,
+  ownBackend: boolean,
+  words: readonly string[],
+  masks: DiffMasks | null,
+): Promise<Outcome> {
   const { tools, root } = run;
+  // The run may have been cancelled while the plan was read.
+  tools.signal.throwIfAborted();
+  if (masks === null) tools.say('The output may show values that were sensitive: they are not masked here.', false);
   const before = ownBackend ? null : await readState(run.root);
   const done = new AbortController();
   const watching = ownBackend ? null : await watchState(root, tools.clock, (state) => keep(run, state), done.signal);
   // Terraform prints it to standard error; what another version does must not matter.
-  const sifts = { stdout: new PrintedState(), stderr: new PrintedState() };
+  const states = { stdout: new PrintedState(), stderr: new PrintedState() };
+  const sifts = masks === null ? states : { stdout: masks.after(states.stdout), stderr: masks.after(states.stderr) };
   let end: ProgramEnd;
   try {
     end = await exec(run, words, { sifts });
@@ -209,7 +184,7 @@ async function change(run: Run, ownBackend: boolean, words: readonly string[]): 
     done.abort();
     await watching?.ended;
   }
-  const printed = (await sifts.stderr.state()) ?? (await sifts.stdout.state());
+  const printed = (await states.stderr.state()) ?? (await states.stdout.state());
   const result = ownBackend ? await foundInBackend(run, end, printed) : await foundInFolder(run, before, printed);
   return { ...outcomeOf(end), result };
 }

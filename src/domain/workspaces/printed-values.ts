@@ -1,0 +1,117 @@
+import { isObject, leafText, parsePlan } from './plan-json.ts';
+import { eachLeaf } from './plan-masks.ts';
+import { CONTAINS_MIN_BYTES } from './plan-secrets.ts';
+import { secretForms } from '../secrets/redaction-forms.ts';
+
+/** How terraform prints the values of a plan as text: what is looked for in a log, to hide what the view hides. */
+
+/** A shorter line of a longer value would be met by chance, as in redaction-forms.ts. */
+const LINE_BYTES_MIN = 6;
+/** Most bytes of all forms: making the search of this many held a busy core for 0.5 s, and takes 18 MB. */
+const PRINTED_BYTES_MAX = 512 * 1024;
+/** Beyond this, longer values are looked for only as terraform prints them, and not in base64 and similar forms. */
+const EVERY_FORM_BYTES = 64 * 1024;
+/** JSON in a string of JSON, and so on: terraform prints each as an expression. */
+const JSON_DEPTH_MAX = 8;
+/** What terraform itself prints in each diff: only a string that equals one is hidden. */
+const OWN_WORDS: ReadonlySet<string> = new Set(['true', 'false', 'null']);
+
+/**
+ * The bytes to look for, each once; null where they are too many. `texts` are the values that a plan masks. A string
+ * of several lines is printed line by line, one that is JSON as an expression with its parts, every other one in
+ * quotes. One of fewer than 4 bytes is looked for with its quotes only, because it is a part of nearly every line.
+ */
+export function printedForms(texts: Iterable<string>): Buffer[] | null {
+  const forms = new Map<string, Buffer>();
+  let size = 0;
+  const add = (form: Buffer): void => {
+    const key = form.toString('latin1');
+    if (forms.has(key)) return;
+    forms.set(key, form);
+    size += form.length;
+  };
+  const values = [...texts].toSorted((a, b) => a.length - b.length);
+  for (const text of values) {
+    if (text.length > PRINTED_BYTES_MAX) return null;
+    for (const form of formsOf(text)) add(Buffer.from(form));
+    if (size > PRINTED_BYTES_MAX) return null;
+  }
+  for (const text of values) {
+    if (size > EVERY_FORM_BYTES) break;
+    const value = Buffer.from(text);
+    if (value.length >= CONTAINS_MIN_BYTES) secretForms(value).slice(1).forEach(add);
+  }
+  return [...forms.values()];
+}
+
+function formsOf(text: string): string[] {
+  const lines = linesOf(text);
+  const [line = ''] = lines;
+  const parts = partsOf(text, 0);
+  if (lines.length === 1 && isShort(line)) return [...parts, `"${goQuoted(text)}"`];
+  parts.push(...(lines.length === 1 ? lines : longLines(lines)));
+  return parts.flatMap((part) => [part, goQuoted(part), hclQuoted(part)]);
+}
+
+function linesOf(text: string): string[] {
+  const lines = text.split(/[\r\n]+/).map((line) => line.trim());
+  return lines.filter((line) => line !== '');
+}
+
+function longLines(lines: readonly string[]): string[] {
+  return lines.filter((line) => Buffer.byteLength(line) >= LINE_BYTES_MIN);
+}
+
+function isShort(line: string): boolean {
+  return Buffer.byteLength(line) < CONTAINS_MIN_BYTES || OWN_WORDS.has(line);
+}
+
+/** The values in a string that is JSON, each in its lines. */
+function partsOf(text: string, depth: number): string[] {
+  if (depth >= JSON_DEPTH_MAX || !/^\s*[[{]/.test(text)) return [];
+  const parts: string[] = [];
+  try {
+    const value = parsePlan(text);
+    if (!Array.isArray(value) && !isObject(value)) return [];
+    eachLeaf(value, (leaf) => {
+      if (typeof leaf === 'boolean') return;
+      const lines = linesOf(leafText(leaf));
+      parts.push(...(lines.length > 1 ? longLines(lines) : lines.filter((line) => !isShort(line))));
+      if (typeof leaf === 'string') parts.push(...partsOf(leaf, depth + 1));
+    });
+  } catch {
+    // No JSON, and printed as any other string.
+  }
+  return parts;
+}
+
+/** As Go's %q writes it, between the quotes. */
+function goQuoted(text: string): string {
+  return text.replace(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, (character) => {
+    const known = GO_ESCAPES.get(character);
+    if (known !== undefined) return known;
+    const code = character.codePointAt(0) ?? 0;
+    const digits = code.toString(16);
+    if (code < 0x80) return `\\x${digits.padStart(2, '0')}`;
+    return code > 0xffff ? `\\U${digits.padStart(8, '0')}` : `\\u${digits.padStart(4, '0')}`;
+  });
+}
+
+const GO_ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['"', '\\"'],
+  ['\\', '\\\\'],
+  ['\u0007', '\\a'],
+  ['\b', '\\b'],
+  ['\f', '\\f'],
+  ['\n', '\\n'],
+  ['\r', '\\r'],
+  ['\t', '\\t'],
+  ['\v', '\\v'],
+]);
+
+/** As a key of a map and an index of an address have it: like JSON, and a template's start is doubled. */
+function hclQuoted(text: string): string {
+  return JSON.stringify(text)
+    .slice(1, -1)
+    .replaceAll(/[$%](?=\{)/g, '$&$&');
+}

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { printedForms } from '../../../domain/workspaces/printed-values.ts';
+import { DiffMasks, HeldDiff } from './diff-log.ts';
+import { PrintedState } from '../printed-state.ts';
+
+const PROGRESS = `Acquiring state lock. This may take a few moments...
+data.x.a["k: v"]: Reading...
+data.x.a["k: v"]: Still reading... [10s elapsed]
+data.x.a["k: v"]: Read complete after 11s [id=1]
+module.m.x.b[0]: Preparing import... [id=2]
+module.m.x.b[0]: Refreshing state... [id=2]
+
+`;
+const DIFF = `Some later version used the selected providers.
+    secret
+x.a: Refreshing state... [id=secret]
+secret without an end`;
+
+void test('T98: progress passes, and everything is held from the first other line on, however it is split', () => {
+  const bytes = Buffer.from(PROGRESS + DIFF);
+  for (const size of [1, 7, 64, bytes.length]) {
+    const held = new HeldDiff();
+    let passed = '';
+    for (let at = 0; at < bytes.length; at += size) {
+      const chunk = Buffer.from(bytes.subarray(at, at + size));
+      passed += held.push(chunk).toString();
+      chunk.fill(0);
+    }
+    passed += held.end().toString();
+    assert.equal(passed, PROGRESS);
+    assert.equal(Buffer.concat(held.take()).toString(), DIFF);
+    assert.deepEqual([held.isEmpty, held.isOver, held.take()], [false, false, []]);
+  }
+});
+
+void test('T98: a line that does not end is held, and beyond its limit a diff is dropped', () => {
+  const held = new HeldDiff(100_000);
+  const answers = Array.from({ length: 9 }, () => held.push(Buffer.alloc(10_000, 'x: Refreshing state...')).length);
+  assert.deepEqual([...answers, held.end().length, held.isOver], [...answers.map(() => 0), 0, false]);
+  held.push(Buffer.alloc(10_001));
+  assert.deepEqual([held.isOver, held.take(), held.push(Buffer.from('more\n')).length], [true, [], 0]);
+});
+
+async function masked(text: string, values: readonly string[]): Promise<string> {
+  const masks = new DiffMasks(printedForms(values) ?? assert.fail());
+  const pieces: Buffer[] = [];
+  for await (const piece of masks.masked([Buffer.from(text.slice(0, 3)), Buffer.from(text.slice(3))]))
+    pieces.push(piece);
+  const whole = Buffer.concat(pieces).toString();
+  const sift = masks.after(new PrintedState());
+  const streamed = [...Buffer.from(text)].map((byte) => sift.push(Buffer.from([byte])).toString('latin1'));
+  assert.equal(Buffer.from(streamed.join('') + sift.end().toString('latin1'), 'latin1').toString(), whole);
+  return whole;
+}
+
+void test('T98: a value is found as terraform prints it, and a short one only as a whole string', async () => {
+  const text = '+ a = "ab" -> "abc", "x\\u00a0\\"y\\x01", ab["${v}"] = true # 12345 YWJjZC1lZmdo\n';
+  const found = await masked(text, ['ab', 'x\u00a0"y\u0001', '\u0024{v}long', 'true', '12345', 'abcd-efgh']);
+  const mark = '[redacted · secret]';
+  assert.equal(found, `+ a = ${mark} -> "abc", "${mark}", ab["\${v}"] = true # ${mark} ${mark}\n`);
+  assert.equal(await masked(text, []), text);
+  assert.equal(await masked('a["$${key}"]', ['\u0024{key}']), `a["${mark}"]`);
+});
+
+void test('T98: a value of several lines, or of JSON, is found by its lines and parts', async () => {
+  const json = JSON.stringify({ a: ['in-json', 7, { b: '["deeper"]' }], c: 'one-line\nother-line' });
+  const text = '  in-json\n 7 "deeper"\n- one-line\n+\tother-line\n  first line \n  }\n';
+  const mark = '[redacted · secret]';
+  assert.equal(
+    await masked(text, [json, 'first line\r\n  }\n']),
+    `  ${mark}\n 7 "${mark}"\n- ${mark}\n+\t${mark}\n  ${mark} \n  }\n`,
+  );
+});
+
+void test('T98: values of more bytes than are looked for have no masks', () => {
+  assert.equal(printedForms(Array.from({ length: 600 }, (_, n) => `${n}`.padStart(1000, 'v'))), null);
+  assert.equal(printedForms(['x'.repeat(600_000)]), null);
+  assert.notEqual(printedForms(Array.from({ length: 500 }, (_, n) => `${n}`.padStart(1000, 'v'))), null);
+});
