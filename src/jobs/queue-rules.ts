@@ -14,14 +14,16 @@ export interface StaleBlock {
 export type ApprovalCheck =
   | { readonly is: 'good' }
   /** `moved`: the state has changed. `another`: the plan is not the requested one, or is gone. */
-  | { readonly is: 'moved' | 'another'; readonly stale: StaleBlock; readonly why: string };
+  | { readonly is: 'moved' | 'another'; readonly stale: StaleBlock; readonly why: string }
+  /** Something that the request names is not as it was when it was asked for. */
+  | { readonly is: 'changed'; readonly why: string };
 
 /** What a saved plan does, in words and counts. */
 type PlanCounts = Pick<ArtifactRow, 'summary' | 'destroys' | 'changes' | 'creates'>;
 
 /** Rules of a kind for its jobs before and after their run. Each kind has a row in `kinds.ts`. */
 export interface QueueRules {
-  /** Called before a decision, and to show what is to be decided. The start of a run checks its inputs again. */
+  /** Called by `stillHolds` of `standing.ts`. The start of a run checks its inputs again. */
   stillHolds(db: Db, approval: ApprovalRow): Promise<ApprovalCheck>;
   /** The saved plan that the approval is about. Throws forbidden where somebody has changed its row. */
   checkSubject(on: TagReader, approval: ApprovalRow): Promise<PlanCounts | null>;

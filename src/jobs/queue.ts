@@ -6,6 +6,7 @@ import { insertApproval } from '../store/approvals/approvals.ts';
 import type { Tx, Work } from '../store/engine/tx.ts';
 import { insertJob, type NewJob } from '../store/jobs/jobs.ts';
 import type { ApprovalRow } from '../store/schema/schema.ts';
+import { pinsOf } from './pins/pin.ts';
 
 /**
  * The only way to make a job, for a person, a rule or a schedule. A refusal is a Failure thrown before anything is
@@ -101,7 +102,7 @@ export async function queueJob(tx: Tx, deps: QueueDeps, job: NewJob, ungated: bo
   return { state: 'queued', jobId: job.id, ungated };
 }
 
-/** The job waits, and with it an approval. */
+/** The job waits, and with it an approval. What it names is pinned as it is now. */
 export async function askFirst(
   tx: Tx,
   deps: QueueDeps,
@@ -129,7 +130,8 @@ export async function askFirst(
     summary: job.summary ?? null,
     ttlMs: gate.ttlMs,
   });
-  await insertJob(tx, { ...job, state: 'awaiting_approval', expiresAt: approval.expires_at });
+  const pinned = await pinsOf(tx, job);
+  await insertJob(tx, { ...job, state: 'awaiting_approval', expiresAt: approval.expires_at, pinned });
   // The daemon has a new deadline.
   tx.afterCommit(() => deps.wake());
   return { state: 'awaiting_approval', jobId: job.id, approval };

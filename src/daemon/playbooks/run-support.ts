@@ -12,7 +12,7 @@ import { ansibleRunner } from '../../runners/ansible/ansible.ts';
 import type { PlaybookMaterials, VaultSecret } from '../../runners/ansible/inputs.ts';
 import { hostKeysOf } from '../../store/inventories/host-keys.ts';
 import { encodeResults, insertResults } from '../../store/playbooks/results.ts';
-import type { Db } from '../../store/schema/schema.ts';
+import type { Db, JobRow } from '../../store/schema/schema.ts';
 import { listProjectSecrets, readSecrets } from '../../store/secrets/secrets.ts';
 import { checkedInventory } from '../inventories/checked-inventory.ts';
 import { sshKeyOf } from '../inventories/ssh-key.ts';
@@ -32,7 +32,7 @@ export const PLAYBOOK_RUN = runKind(playbookKind, ansibleRunner, {
     const hosts = hostsIn(inventory, { inventory: name, limit, isOfEvent });
     const addressed = connections(inventory, hosts).filter(({ kind }) => kind === 'ssh');
     const materials: PlaybookMaterials = {
-      ...(await treeOf(deps, spec, signal)),
+      ...(await treeOf(deps, job, spec, signal)),
       inventory: { file: INVENTORY_FILE, text: renderInventory(inventory) },
       hosts: limit === null ? null : hosts,
       knownHosts: knownHosts(connections(inventory, [...inventory.hosts.keys()]), await hostKeysOf(db, name)),
@@ -57,11 +57,12 @@ export const PLAYBOOK_RUN = runKind(playbookKind, ansibleRunner, {
 
 async function treeOf(
   deps: RunDeps,
+  job: Pick<JobRow, 'pinned'>,
   { source: name, dir, dirKept = null }: PlaybookSpec,
   signal: AbortSignal,
 ): Promise<Pick<PlaybookMaterials, 'tree' | 'plugins' | 'vendored'>> {
   if (name !== null) {
-    const { tree, source } = await sourceTree(deps, name, signal);
+    const { tree, source } = await sourceTree(deps, { job, name }, signal);
     return { tree, plugins: source.plugins === 1, vendored: await deps.vendored.find(source) };
   }
   // The path may be another directory by now: the service's own is never copied into a run.

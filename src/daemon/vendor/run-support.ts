@@ -11,7 +11,7 @@ import { sourceTree } from '../sources/source-tree.ts';
 export const VENDOR_RUN = runKind(vendorKind, vendorRunner, {
   async prepare(deps, job, { source: name }, signal) {
     const { store, vendored } = deps;
-    const { tree, source } = await sourceTree(deps, name, signal);
+    const { tree, source } = await sourceTree(deps, { job, name }, signal);
     const roots = await rootsOfSource(store.db, name);
     return {
       ...NOTHING_PREPARED,

@@ -10,6 +10,7 @@ import {
   type WorkspaceSpec,
 } from '../../domain/workspaces/workspace.ts';
 import { readInputs } from '../../domain/workspaces/inputs.ts';
+import { refuseChangedRow } from '../../jobs/pins/settings.ts';
 import { newId } from '../../lib/id.ts';
 import type { Keyring } from '../../lib/seal.ts';
 import { type Checked, checkTag } from '../../store/engine/tags/tags.ts';
@@ -50,6 +51,7 @@ export async function gatherInputs(
 ): Promise<RunInputs> {
   const { db } = deps.store;
   const [ring, workspace] = await Promise.all([deps.keyring(), checkedWorkspace(deps, job.workspace ?? '')]);
+  refuseChangedRow(job, 'workspace', workspace);
   const artifact = spec.plan === null ? null : await readUnaltered(deps.store, job.id, spec.plan);
   refuseUndecided(job, workspace, artifact);
   const inputs = readInputs(workspace.inputs);
@@ -58,7 +60,7 @@ export async function gatherInputs(
   const given = artifact === null ? { ...remembered, ...spec.runSecrets } : { ...spec.runSecrets, ...remembered };
   const secrets = await readSecrets(db, ring, given);
   const hidden = await hiddenValues(deps.store, ring, workspace, Object.values(given));
-  const tree = await treeOf(deps, workspace, signal);
+  const tree = await treeOf(deps, job, workspace, signal);
   const state = await openState(deps.store, ring, workspace);
   // Last, because opening uses the plan up: an input that is missing for a moment must not cost an approved plan.
   const plan = artifact === null ? null : await openPlan(deps, ring, job, artifact, workspace);
@@ -106,11 +108,12 @@ function refuseUndecided(job: JobRow, workspace: Checked<WorkspaceRow>, artifact
 
 async function treeOf(
   deps: RunDeps,
+  job: JobRow,
   workspace: WorkspaceRow,
   signal: AbortSignal,
 ): Promise<Pick<WorkspaceMaterials, 'tree' | 'root' | 'mirror'>> {
   if (workspace.source === null) return { tree: await directoryOf(deps, workspace.name), root: '', mirror: null };
-  const { tree, source } = await sourceTree(deps, workspace.source, signal);
+  const { tree, source } = await sourceTree(deps, { job, name: workspace.source }, signal);
   const vendored = await deps.vendored.find(source);
   const hasProviders = vendored !== null && vendored.manifest.providers > 0;
   return { tree, root: workspace.path, mirror: hasProviders ? `${vendored.path}/providers` : null };

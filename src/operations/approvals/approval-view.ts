@@ -1,3 +1,4 @@
+import { shownCommit } from '../../domain/approvals/pinned.ts';
 import { hostOf } from '../../domain/rules/mute.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import type { StaleBlock } from '../../jobs/queue-rules.ts';
@@ -19,7 +20,8 @@ export function approvalView(row: ShownApproval): ViewItem<'approval.list'> {
 
 /** The view of `approval.get`: adds the origin of the request, and what changed the state since the plan. */
 export function approvalDetail(row: ShownApproval, stale: StaleBlock | null): ViewData<'approval.get'> {
-  return { ...approvalView(row), ...(stale === null ? {} : { stale }), provenance: provenanceOf(row) };
+  const block = stale === null ? {} : { stale };
+  return { ...approvalView(row), ...block, provenance: provenanceOf(row), source_commit: shownCommit(row.job_pinned) };
 }
 
 function summaryOf(row: ShownApproval): string {

@@ -3,7 +3,7 @@ import { DECISIONS, REASON_MAX } from '../../domain/approvals/approval.ts';
 import { Failure } from '../../domain/failure.ts';
 import { CONSOLE_DECIDERS, DECIDERS, PLAN_READERS, READERS } from '../../domain/access/scope.ts';
 import { pause, rfc3339 } from '../../lib/clock.ts';
-import { QUEUE_RULES } from '../../jobs/kinds.ts';
+import { stillHolds } from '../../jobs/standing.ts';
 import { findApproval, getApproval, getListedApproval, listApprovals } from '../../store/approvals/approvals.ts';
 import { passesTag } from '../../store/engine/tags/tags.ts';
 import type { Store } from '../../store/store.ts';
@@ -69,7 +69,7 @@ const get = readOperation({
   async run({ store }, { id }) {
     const row = await shownApproval(store, await getListedApproval(store.db, id));
     // Not for a settled approval: the plan itself changes the state when it is applied.
-    const check = row.state === 'pending' ? await QUEUE_RULES[row.kind].stillHolds(store.db, row) : null;
+    const check = row.state === 'pending' ? await stillHolds(store, row) : null;
     return reply('approval.get', approvalDetail(row, check?.is === 'moved' ? check.stale : null));
   },
 });

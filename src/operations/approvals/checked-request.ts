@@ -28,6 +28,7 @@ export async function checkRequest(on: TagReader, approval: ApprovalRow): Promis
   return {
     job_privileged: job.privileged,
     job_writable: job.writable,
+    job_pinned: job.pinned,
     job_spec: approval.summary === null ? job.spec : null,
     plan_summary: plan?.summary ?? null,
     destroys: plan?.destroys ?? null,

@@ -2,12 +2,12 @@ import { DECISIONS, type Decision } from '../../domain/approvals/approval.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { JobState } from '../../domain/jobs/job.ts';
 import { rfc3339 } from '../../lib/clock.ts';
-import { QUEUE_RULES } from '../../jobs/kinds.ts';
+import { stillHolds } from '../../jobs/standing.ts';
 import { getApproval, holdApproval, settle } from '../../store/approvals/approvals.ts';
 import { appendState } from '../../store/jobs/chunks.ts';
 import { cancelWaiting, queueApproved } from '../../store/jobs/claims.ts';
 import type { Tx } from '../../store/engine/tx.ts';
-import type { ApprovalRow, Db } from '../../store/schema/schema.ts';
+import type { ApprovalRow } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { isAsking } from './approval-links.ts';
 import { checkRequest } from './checked-request.ts';
@@ -40,10 +40,10 @@ interface DecideHome {
 }
 
 /**
- * The one way to decide, for every face. Fail-closed: only a clear yes or no of a person who is no requester, in time
- * and about a plan that is still current, changes anything. Throws not_found, conflict (settled already or past the
- * deadline), forbidden (the decider's owner is in the asking chain) and stale_plan with `stale`. The caller writes the
- * row of the ledger.
+ * The one way to decide, for every face. Fail-closed: only a clear yes or no of a person who is no requester, in time,
+ * changes anything; a yes also needs that what was asked about is as it was then. Throws not_found, conflict (settled
+ * already, past the deadline, or changed since), forbidden (the decider's owner is in the asking chain) and stale_plan
+ * with `stale`. The caller writes the row of the ledger.
  */
 export async function decide(runtime: DecideHome, tx: Tx, request: DecisionRequest): Promise<Decided> {
   const { approvalId, decision, reason, decider } = request;
@@ -53,9 +53,11 @@ export async function decide(runtime: DecideHome, tx: Tx, request: DecisionReque
   if (approval.state !== 'pending') throw settledAlready(approval);
   if (approval.expires_at <= (await tx.dialect.clock(tx.db, tx.now))) throw tooLate(approval);
   refuseAsker(approval, decider.owner);
-  await refuseStale(tx.db, approval);
-  // What somebody wrote into the database is approved by no one.
-  if (decision === 'approve') await checkRequest(tx, approval);
+  if (decision === 'approve') {
+    await refuseStale(tx, approval);
+    // What somebody wrote into the database is approved by no one.
+    await checkRequest(tx, approval);
+  }
   const to = decision === 'approve' ? 'approved' : 'rejected';
   const settled = await settle(tx, approvalId, { to, by: decider.name, via: decider.via, reason });
   if (settled === undefined) throw outOfTime(await getApproval(tx.db, approvalId));
@@ -92,11 +94,12 @@ export async function recordRefusal(
 }
 
 /** Throws forbidden for an owner in the asking chain. */
-export function refuseAsker(approval: Pick<ApprovalRow, 'id' | 'owners'>, owner: string): void {
+export function refuseAsker(approval: Pick<ApprovalRow, 'id' | 'job_id' | 'owners'>, owner: string): void {
   if (!isAsking(approval, owner)) return;
   throw new Failure(
     'forbidden',
-    `${owner} requested this job and cannot decide about it; another person must decide ${approval.id}.`,
+    `${owner} requested this job and cannot decide about it; another person must decide ${approval.id}. ` +
+      `To end it: svc job cancel ${approval.job_id}`,
   );
 }
 
@@ -115,8 +118,12 @@ function outOfTime(approval: ApprovalRow): Failure {
   return approval.state === 'pending' ? tooLate(approval) : settledAlready(approval);
 }
 
-/** Throws stale_plan if the request of the approval is no longer current. */
-async function refuseStale(db: Db, approval: ApprovalRow): Promise<void> {
-  const check = await QUEUE_RULES[approval.kind].stillHolds(db, approval);
-  if (check.is !== 'good') throw new Failure('stale_plan', `${check.why} Nothing was decided.`, { stale: check.stale });
+/** Throws stale_plan, or conflict for what was pinned, if the request of the approval is no longer current. */
+async function refuseStale(tx: Tx, approval: ApprovalRow): Promise<void> {
+  const check = await stillHolds(tx, approval);
+  if (check.is === 'good') return;
+  const ways = `It can be rejected, or cancelled by its requester: svc job cancel ${approval.job_id}`;
+  const message = `${check.why} Nothing was decided. ${ways}`;
+  if (check.is === 'changed') throw new Failure('conflict', message);
+  throw new Failure('stale_plan', message, { stale: check.stale });
 }

@@ -9,7 +9,7 @@ import type { JobKind } from '../../domain/jobs/job.ts';
 import { isOneTap } from '../../domain/approvals/one-tap.ts';
 import { countsOf } from '../../domain/plan-words.ts';
 import type { PlanAction } from '../../domain/workspaces/plan.ts';
-import { QUEUE_RULES } from '../../jobs/kinds.ts';
+import { stillHolds } from '../../jobs/standing.ts';
 import { getApproval, getListedApproval } from '../../store/approvals/approvals.ts';
 import { findPlanView } from '../../store/workspaces/artifacts.ts';
 import { findLink, linkHash } from '../../store/approvals/decision-links.ts';
@@ -180,7 +180,7 @@ async function refuseUnseen(runtime: Runtime, link: Link, isForm: boolean): Prom
   if (link.decision === 'reject') return;
   // By its tag it is the one that was asked for, also while the decision waits for its turn to write.
   const approval = await checkTag(runtime.store, 'approvals', await getApproval(runtime.store.db, link.approval_id));
-  const { is } = await QUEUE_RULES[approval.kind].stillHolds(runtime.store.db, approval);
+  const { is } = await stillHolds(runtime.store, approval);
   const shown = is === 'good' ? await planOf(runtime, approval) : null;
   if (isForm && shown?.destroyed === null)
     throw new Failure(
@@ -230,7 +230,9 @@ async function pageOf(runtime: Runtime, link: Link, token: string, fresh: boolea
   const proof = proofOf(token);
   // Its plan may be another's.
   if (fault !== null) return { show: 'question', asked, plan: null, proof };
-  const check = await QUEUE_RULES[approval.kind].stillHolds(db, approval);
+  if (link.decision === 'reject') return { show: 'question', asked, plan: await planOf(runtime, approval), proof };
+  const check = await stillHolds(runtime.store, approval);
+  if (check.is === 'changed') return { show: 'changed', why: check.why };
   if (check.is !== 'good')
     return { show: 'stale', asked, serial: check.is === 'moved' ? check.stale.current_serial : null };
   return { show: 'question', asked, plan: await planOf(runtime, approval), proof };

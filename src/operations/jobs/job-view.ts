@@ -1,3 +1,4 @@
+import { shownCommit } from '../../domain/approvals/pinned.ts';
 import { refusalReason } from '../../domain/jobs/end-reason.ts';
 import type { JobProgress, JobState } from '../../domain/jobs/job.ts';
 import { isTerminal } from '../../domain/jobs/job.ts';
@@ -41,6 +42,7 @@ export async function jobDetail(db: Db, row: JobRow, now: number): Promise<ViewD
     reason: UNDONE.includes(row.state) ? (refusal ?? row.reason) : null,
     node,
     rerun_of: row.rerun_of,
+    source_commit: shownCommit(row.pinned),
   };
   if (row.started_at === null || !(row.state === 'running' || isTerminal(row.state))) return view;
   const progress = row.progress === null ? { play: '', task: '' } : (JSON.parse(row.progress) as JobProgress);

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { APPROVAL_STATES, DECISIONS, ORIGINS } from '../../domain/approvals/approval.ts';
 import { JOB_KINDS, JOB_STATES } from '../../domain/jobs/job.ts';
 import { PLAN_ACTIONS } from '../../domain/workspaces/plan.ts';
-import { count, time } from './shared.ts';
+import { count, sourceCommit, time } from './shared.ts';
 
 const approval = {
   id: z.string(),
@@ -59,7 +59,13 @@ export const APPROVAL_VIEWS = {
     plan_artifact_id: z.string().nullable(),
   }),
   'approval.list': z.array(z.object({ ...approval, summary: z.string() })),
-  'approval.get': z.object({ ...approval, stale: STALE.optional(), provenance, summary: z.string() }),
+  'approval.get': z.object({
+    ...approval,
+    stale: STALE.optional(),
+    provenance,
+    source_commit: sourceCommit,
+    summary: z.string(),
+  }),
   'approval.plan': z.object({
     destroys: z.array(planEntry),
     changes: z.array(planEntry),

@@ -125,6 +125,7 @@ interface ApprovalFilter {
 export interface ListedApproval extends ApprovalRow {
   readonly job_privileged: 0 | 1 | null;
   readonly job_writable: 0 | 1 | null;
+  readonly job_pinned: string | null;
   /** Null where the job has a summary: an order may be long. */
   readonly job_spec: string | null;
   /** Of the saved plan; null without one. */
@@ -154,6 +155,7 @@ export function listed(db: Db) {
     .select((eb) => [
       'jobs.privileged as job_privileged',
       'jobs.writable as job_writable',
+      'jobs.pinned as job_pinned',
       eb.case().when('approvals.summary', 'is', null).then(eb.ref('jobs.spec')).end().as('job_spec'),
       'artifacts.summary as plan_summary',
       'artifacts.destroys',

@@ -35,6 +35,8 @@ export interface NewJob {
   readonly summary?: string | null;
   /** The name of the daemon that has to run it; without one any may. */
   readonly node?: string | null;
+  /** Of a job that waits for approval: see Pinned. */
+  readonly pinned?: string | null;
 }
 
 /**
@@ -67,6 +69,7 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
     plan_artifact_id: job.planArtifactId ?? null,
     summary: job.summary ?? null,
     node: job.node ?? null,
+    pinned: job.pinned ?? null,
     writable: writesOutside(job.privileged, job.spec),
     lease_generation: 0,
   } as const;

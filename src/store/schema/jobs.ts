@@ -59,6 +59,8 @@ export interface JobRow {
   rerun_of: string | null;
   /** The name of the daemon that has to run it; null where any may. */
   node: string | null;
+  /** JSON: what its request is about, see Pinned. Null for a job that needed no approval, or whose order says all. */
+  pinned: string | null;
 }
 
 export interface ChunkRow {

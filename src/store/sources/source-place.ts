@@ -20,6 +20,12 @@ export function placeOfSource(row: Checked<SourceRow>): SourcePlace {
   return made({ name, kind, location, ref, commit_id, dir_kept, words: sourceWords(name) });
 }
 
+/** The same with the commit that was approved, which a job whose tag was checked names; null: that of the row. */
+export function placeOfCommit(row: Checked<SourceRow>, commit: string | null): SourcePlace {
+  const place = placeOfSource(row);
+  return commit === null ? place : made({ ...place, commit_id: commit });
+}
+
 /** The directory of a workspace that has no source. */
 export function placeOfWorkspace({ name, path, dir_kept }: Checked<WorkspaceRow>): SourcePlace {
   return made({ ...directory(path, dir_kept), name, words: workspaceWords(name) });

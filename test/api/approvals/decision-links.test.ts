@@ -199,21 +199,22 @@ describe('A decision link', () => {
     assert.notEqual(await fixture.jobState(gated.jobId), 'queued');
   });
 
-  test('decides nothing on a plan that is out of date', async (t) => {
+  test('T90: a plan that is out of date is not approved by a link, and can be rejected', async (t) => {
     const fixture = await openDecisionFixture(t);
     const gated = await fixture.gate({ destroys: ['terraform_data.a'] });
     const { approve, reject } = await fixture.links(gated.approvalId);
     await fixture.program.store.write((tx) =>
       tx.db.updateTable('workspaces').set({ serial: 43 }).where('name', '=', WORKSPACE).execute(),
     );
-    for (const url of [approve, reject]) {
-      const visit = await ask(url, 'GET');
-      assert.equal(visit.status, 200);
-      assert.match(visit.text, /The state moved to serial 43 .* Someone must plan again\./);
-      assert.doesNotMatch(visit.text, /<button/);
-      assert.equal((await ask(url, 'POST')).status, 409);
-    }
+    const visit = await ask(approve, 'GET');
+    assert.equal(visit.status, 200);
+    assert.match(visit.text, /The state moved to serial 43 .* Someone must plan again\./);
+    assert.doesNotMatch(visit.text, /<button/);
+    assert.equal((await ask(approve, 'POST')).status, 409);
     await assertPending(fixture, gated);
+    assert.match((await ask(reject, 'GET')).text, /<button/);
+    assert.equal((await ask(reject, 'POST')).status, 200);
+    assert.equal((await fixture.approval(gated.approvalId)).state, 'rejected');
   });
 
   test('shows no button to approve where the plan was altered', async (t) => {

@@ -84,19 +84,28 @@ export const DECISION_SCENARIOS: readonly Scenario[] = [
     expect: { status: 409, code: 'conflict', message: /expired at .* Nothing was released/ },
     afterwards: untouched,
   },
-  ...(['approve', 'reject'] as const).map<Scenario>((decision) => ({
+  {
     operation: 'approval.decision',
-    rule: `T21: to ${decision} a stale plan is refused with what moved it`,
+    rule: 'T21: to approve a stale plan is refused with what moved it',
     given: stale,
     as: 'approve',
-    send: { method: 'POST', path: PATH, body: { decision } },
+    send: { method: 'POST', path: PATH, body: { decision: 'approve' } },
     expect: {
       status: 409,
       code: 'stale_plan',
+      message: /can be rejected, or cancelled by its requester: svc job cancel job_\w+$/,
       text: new RegExp(`"stale":\\{"plan_serial":${SERIAL},"current_serial":${SERIAL + 2},"moved_by_job":"job_`),
     },
     afterwards: untouched,
-  })),
+  },
+  {
+    operation: 'approval.decision',
+    rule: 'T90: a stale plan can be rejected',
+    given: stale,
+    as: 'approve',
+    send: { method: 'POST', path: PATH, body: { decision: 'reject' } },
+    expect: { status: 200, kind: 'approval.decision', data: { state: 'rejected', job_state: 'cancelled' } },
+  },
   {
     operation: 'approval.decision',
     rule: 'T21: another lineage is another state, whatever its serial says',

@@ -72,6 +72,7 @@ test('T65: the tag of a privileged order covers its node and what it repeats, ea
     rerun_of: null,
     node: null,
     plan_artifact_id: null,
+    pinned: null,
   };
   const variants = [
     order,
@@ -81,6 +82,8 @@ test('T65: the tag of a privileged order covers its node and what it repeats, ea
     { ...order, rerun_of: 'x', node: 'y' },
     { ...order, plan_artifact_id: 'x' },
     { ...order, node: 'x', plan_artifact_id: 'x' },
+    { ...order, pinned: 'x' },
+    { ...order, plan_artifact_id: 'x', pinned: 'x' },
   ];
   for (const [i, tagged] of variants.entries())
     for (const [j, stored] of variants.entries()) {

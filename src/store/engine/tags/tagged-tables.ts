@@ -44,7 +44,7 @@ const JOB = form<schema.JobRow>()({
     'spec',
     'timeout_ms',
   ],
-  later: ['rerun_of', 'node', 'plan_artifact_id'],
+  later: ['rerun_of', 'node', 'plan_artifact_id', 'pinned'],
   hadTag: (row) => leavesSandbox(row.privileged === 1, row.spec),
 });
 

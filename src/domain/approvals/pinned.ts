@@ -1,0 +1,28 @@
+/** What a request is about besides its order, as it was when it was asked for: JSON in a column of its job. */
+export interface Pinned {
+  /** The commit of its git source: the run uses that one, whatever the source was moved to. */
+  readonly commit?: string;
+  /**
+   * SHA-256, hex, of the settings of each thing that it names, by `<kind> <name>`. Empty for one that was gone, or that
+   * somebody had changed in the database: nothing is the same as that.
+   */
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
+
+/** Of a job whose tag was checked; null where nothing was pinned. */
+export function readPinned(column: string | null): Pinned | null {
+  return column === null ? null : (JSON.parse(column) as Pinned);
+}
+
+/** For a view, which may read a row that somebody has changed. */
+export function shownCommit(column: string | null): string | undefined {
+  if (column === null) return undefined;
+  try {
+    const { commit } = JSON.parse(column) as { readonly commit?: unknown };
+    return typeof commit === 'string' && COMMIT.test(commit) ? commit : undefined;
+  } catch {
+    return undefined;
+  }
+}
