@@ -8,17 +8,22 @@ import type { HostMaterials } from '../../runners/command/on-hosts.ts';
 import { hostKeysOf } from '../../store/inventories/host-keys.ts';
 import { checkedInventory } from '../inventories/checked-inventory.ts';
 import { sshKeyOf } from '../inventories/ssh-key.ts';
+import type { JobRow } from '../../store/schema/schema.ts';
 import type { RunDeps } from '../jobs/run-support.ts';
 
 /**
  * The hosts of a command as the inventory has them now, with their accepted keys and the private key. Throws Failure
- * where the inventory, its secret or the hosts of the limit are gone.
+ * where the inventory, its secret or the hosts of the limit are gone, or the inventory is not the approved one.
  */
-export async function hostMaterials(deps: RunDeps, spec: CommandSpec): Promise<HostMaterials> {
+export async function hostMaterials(
+  deps: RunDeps,
+  job: Pick<JobRow, 'pinned'>,
+  spec: CommandSpec,
+): Promise<HostMaterials> {
   const { store, keyring, forks } = deps;
   const { inventory: name } = spec;
   const { db } = store;
-  const { inventory, sshKey: ref } = await checkedInventory(deps.store, name);
+  const { inventory, sshKey: ref } = await checkedInventory(deps.store, { job, name });
   const hosts = connections(inventory, hostsIn(inventory, spec));
   const keys = await hostKeysOf(db, name);
   const needsKey = hosts.some(({ kind }) => kind === 'ssh');

@@ -21,7 +21,7 @@ export const COMMAND_RUN = runKind(commandKind, commandRunner, {
       const event = eventId === null ? null : materialsOf(await getEvent(db, eventId));
       return { ...NOTHING_PREPARED, materials: { hosts: null, event } };
     }
-    const hosts = await hostMaterials(deps, spec);
+    const hosts = await hostMaterials(deps, job, spec);
     return {
       ...NOTHING_PREPARED,
       hidden: hosts.key === null ? [] : [hosts.key],

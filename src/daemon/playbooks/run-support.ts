@@ -27,7 +27,7 @@ export const PLAYBOOK_RUN = runKind(playbookKind, ansibleRunner, {
     const secrets = await readSecrets(db, ring, spec.runSecrets);
     const vault = spec.vaultProject === null ? [] : await vaultOf(db, ring, spec.vaultProject);
     const { inventory: name, limit, limitIsOfEvent: isOfEvent } = spec;
-    const { inventory, sshKey: ref } = await checkedInventory(deps.store, name);
+    const { inventory, sshKey: ref } = await checkedInventory(deps.store, { job, name });
     const sshKey = await inventoryKey(db, ring, { name, ref });
     const hosts = hostsIn(inventory, { inventory: name, limit, isOfEvent });
     const addressed = connections(inventory, hosts).filter(({ kind }) => kind === 'ssh');

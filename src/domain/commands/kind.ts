@@ -4,6 +4,7 @@ import type { CommandSpec } from './command.ts';
 export const commandKind: KindFacts<CommandSpec> = {
   readSpec: (json) => JSON.parse(json) as CommandSpec,
   runbook: ({ inventory }) => `command:${inventory}`,
+  inventory: ({ inventory }) => inventory,
   command: ({ command: words, writable }) => ({ words, writable }),
   words: { title: (of) => `Run a command on ${of}`, short: 'command' },
   stop: 'group',

@@ -6,6 +6,8 @@ export interface KindFacts<Spec> {
   runbook(spec: Spec): string;
   /** What a summary names after the words; by default the part of `runbook` after the kind. */
   about?(spec: Spec): string;
+  /** The inventory whose hosts it works on; left out for a kind that has no inventory. */
+  inventory?(spec: Spec): string;
   /** What a run starts, for an operator on the machine; left out for a kind that starts no program of its order. */
   command?(spec: Spec): JobCommand;
   readonly words: KindWords;

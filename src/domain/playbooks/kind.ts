@@ -5,6 +5,7 @@ export const playbookKind: KindFacts<PlaybookSpec> = {
   readSpec: (json) => JSON.parse(json) as PlaybookSpec,
   runbook: ({ playbook }) => `playbook:${playbook}`,
   about: ({ playbook, inventory }) => `${playbook} on ${inventory}`,
+  inventory: ({ inventory }) => inventory,
   command: (spec) => ({ words: wordsOf(spec), writable: spec.writable }),
   words: { title: (of) => `Run playbook ${of}`, short: 'playbook run' },
   stop: 'group',

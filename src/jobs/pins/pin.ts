@@ -1,4 +1,6 @@
 import type { Pinned } from '../../domain/approvals/pinned.ts';
+import { LOCALHOST } from '../../domain/inventories/inventory.ts';
+import { KINDS } from '../../domain/jobs/kinds.ts';
 import { ifTagged } from '../../store/engine/tags/tags.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { NewJob } from '../../store/jobs/jobs.ts';
@@ -6,12 +8,19 @@ import { findSource } from '../../store/sources/sources.ts';
 import { keyOf, PINNED_ROWS, type PinnedKind } from './settings.ts';
 
 /** What a request is about, as it is now: for the column of its job. Null where the order says all. */
-export async function pinsOf(tx: Tx, job: Pick<NewJob, 'source' | 'workspace'>): Promise<string | null> {
+export async function pinsOf(
+  tx: Tx,
+  job: Pick<NewJob, 'kind' | 'source' | 'workspace' | 'spec'>,
+): Promise<string | null> {
   const { source, workspace } = job;
+  const facts = KINDS[job.kind];
+  const inventory = facts.inventory?.(facts.readSpec(job.spec)) ?? null;
   const named = (
     [
       ['source', source],
       ['workspace', workspace],
+      // The machine of the daemon is in no row.
+      ['inventory', inventory === LOCALHOST ? null : inventory],
     ] as const
   ).filter(isNamed);
   if (named.length === 0) return null;

@@ -1,14 +1,16 @@
 import { hash } from 'node:crypto';
 import { readPinned } from '../../domain/approvals/pinned.ts';
 import { Failure } from '../../domain/failure.ts';
+import { findInventoryRow } from '../../store/inventories/inventories.ts';
 import { ifTagged, type TagReader } from '../../store/engine/tags/tags.ts';
 import { findSource } from '../../store/sources/sources.ts';
-import type { JobRow, SourceRow, WorkspaceRow } from '../../store/schema/schema.ts';
+import type { InventoryRow, JobRow, SourceRow, WorkspaceRow } from '../../store/schema/schema.ts';
 import { findWorkspace } from '../../store/workspaces/workspaces.ts';
 
 interface PinnedRows {
   readonly source: SourceRow;
   readonly workspace: WorkspaceRow;
+  readonly inventory: InventoryRow;
 }
 
 export type PinnedKind = keyof PinnedRows;
@@ -43,6 +45,10 @@ export const PINNED_ROWS: { readonly [K in keyof PinnedRows]: PinnedRow<PinnedRo
   workspace: pinnedRow<WorkspaceRow>(
     async (on, name) => ifTagged(on, 'workspaces', await findWorkspace(on.db, name)),
     ({ created_at: createdAt, source, path, inputs }) => [createdAt, source, path, inputs],
+  ),
+  inventory: pinnedRow<InventoryRow>(
+    async (on, name) => ifTagged(on, 'inventories', await findInventoryRow(on.db, name)),
+    ({ digest, ssh_key: key }) => [digest, key],
   ),
 };
 

@@ -29,7 +29,8 @@ const READ = new Map<string, Inventory>();
 /** One with 10,000 hosts takes about 10 MB. */
 const READ_MAX = 4;
 
-const findRow = rowBy('inventories', 'name');
+/** With its hosts: megabytes for thousands. */
+export const findInventoryRow = rowBy('inventories', 'name');
 
 /** Without the model, which has megabytes for thousands of hosts. */
 const findKeys = prepared<{ name: string }, Pick<InventoryRow, 'digest' | 'ssh_key'>>((db, value) =>
@@ -45,7 +46,7 @@ export function listInventories(db: Db): Promise<InventoryFacts[]> {
 export async function getInventoryRow(db: Db, name: string): Promise<InventoryRow> {
   if (name === LOCALHOST)
     throw new Failure('not_found', `The inventory ${LOCALHOST} is the machine of the daemon; it is not stored.`);
-  return found(await findRow(db, name), 'inventory', name);
+  return found(await findInventoryRow(db, name), 'inventory', name);
 }
 
 /** The hosts of a stored inventory, or of `localhost`, which always exists. Throws not_found. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Projected } from '../../../src/operations/views/views.ts';
 import { type Fixture, openFixture } from '../../support/fixtures/installation.ts';
-import { addGitSource, askForRun, decideAs, placeCommit, syncTo } from '../../support/sources/pinned.ts';
+import { addGitSource, askForCommand, askForRun, decideAs, placeCommit, syncTo } from '../../support/sources/pinned.ts';
 import { items, linesOf, planViewOf, writeRoot } from '../../support/infrastructure.ts';
 import { rewrite, tamper } from '../../support/store/rewrite.ts';
 import { needs } from '../../support/tools.ts';
@@ -16,6 +16,11 @@ async function withGitWorkspace(fixture: Fixture): Promise<void> {
   placeCommit(fixture, SECOND, { 'main.tf': items(3) });
   await addGitSource(fixture, FIRST);
   await fixture.call('workspace.add', { name: 'net', source: 'ops' });
+}
+
+function hosts(...names: readonly string[]): string {
+  const local = names.map((name) => [name, { ansible_connection: 'local' }]);
+  return JSON.stringify({ all: { hosts: Object.fromEntries(local) } });
 }
 
 /** As somebody who can write only the database. */
@@ -95,6 +100,24 @@ for (const postgres of [false, true]) {
       await rewrite(fixture.store, 'workspaces', { path: 'other' });
       await fixture.serve();
       await refusedRun(fixture, third.job, /The workspace net is not as it was when this job was asked for/);
+    });
+
+    test('T90: an inventory with other hosts is refused for a yes, and fails the run after one', async (t) => {
+      const fixture = await openFixture(t, { postgres });
+      const put = (text: string): Promise<unknown> =>
+        fixture.call('inventory.add', { name: 'prod', text, format: 'yaml', replace: true });
+      await put(hosts('web1'));
+      const [first, second] = [await askForCommand(fixture, 'prod'), await askForCommand(fixture, 'prod')];
+      await put(hosts('web1', 'db1'));
+      await assert.rejects(
+        decideAs(fixture, first, 'approve'),
+        /The inventory prod is not as it was when this job was/,
+      );
+      await put(hosts('web1'));
+      await decideAs(fixture, second, 'approve');
+      await put(hosts('web1', 'db1'));
+      await fixture.serve();
+      await refusedRun(fixture, second.job, /The inventory prod is not as it was .* Nothing was run\./);
     });
 
     test('T90: what is pinned is a part of the order, and a row that somebody changed matches nothing', async (t) => {

@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { WorkspaceKind } from '../../../src/domain/workspaces/workspace.ts';
+import { queueCommand } from '../../../src/jobs/commands/queue.ts';
 import { queueWorkspaceRun } from '../../../src/jobs/workspaces/queue.ts';
 import { insertSource, moveSource } from '../../../src/store/sources/sources.ts';
 import { approvalOf } from '../workflows/fixture.ts';
@@ -49,6 +50,17 @@ export async function askForRun(fixture: Fixture, kind: WorkspaceKind, workspace
   const request = { kind, workspace, plan: null, runSecrets: {}, timeoutMs: TIMEOUT_MS };
   const gate = { origin: 'schedule', ttlMs: 600_000 } as const;
   const { jobId } = await fixture.store.write((tx) => queueWorkspaceRun(tx, DEPS, asker, request, gate));
+  return { job: jobId, approval: (await approvalOf(fixture, jobId)).id };
+}
+
+/** A command on the hosts of an inventory that waits for approval. */
+export async function askForCommand(fixture: Fixture, inventory: string): Promise<Asked> {
+  const asker = { trigger: 'schedule', requestedBy: 'ana', owners: ['ana'] } as const;
+  const request = { inventory, limit: null, command: ['true'], egressPorts: [], privileged: false };
+  const gate = { origin: 'schedule', ttlMs: 600_000 } as const;
+  const { jobId } = await fixture.store.write((tx) =>
+    queueCommand(tx, DEPS, asker, { ...request, timeoutMs: TIMEOUT_MS }, gate),
+  );
   return { job: jobId, approval: (await approvalOf(fixture, jobId)).id };
 }
 
