@@ -18,6 +18,7 @@ import { checkedInventory } from '../inventories/checked-inventory.ts';
 import { sshKeyOf } from '../inventories/ssh-key.ts';
 import { NO_RESULT, NOTHING_PREPARED, type RunDeps, runKind } from '../jobs/run-support.ts';
 import { sourceTree } from '../sources/source-tree.ts';
+import { vendoredOf } from '../sources/vendored-of.ts';
 import { placeOfNamed } from '../../store/sources/source-place.ts';
 
 export const PLAYBOOK_RUN = runKind(playbookKind, ansibleRunner, {
@@ -57,13 +58,13 @@ export const PLAYBOOK_RUN = runKind(playbookKind, ansibleRunner, {
 
 async function treeOf(
   deps: RunDeps,
-  job: Pick<JobRow, 'pinned'>,
+  job: Pick<JobRow, 'pinned' | 'created_at'>,
   { source: name, dir, dirKept = null }: PlaybookSpec,
   signal: AbortSignal,
 ): Promise<Pick<PlaybookMaterials, 'tree' | 'plugins' | 'vendored'>> {
   if (name !== null) {
     const { tree, source } = await sourceTree(deps, { job, name }, signal);
-    return { tree, plugins: source.plugins === 1, vendored: await deps.vendored.find(source) };
+    return { tree, plugins: source.plugins === 1, vendored: await vendoredOf(deps, job, source) };
   }
   // The path may be another directory by now: the service's own is never copied into a run.
   const tree = await deps.sources.treeOf(placeOfNamed(dir ?? '', dirKept));

@@ -25,6 +25,7 @@ import { getWorkspace, keepWorkspaceDirectory, recordSecrets } from '../../store
 import type { RunDeps } from '../jobs/run-support.ts';
 import { knownTree } from '../sources/known-tree.ts';
 import { sourceTree } from '../sources/source-tree.ts';
+import { vendoredOf } from '../sources/vendored-of.ts';
 import { placeOfWorkspace } from '../../store/sources/source-place.ts';
 
 /** The inputs of a workspace run, and the keys for its results. */
@@ -114,7 +115,7 @@ async function treeOf(
 ): Promise<Pick<WorkspaceMaterials, 'tree' | 'root' | 'mirror'>> {
   if (workspace.source === null) return { tree: await directoryOf(deps, workspace.name), root: '', mirror: null };
   const { tree, source } = await sourceTree(deps, { job, name: workspace.source }, signal);
-  const vendored = await deps.vendored.find(source);
+  const vendored = await vendoredOf(deps, job, source);
   const hasProviders = vendored !== null && vendored.manifest.providers > 0;
   return { tree, root: workspace.path, mirror: hasProviders ? `${vendored.path}/providers` : null };
 }
