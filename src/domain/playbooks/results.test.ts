@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { runBare, writeTree } from '../../../test/support/ansible/bare-run.ts';
+import { heldMib } from '../../../test/support/measure/held-memory.ts';
 import { needs } from '../../../test/support/tools.ts';
 import { readReportLine, type ReportEvent } from './report.ts';
 import { HOSTS_MAX, ResultsCollector, TASKS_MAX } from './results.ts';
@@ -167,6 +168,79 @@ test('T55: a secret in the name of a play, task or host, or in a message, is rep
   const results = JSON.stringify(collector.results());
   assert.ok(!results.includes('hunter2'), results);
   assert.match(results, /"message":"\.{495} \[re…"/);
+});
+
+/** As a program of the run that writes to the pipe of the report: no text is longer than a line may have. */
+function* longTexts(hosts: number): Generator<string> {
+  const fill = '\u4e16'.repeat(15_990);
+  yield '{"event":"play","name":"all"}';
+  yield '{"event":"task","task":0,"name":"t"}';
+  for (let host = 0; host < hosts; host += 1) {
+    const name = `${String(host).padStart(5, '0')}${fill}`;
+    yield JSON.stringify({ event: 'host', host, name });
+    yield JSON.stringify({ event: 'result', host, task: 0, status: 'failed', message: fill });
+    yield JSON.stringify({ event: 'total', host: name, ...COUNTS });
+  }
+}
+
+test('T97: long names and messages of a report are shortened when they arrive, and no more of them is held', () => {
+  let redacted = 0;
+  const collector = new ResultsCollector((text) => {
+    redacted += text.length;
+    return text;
+  });
+  const before = heldMib();
+  for (const line of longTexts(1_000)) collector.add(readReportLine(line) ?? assert.fail());
+  // The texts of the lines have 96 MiB.
+  assert.ok(heldMib() - before < 8, `holds ${heldMib() - before} MiB`);
+  const atArrival = redacted;
+  const { hosts } = collector.results();
+  assert.equal(redacted, atArrival, 'the end has nothing left to redact');
+  assert.equal(hosts.length, 1_000);
+  for (const [at, { host, cells, failure }] of hosts.entries()) {
+    assert.equal(host, `${String(at).padStart(5, '0')}${'\u4e16'.repeat(294)}…`);
+    assert.deepEqual([cells, failure?.message], ['f', `${'\u4e16'.repeat(499)}…`]);
+  }
+});
+
+/** What a run of 10,000 hosts reports, all of its texts long: its failures, and the recap before or after them. */
+function collectLong(totals: 'first' | 'last'): ReturnType<ResultsCollector['results']> {
+  const long = 'x'.repeat(1_000);
+  const collector = collect([
+    { event: 'play', name: long },
+    { event: 'task', task: 0, name: long },
+  ]);
+  const hosts = Array.from({ length: HOSTS_MAX }, (_, host) => ({ host, name: `${host}${long}` }));
+  const addTotals = (): void => {
+    for (const { name: host } of hosts) collector.add({ event: 'total', host, counts: COUNTS });
+  };
+  for (const each of hosts) collector.add({ event: 'host', ...each });
+  if (totals === 'first') addTotals();
+  for (const { host } of hosts) collector.add({ event: 'result', host, task: 0, status: 'failed', message: long });
+  if (totals === 'last') addTotals();
+  for (let task = 1; task < TASKS_MAX; task += 1) collector.add({ event: 'task', task, name: long });
+  const results = collector.results();
+  const texts = [
+    ...results.tasks.flatMap(({ play, task }) => [play, task]),
+    ...results.hosts.flatMap(({ host, failure }) => [host, failure?.message ?? '']),
+  ];
+  const bytes = texts.reduce((sum, { length }) => sum + 2 * length, 0);
+  assert.ok(bytes < 13 * 1024 * 1024, `keeps ${bytes} bytes`);
+  return results;
+}
+
+test('T97: hosts and tasks whose texts are beyond the bytes of a run are counted', () => {
+  const { hosts, hostsCut, tasks, tasksCut, recap } = collectLong('last');
+  assert.deepEqual([recap.hosts, hosts.length + hostsCut, hostsCut > 0], [HOSTS_MAX, HOSTS_MAX, true]);
+  assert.deepEqual([tasks.length + tasksCut, tasksCut > 0], [TASKS_MAX, true]);
+});
+
+test('T97: the place of a message that is beyond the bytes of a run says so', () => {
+  const { hosts, hostsCut } = collectLong('first');
+  assert.equal(hostsCut, 0);
+  const [first, last] = [hosts[0], hosts.at(-1)].map((host) => host?.failure?.message);
+  assert.match(first ?? '', /^x+…$/);
+  assert.equal(last, '(left out: the messages of this run are too long)');
 });
 
 test('The plugin has the limits of the service', () => {

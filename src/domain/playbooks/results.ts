@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { changedKeyReason } from '../inventories/host-key.ts';
 import type { JobProgress } from '../jobs/job.ts';
 import { oneLine } from '../one-line.ts';
@@ -23,6 +24,17 @@ const FIRST_CELLS = 16;
 /** Kept of a name and of a message. */
 const NAME_CHARACTERS_MAX = 300;
 const MESSAGE_CHARACTERS_MAX = 500;
+/**
+ * Kept of all names and messages of a run, two bytes for each character: 10,000 failures of 500 characters, with names
+ * of 40, take 11 MB. A host or task beyond it is counted as one that there was besides.
+ */
+const TEXT_BYTES_MAX = 12 * 1024 * 1024;
+const BYTES_OF_A_CHARACTER = 2;
+const MESSAGE_LEFT_OUT = '(left out: the messages of this run are too long)';
+/** A host with a longer name is found again by the digest of its name. */
+const KEY_CHARACTERS_MAX = 64;
+/** Of a host in the recap that no result had. */
+const NO_HOST = -1;
 
 /** One host of a run. */
 export interface HostResult extends HostCounts {
@@ -56,9 +68,9 @@ export interface Recap {
 
 export interface PlaybookResults {
   readonly recap: Recap;
-  /** By name, at most HOSTS_MAX. */
+  /** By name, at most HOSTS_MAX and what TEXT_BYTES_MAX has room for. */
   readonly hosts: readonly HostResult[];
-  /** In the order in which they began, at most TASKS_MAX. */
+  /** In the order in which they began, at most TASKS_MAX and what TEXT_BYTES_MAX has room for. */
   readonly tasks: readonly TaskOfRun[];
   /** Hosts and tasks that there were besides. */
   readonly hostsCut: number;
@@ -71,15 +83,19 @@ interface HostOfRun {
   failure: HostResult['failure'];
 }
 
-/** Gathers what a run reports. `redact` is applied to every text that is kept. */
+/**
+ * Gathers what a run reports. `redact` is applied to every text that is kept, when it arrives: one program of the run
+ * can write 10,000 names of 16,000 characters, which took 800 MB until the end and then 2 s of redaction in one turn.
+ */
 export class ResultsCollector {
   readonly #redact: (text: string) => string;
   readonly #hosts = new Map<number, HostOfRun>();
   readonly #numbers = new Map<string, number>();
   readonly #tasks: TaskOfRun[] = [];
-  readonly #totals: { readonly host: string; readonly counts: HostCounts }[] = [];
+  readonly #totals: { readonly host: string; readonly number: number; readonly counts: HostCounts }[] = [];
   #play = '';
   #taskCount = 0;
+  #textBytes = 0;
   readonly #recap = {
     ended: false,
     plays: 0,
@@ -112,7 +128,7 @@ export class ResultsCollector {
       case 'host':
         if (event.host < HOSTS_MAX && !this.#hosts.has(event.host)) {
           this.#hosts.set(event.host, { cells: Buffer.alloc(FIRST_CELLS, NO_CELL), used: 0, failure: null });
-          this.#numbers.set(event.name, event.host);
+          this.#numbers.set(keyOf(event.name), event.host);
         }
         return null;
       case 'result':
@@ -130,11 +146,11 @@ export class ResultsCollector {
   }
 
   results(): PlaybookResults {
-    const hosts = this.#totals.map(({ host, counts }): HostResult => {
-      const found = this.#hosts.get(this.#numbers.get(host) ?? -1);
+    const hosts = this.#totals.map(({ host, number, counts }): HostResult => {
+      const found = this.#hosts.get(number);
       const failure = found?.failure ?? null;
       const cells = found?.cells.toString('latin1', 0, found.used) ?? '';
-      return { host: this.#text(host, NAME_CHARACTERS_MAX), ...counts, failure, cells };
+      return { host, ...counts, failure, cells };
     });
     return {
       recap: { ...this.#recap },
@@ -148,13 +164,24 @@ export class ResultsCollector {
   /** Redacted before it is shortened: a part of a secret is not recognised. */
   #text(text: string, charactersMax: number): string {
     const line = oneLine(this.#redact(text));
-    return line.length <= charactersMax ? line : `${line.slice(0, charactersMax - 1).toWellFormed()}…`;
+    const kept = line.length <= charactersMax ? line : `${line.slice(0, charactersMax - 1).toWellFormed()}…`;
+    // V8 keeps the whole of a text for as long as a part of it is kept.
+    return Buffer.from(kept).toString();
+  }
+
+  /** Whether there is room for texts that are kept until the end; then they are counted. */
+  #keeps(...texts: readonly string[]): boolean {
+    const bytes = texts.reduce((sum, { length }) => sum + length * BYTES_OF_A_CHARACTER, this.#textBytes);
+    if (bytes > TEXT_BYTES_MAX) return false;
+    this.#textBytes = bytes;
+    return true;
   }
 
   #addTask(number: number, name: string): JobProgress {
     const task = { play: this.#play, task: name };
     this.#taskCount = Math.max(this.#taskCount, number + 1);
-    if (number === this.#tasks.length && number < TASKS_MAX) this.#tasks.push(task);
+    if (number === this.#tasks.length && number < TASKS_MAX && this.#keeps(task.play, task.task))
+      this.#tasks.push(task);
     return task;
   }
 
@@ -170,7 +197,8 @@ export class ResultsCollector {
     if (found.failure !== null || (status !== 'failed' && status !== 'unreachable')) return;
     // Its long warning says why after more characters than are kept.
     const reason = status === 'unreachable' ? changedKeyReason(message ?? '') : null;
-    found.failure = { task, message: reason ?? this.#text(message ?? '', MESSAGE_CHARACTERS_MAX) };
+    const text = reason ?? this.#text(message ?? '', MESSAGE_CHARACTERS_MAX);
+    found.failure = { task, message: this.#keeps(text) ? text : MESSAGE_LEFT_OUT };
   }
 
   #addTotal({ host, counts }: Extract<ReportEvent, { event: 'total' }>): void {
@@ -179,6 +207,12 @@ export class ResultsCollector {
     if (counts.failures > 0) recap.failed += 1;
     if (counts.unreachable > 0) recap.unreachable += 1;
     if (counts.failures === 0 && counts.unreachable === 0 && counts.ok > 0) recap.good += 1;
-    if (this.#totals.length < HOSTS_MAX) this.#totals.push({ host, counts });
+    if (this.#totals.length >= HOSTS_MAX) return;
+    const name = this.#text(host, NAME_CHARACTERS_MAX);
+    if (this.#keeps(name)) this.#totals.push({ host: name, number: this.#numbers.get(keyOf(host)) ?? NO_HOST, counts });
   }
+}
+
+function keyOf(name: string): string {
+  return name.length <= KEY_CHARACTERS_MAX ? name : hash('sha256', name, 'base64');
 }
