@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { writeTree } from '../../../test/support/ansible/bare-run.ts';
+import { giveTree, NO_ROOT, TEST_ACCOUNT } from '../../../test/support/accounts/job-account.ts';
 import { HandClock } from '../../../test/support/clock.ts';
 import { jobIdPart } from '../../domain/path-part.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -105,6 +115,22 @@ describe('A vendor job', () => {
       clock.advance(1_000);
       await aborted;
       assert.match(String(watch.signal.reason), /What was fetched is too large/);
+    });
+
+    it('T23: counts a folder that is closed to its account as too large', { skip: NO_ROOT }, async () => {
+      for (const mode of [0o300, 0o600, 0o000]) {
+        const clock = new HandClock();
+        writeTree(made, { 'roles/closed/x': 'x' });
+        chmodSync(dir, 0o755);
+        chmodSync(join(made, 'roles/closed'), mode);
+        giveTree(made, TEST_ACCOUNT);
+        await using watch = watchSize(made, clock, { bytes: 1_000, entries: 100, depth: 10 });
+        const aborted = new Promise((resolve) => watch.signal.addEventListener('abort', resolve, { once: true }));
+        clock.advance(1_000);
+        await aborted;
+        assert.match(String(watch.signal.reason), /in folders that its account may read/);
+        chmodSync(join(made, 'roles/closed'), 0o700);
+      }
     });
   });
 

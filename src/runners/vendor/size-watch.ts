@@ -9,11 +9,14 @@ const LOOK_EVERY_MS = 1_000;
 const PAUSE_TIMES = 4;
 
 interface SizeWatch extends AsyncDisposable {
-  /** Aborted with an Error when the folder has grown beyond the limit. */
+  /** Aborted with an Error when the folder is beyond the limit, or cannot be measured. */
   readonly signal: AbortSignal;
 }
 
-/** Looks at the size of a run directory until it is disposed of: an archive can hold a thousand times its size. */
+/**
+ * Looks at the size of a run directory until it is disposed of: an archive can hold a thousand times its size. A size
+ * that cannot be measured is beyond the limit: a closed folder would else hide what is in it.
+ */
 export function watchSize(runDir: string, clock: Clock, limits = RUN_LIMITS): SizeWatch {
   const over = new AbortController();
   const done = new AbortController();
@@ -21,11 +24,12 @@ export function watchSize(runDir: string, clock: Clock, limits = RUN_LIMITS): Si
     let wait = LOOK_EVERY_MS;
     while (!over.signal.aborted && (await pause(clock, wait, done.signal))) {
       const began = clock.monotonic();
-      const size = await sizeOf(runDir, limits).catch(() => 0);
+      const size = await sizeOf(runDir, limits);
       if (size > limits.bytes)
         over.abort(
           new Error(
-            `What was fetched is too large: a run may have ${formatSize(limits.bytes)} and ${limits.entries} files.`,
+            `What was fetched is too large: a run may have ${formatSize(limits.bytes)} and ${limits.entries} files, ` +
+              'in folders that its account may read.',
           ),
         );
       wait = Math.max(LOOK_EVERY_MS, (clock.monotonic() - began) * PAUSE_TIMES);

@@ -161,7 +161,7 @@ async function within(
   const done = new AbortController();
   const watching = (async () => {
     while (await pause(clock, LOOK_EVERY_MS, done.signal)) {
-      if ((await sizeOf(folder, MADE).catch(() => 0)) > limitBytes) over.abort(tooLarge(limitBytes));
+      if ((await sizeOf(folder, MADE)) > limitBytes) over.abort(tooLarge(limitBytes));
     }
   })();
   try {
