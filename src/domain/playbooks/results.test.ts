@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { runBare, writeTree } from '../../../test/support/ansible/bare-run.ts';
-import { heldMib } from '../../../test/support/measure/held-memory.ts';
 import { needs } from '../../../test/support/tools.ts';
 import { readReportLine, type ReportEvent } from './report.ts';
 import { HOSTS_MAX, ResultsCollector, TASKS_MAX } from './results.ts';
@@ -168,39 +167,6 @@ test('T55: a secret in the name of a play, task or host, or in a message, is rep
   const results = JSON.stringify(collector.results());
   assert.ok(!results.includes('hunter2'), results);
   assert.match(results, /"message":"\.{495} \[re…"/);
-});
-
-/** As a program of the run that writes to the pipe of the report: no text is longer than a line may have. */
-function* longTexts(hosts: number): Generator<string> {
-  const fill = '\u4e16'.repeat(15_990);
-  yield '{"event":"play","name":"all"}';
-  yield '{"event":"task","task":0,"name":"t"}';
-  for (let host = 0; host < hosts; host += 1) {
-    const name = `${String(host).padStart(5, '0')}${fill}`;
-    yield JSON.stringify({ event: 'host', host, name });
-    yield JSON.stringify({ event: 'result', host, task: 0, status: 'failed', message: fill });
-    yield JSON.stringify({ event: 'total', host: name, ...COUNTS });
-  }
-}
-
-test('T97: long names and messages of a report are shortened when they arrive, and no more of them is held', () => {
-  let redacted = 0;
-  const collector = new ResultsCollector((text) => {
-    redacted += text.length;
-    return text;
-  });
-  const before = heldMib();
-  for (const line of longTexts(1_000)) collector.add(readReportLine(line) ?? assert.fail());
-  // The texts of the lines have 96 MiB.
-  assert.ok(heldMib() - before < 8, `holds ${heldMib() - before} MiB`);
-  const atArrival = redacted;
-  const { hosts } = collector.results();
-  assert.equal(redacted, atArrival, 'the end has nothing left to redact');
-  assert.equal(hosts.length, 1_000);
-  for (const [at, { host, cells, failure }] of hosts.entries()) {
-    assert.equal(host, `${String(at).padStart(5, '0')}${'\u4e16'.repeat(294)}…`);
-    assert.deepEqual([cells, failure?.message], ['f', `${'\u4e16'.repeat(499)}…`]);
-  }
 });
 
 /** What a run of 10,000 hosts reports, all of its texts long: its failures, and the recap before or after them. */

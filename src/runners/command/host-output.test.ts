@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { heldMib } from '../../../test/support/measure/held-memory.ts';
-import { CUT_MARK } from '../../domain/commands/hosts.ts';
 import { HostOutput } from './host-output.ts';
 
 /** What is recorded of these writes. */
@@ -34,15 +32,4 @@ test('the output of a host is kept as it came', () => {
   output.sifts.stdout.push(Buffer.from('a\rb\n'));
   output.sifts.stderr.push(Buffer.from('c'));
   assert.deepEqual([output.stdout, output.stderr], ['a\rb\n', 'c']);
-});
-
-test('T97: output that comes byte by byte takes no more memory than its bytes, and is cut at the limit', () => {
-  const bytesMax = 1024 * 1024;
-  const output = new HostOutput('web1', bytesMax);
-  const before = heldMib();
-  for (let at = 0; at <= bytesMax; at += 1) output.sifts.stdout.push(Buffer.from([at % 128]));
-  assert.ok(heldMib() - before < 4, `holds ${heldMib() - before} MiB`);
-  const text = output.stdout;
-  assert.equal(text.slice(1, 128), Buffer.from(Array.from({ length: 127 }, (_, at) => at + 1)).toString());
-  assert.equal(text.slice(bytesMax), `\n${CUT_MARK}`);
 });
