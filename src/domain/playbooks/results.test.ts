@@ -169,9 +169,39 @@ test('T55: a secret in the name of a play, task or host, or in a message, is rep
   assert.match(results, /"message":"\.{495} \[re…"/);
 });
 
+/** As a program of the run that writes to the pipe of the report: no text is longer than a line may have. */
+function* longTexts(hosts: number): Generator<string> {
+  const fill = '\u4e16'.repeat(15_990);
+  yield '{"event":"play","name":"all"}';
+  yield '{"event":"task","task":0,"name":"t"}';
+  for (let host = 0; host < hosts; host += 1) {
+    const name = `${String(host).padStart(5, '0')}${fill}`;
+    yield JSON.stringify({ event: 'host', host, name });
+    yield JSON.stringify({ event: 'result', host, task: 0, status: 'failed', message: fill });
+    yield JSON.stringify({ event: 'total', host: name, ...COUNTS });
+  }
+}
+
+test('T97: long names and messages of a report are redacted and shortened when they arrive', () => {
+  let redacted = 0;
+  const collector = new ResultsCollector((text) => {
+    redacted += text.length;
+    return text;
+  });
+  for (const line of longTexts(100)) collector.add(readReportLine(line) ?? assert.fail());
+  const atArrival = redacted;
+  const { hosts } = collector.results();
+  assert.equal(redacted, atArrival, 'the end has nothing left to redact');
+  assert.equal(hosts.length, 100);
+  for (const [at, { host, cells, failure }] of hosts.entries()) {
+    assert.equal(host, `${String(at).padStart(5, '0')}${'\u4e16'.repeat(294)}…`);
+    assert.deepEqual([cells, failure?.message], ['f', `${'\u4e16'.repeat(499)}…`]);
+  }
+});
+
 /** What a run of 10,000 hosts reports, all of its texts long: its failures, and the recap before or after them. */
 function collectLong(totals: 'first' | 'last'): ReturnType<ResultsCollector['results']> {
-  const long = 'x'.repeat(1_000);
+  const long = 'x'.repeat(600);
   const collector = collect([
     { event: 'play', name: long },
     { event: 'task', task: 0, name: long },

@@ -85,4 +85,12 @@ describe('A YAML file', () => {
     await refused('- '.repeat(5_000), /nested too deeply/);
     await refused(`${'{a: '.repeat(30)}1${'}'.repeat(30)}`, /nested too deeply/);
   });
+
+  test('T97: is refused before it is parsed where it has more tokens than a person writes', async () => {
+    const message = /^file: it has too many lines, quotes, dashes, colons or commas; expected at most 16000 in all\.$/;
+    for (const token of ['-\n', 'a:\n', '\n', '#\n', ']', '}', 'a,', '"",', "'',", ': ', '? ', '! ', '&a ', '*a '])
+      await refused(token.repeat(YAML_BYTES_MAX / token.length), message);
+    const text = `a: ${'https://x-y.example/'.repeat(3_000)}`;
+    assert.deepEqual(plain(await readYaml(text)), plain(await readYaml(`a: '${text.slice(3)}'`)));
+  });
 });

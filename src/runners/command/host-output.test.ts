@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { CUT_MARK } from '../../domain/commands/hosts.ts';
 import { HostOutput } from './host-output.ts';
 
 /** What is recorded of these writes. */
@@ -32,4 +33,13 @@ test('the output of a host is kept as it came', () => {
   output.sifts.stdout.push(Buffer.from('a\rb\n'));
   output.sifts.stderr.push(Buffer.from('c'));
   assert.deepEqual([output.stdout, output.stderr], ['a\rb\n', 'c']);
+});
+
+test('output that comes byte by byte is kept, and cut at the limit', () => {
+  const bytesMax = 1_000;
+  const output = new HostOutput('web1', bytesMax);
+  for (let at = 0; at <= bytesMax; at += 1) output.sifts.stdout.push(Buffer.from([at % 128]));
+  const text = output.stdout;
+  assert.equal(text.slice(1, 128), Buffer.from(Array.from({ length: 127 }, (_, at) => at + 1)).toString());
+  assert.equal(text.slice(bytesMax), `\n${CUT_MARK}`);
 });

@@ -82,6 +82,7 @@ for (const engine of ENGINES) {
           requested_by: 'ana',
           owners: '["ana","bob"]',
           redrive_of: null,
+          pinned: null,
           plan_artifact_id: null,
           spec: '{"a":"ü"}',
           timeout_ms: 60_000,

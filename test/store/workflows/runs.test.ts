@@ -165,7 +165,8 @@ for (const engine of ENGINES) {
       const starts = await Promise.all([job, other].map((each) => store.write((tx) => startStep(tx, step, each))));
       assert.equal(starts.filter(Boolean).length, 1);
       assert.deepEqual(await statesOf(store, id), { a: 'queued', b: 'waiting' });
-      assert.deepEqual({ ...(await findStepOfJob(store.db, job)) }, step);
+      const { run_id, name } = (await findStepOfJob(store.db, job)) ?? assert.fail();
+      assert.deepEqual({ run_id, name }, step);
       assert.equal(await findStepOfJob(store.db, other), undefined);
       await store.write((tx) => cancelWaiting(tx, job, 'queued'));
       assert.deepEqual(await statesOf(store, id), { a: 'cancelled', b: 'waiting' });

@@ -85,3 +85,16 @@ test('T14: a requirement that is a path, an option, a credential or another prot
     });
   }
 });
+
+test('T97: a file that is made to be expensive is refused, and one with all fields of 200 each is read', async () => {
+  for (const text of ['-\n'.repeat(32_000), `[${','.repeat(65_000)}]`, `a: ${'}'.repeat(65_000)}`])
+    await assert.rejects(parse(text), /^Failure: requirements\.yml: file: it has too many lines, quotes/);
+  const collection =
+    '  - name: community.general\n    version: "1.0.0"\n    type: galaxy\n    source: https://a.example\n';
+  const role = '  - name: web\n    src: https://git.example.org/web.git\n    scm: git\n    version: main\n';
+  const all = await parse(`collections:\n${collection.repeat(200)}roles:\n${role.repeat(200)}`);
+  assert.deepEqual(
+    Object.values(all).map((list) => (Array.isArray(list) ? list.length : list)),
+    [200, 200],
+  );
+});
