@@ -1,10 +1,11 @@
-import { burstStep, foldFacts, SINGLE_MAX, WINDOW_MS, type BurstStep } from '../../domain/notify/burst.ts';
-import type { NotificationFacts } from '../../domain/notify/notification-facts.ts';
+import { burstStep, foldable, foldFacts, SINGLE_MAX, WINDOW_MS, type BurstStep } from '../../domain/notify/burst.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { AskedFacts } from '../../domain/notify/notification-facts.ts';
 import { deliveryTargetOf, isNumberedTarget, recipientOf } from '../../domain/notify/target.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
 import type { Transport } from '../../push/transport.ts';
-import type { ListedApproval } from '../../store/approvals/approvals.ts';
+import { getListedApproval, type ListedApproval } from '../../store/approvals/approvals.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { listLiveEndpoints } from '../../store/notify/live-endpoints.ts';
 import { listLiveTargets } from '../../store/notify/targets.ts';
@@ -17,6 +18,8 @@ import {
   countPending,
   followable,
   insertNotification,
+  isUnannouncedDue,
+  leaveOut,
   markFollowed,
   newNotifications,
   remindable,
@@ -32,6 +35,7 @@ export interface CollectDeps {
   readonly self: () => string;
   /** The operator's own targets. */
   readonly transports: () => readonly Pick<Transport, 'id' | 'name' | 'key' | 'label'>[];
+  readonly onError: (error: unknown) => void;
 }
 
 /** The size of a batch; the next pass follows at once. */
@@ -57,8 +61,8 @@ export async function collectNotifications(deps: CollectDeps): Promise<number> {
     const targets = await assignmentsOf(deps, tx, endpoints);
     // An approval without recipients is announced as soon as there is one.
     const announced =
-      targets.length === 0 ? 0 : await announceRequests(tx, await unannouncedApprovals(tx.db, now, BATCH), now);
-    if (targets.length > 0) await remind(tx, await remindable(tx.db, now, BATCH));
+      targets.length === 0 ? 0 : await announceRequests(deps, tx, await unannouncedApprovals(tx.db, now, BATCH), now);
+    if (targets.length > 0) await remind(deps, tx, await remindable(tx.db, now, BATCH));
     const followed = await followUp(deps, tx, await followable(tx.db, BATCH));
     const single = await newNotifications(tx.db, BATCH);
     const shown = await showBursts(tx);
@@ -114,75 +118,98 @@ async function dueBursts(db: Db, now: number): Promise<DueBurst[]> {
 async function showBursts(tx: Tx): Promise<string[]> {
   const ids: string[] = [];
   for (const { burst, singles, fold } of await dueBursts(tx.db, tx.now)) {
-    if (fold) ids.push(await foldBurst(tx, burst));
+    if (fold) ids.push(...(await foldBurst(tx, burst)));
     else for (const { id } of await oldestWaiting(tx.db, burst, singles)) ids.push(id);
   }
   return ids;
 }
 
-async function foldBurst(tx: Tx, burst: string): Promise<string> {
+/** The id of the summary; none where nothing that waits can be summarised. */
+async function foldBurst(tx: Tx, burst: string): Promise<string[]> {
   const id = newId('page', tx.now);
-  const folded = await foldWaiting(tx, burst, id);
-  const facts = foldFacts(folded.map(({ detail }) => JSON.parse(detail) as NotificationFacts));
+  const folded = foldable((await foldWaiting(tx, burst, id)).map(({ detail }) => detail));
+  if (folded.length === 0) return [];
+  const facts = foldFacts(folded);
   await requestNotification(tx, { id, topic: `${facts.kind}:${id}`, facts });
-  return id;
+  return [id];
 }
 
-async function announceRequests(tx: Tx, asked: readonly ListedApproval[], now: number): Promise<number> {
-  if (asked.length === 0) return 0;
+interface Asked {
+  readonly row: ListedApproval;
+  readonly facts: AskedFacts;
+}
+
+/**
+ * Reads requests, each apart: one whose rows cannot be read, because somebody wrote into the database, is reported once
+ * and left out by `skip`, and holds up no other.
+ */
+async function readEach(
+  { onError }: CollectDeps,
+  tx: Tx,
+  ids: readonly string[],
+  skip: (id: string, reason: string) => Promise<void>,
+): Promise<Asked[]> {
+  const read: Asked[] = [];
+  for (const id of ids) {
+    try {
+      const row = await getListedApproval(tx.db, id);
+      read.push({ row, facts: await askedFacts(tx, row) });
+    } catch (error) {
+      if (isOfStore(tx, error)) throw error;
+      await skip(id, 'it cannot be read');
+      tx.afterCommit(() => onError(new Error(`no notification of ${id}, which cannot be read`, { cause: error })));
+    }
+  }
+  return read;
+}
+
+/** Then the whole pass is tried again. */
+function isOfStore({ dialect }: Tx, error: unknown): boolean {
+  return error instanceof Failure ? error.code === 'unavailable' : dialect.faultOf(error) !== 'other';
+}
+
+async function announceRequests(deps: CollectDeps, tx: Tx, ids: readonly string[], now: number): Promise<number> {
+  if (ids.length === 0) return 0;
+  const leave = (id: string, reason: string) => leaveOut(tx, 'approval', id, reason);
   const recent = await countNotifications(tx.db, 'approval', tx.now, WINDOW_MS);
-  if (recent + asked.length <= SINGLE_MAX) {
-    for (const each of asked)
-      await requestNotification(tx, {
-        topic: `approval:${each.id}`,
-        facts: { kind: 'approval', ...(await askedFacts(tx, each)) },
-      });
-    return asked.length;
+  if (recent + ids.length <= SINGLE_MAX) {
+    for (const { row, facts } of await readEach(deps, tx, ids, leave))
+      await requestNotification(tx, { topic: `approval:${row.id}`, facts: { kind: 'approval', ...facts } });
+    return ids.length;
   }
   // Later requests wait for the next summary, but never past their deadline.
-  const apart = asked.some(({ expires_at: end }) => end < now + URGENT_MS) ? URGENT_APART_MS : ASKED_APART_MS;
+  const apart = (await isUnannouncedDue(tx.db, now, now + URGENT_MS)) ? URGENT_APART_MS : ASKED_APART_MS;
   if ((await countNotifications(tx.db, 'approvals', tx.now, apart)) > 0) return 0;
+  const asked = await readEach(deps, tx, ids, leave);
+  if (asked.length === 0) return ids.length;
   const summary = await requestNotification(tx, {
-    topic: `approvals:${asked[0]?.id ?? ''}`,
+    topic: `approvals:${asked[0]?.row.id ?? ''}`,
     facts: { kind: 'approvals', count: await countPending(tx.db) },
   });
   const folded = { state: 'done', reason: `sent with ${summary ?? 'another notification'}`, followed: 1 } as const;
-  for (const each of asked)
-    await insertNotification(
-      tx,
-      { topic: `approval:${each.id}`, facts: { kind: 'approval', ...(await askedFacts(tx, each)) } },
-      folded,
-    );
-  return asked.length;
+  for (const { row, facts } of asked)
+    await insertNotification(tx, { topic: `approval:${row.id}`, facts: { kind: 'approval', ...facts } }, folded);
+  return ids.length;
 }
 
 /** Reminders beyond the number that a person reads are omitted. */
-async function remind(tx: Tx, late: readonly ListedApproval[]): Promise<void> {
+async function remind(deps: CollectDeps, tx: Tx, late: readonly string[]): Promise<void> {
   const recent = await countNotifications(tx.db, 'reminder', tx.now, WINDOW_MS);
   const single = late.slice(0, Math.max(0, SINGLE_MAX - recent));
-  for (const each of single)
-    await requestNotification(tx, {
-      topic: `reminder:${each.id}`,
-      facts: { kind: 'reminder', ...(await askedFacts(tx, each)) },
-    });
+  for (const { row, facts } of await readEach(deps, tx, single, (id, why) => leaveOut(tx, 'reminder', id, why)))
+    await requestNotification(tx, { topic: `reminder:${row.id}`, facts: { kind: 'reminder', ...facts } });
 }
 
 /** Returns the number of `settled`. */
-async function followUp(deps: CollectDeps, tx: Tx, settled: readonly ListedApproval[]): Promise<number> {
-  for (const each of settled) {
-    const { state, decided_by: by, decided_via: via } = each;
+async function followUp(deps: CollectDeps, tx: Tx, settled: readonly string[]): Promise<number> {
+  for (const { row, facts } of await readEach(deps, tx, settled, (id) => markFollowed(tx, id))) {
+    const { state, decided_by: by, decided_via: via } = row;
     if (state === 'pending') continue;
     await requestNotification(tx, {
-      topic: `decided:${each.id}`,
-      facts: {
-        kind: 'decided',
-        state,
-        by: by === null ? null : personOf(deps, by),
-        via,
-        ...(await askedFacts(tx, each)),
-      },
+      topic: `decided:${row.id}`,
+      facts: { kind: 'decided', state, by: by === null ? null : personOf(deps, by), via, ...facts },
     });
-    await markFollowed(tx, each.id);
+    await markFollowed(tx, row.id);
   }
   return settled.length;
 }

@@ -11,9 +11,9 @@ const RECENT_MS = 86_400_000;
  */
 export function examineNotifications(facts: Facts): Promise<Finding> {
   const { openedStore, clock } = facts;
-  return withStore(openedStore, async ({ db, dialect }) => {
+  return withStore(openedStore, async (store) => {
     const { endpoints, failing, waiting, dead, lastFailure } = await countDeliveries(
-      db,
+      store.db,
       clock.now() - RECENT_MS,
       clock.now(),
     );
@@ -26,7 +26,7 @@ export function examineNotifications(facts: Facts): Promise<Finding> {
           `${(lastFailure ?? 'unknown').replace(/\.$/, '')}.`,
       );
     if (failing > 0) return warn(`${own}${queue}. ${failing} did not accept the last notification.`);
-    const differing = differencesOf(await listLiveTargets({ db, dialect }));
+    const differing = differencesOf(await listLiveTargets(store));
     if (differing !== null)
       return warn(
         `${own}${queue}. The running daemons have different targets of --notify: ${differing}. Each is notified ` +

@@ -54,6 +54,19 @@ export function burstStep({ waiting, oldestAt, shown, folded, now }: BurstStandi
   return { singles: room, fold: false };
 }
 
+/** Of stored facts, those that can be summarised: a row that somebody wrote into the database may have any text. */
+export function foldable(details: readonly string[]): NotificationFacts[] {
+  return details.flatMap((text) => {
+    try {
+      const facts = JSON.parse(text) as NotificationFacts | null;
+      const isKnown = NOTIFICATION_KINDS.some((kind) => kind === facts?.kind);
+      return facts !== null && isKnown && rowOf(facts.kind).burst?.fold ? [facts] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
 /** The notification that summarises these, the oldest first: all of one burst, at least one that can be summarised. */
 export function foldFacts(all: readonly NotificationFacts[]): NotificationFacts {
   for (const { kind } of all) {

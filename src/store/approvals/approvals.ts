@@ -141,7 +141,7 @@ export interface ListedApproval extends ApprovalRow {
 }
 
 /** Approvals with the columns that their summaries need. */
-export function listed(db: Db) {
+function listed(db: Db) {
   return db
     .selectFrom('approvals')
     .leftJoin('jobs', 'jobs.id', 'approvals.job_id')

@@ -40,7 +40,7 @@ export async function nextDelivery(db: Db, daemonId: string, now: number): Promi
 /** How long a delivery waits for a running daemon that has its target of `--notify`, in milliseconds: an hour. */
 export const TARGET_AWAY_MS = 3_600_000;
 
-/** Of the deliveries of stopped daemons, those that this daemon can send or gives up at `now`. */
+/** Of the deliveries of daemons that have gone, those that this daemon can send or gives up at `now`. */
 const isForUs = (targets: readonly string[], now: number) => (eb: ExpressionBuilder<Schema, 'deliveries'>) =>
   eb.or([
     eb('deliveries.target', 'like', 'ep_%'),
@@ -48,16 +48,20 @@ const isForUs = (targets: readonly string[], now: number) => (eb: ExpressionBuil
     eb('deliveries.next_at', '<=', now - TARGET_AWAY_MS),
   ]);
 
+/** Of stopped daemons, and of those that are not there: a row can be removed. */
+const isLeft = (eb: ExpressionBuilder<Schema, 'deliveries'>) =>
+  eb('deliveries.daemon_id', 'not in', eb.selectFrom('daemons').select('daemons.id').where('stopped_at', 'is', null));
+
 /**
- * Takes over the waiting deliveries of stopped daemons: those to endpoints, those to `targets`, which are its own, and
- * those that waited too long for a daemon with their target, which are then given up. Returns their number.
+ * Takes over the waiting deliveries of daemons that have gone: those to endpoints, those to `targets`, which are its
+ * own, and those that waited too long for a daemon with their target, which are then given up. Returns their number.
  */
 export async function takeOver(tx: Tx, daemonId: string, targets: readonly string[]): Promise<number> {
   const result = await tx.db
     .updateTable('deliveries')
     .set({ daemon_id: daemonId })
     .where(WAITING)
-    .where('daemon_id', 'in', (eb) => eb.selectFrom('daemons').select('id').where('stopped_at', 'is not', null))
+    .where(isLeft)
     .where(isForUs(targets, tx.now))
     .executeTakeFirst();
   return Number(result.numUpdatedRows);
@@ -67,10 +71,9 @@ export async function takeOver(tx: Tx, daemonId: string, targets: readonly strin
 export async function hasLeft(db: Db, targets: readonly string[], now: number): Promise<boolean> {
   const row = await db
     .selectFrom('deliveries')
-    .innerJoin('daemons', 'daemons.id', 'deliveries.daemon_id')
     .select('deliveries.page_id')
     .where(WAITING)
-    .where('daemons.stopped_at', 'is not', null)
+    .where(isLeft)
     .where(isForUs(targets, now))
     .limit(1)
     .executeTakeFirst();

@@ -5,7 +5,6 @@ import { idFloor, newId } from '../../lib/id.ts';
 import { prepared } from '../engine/prepared.ts';
 import { countOf, hasChanged, insertRow } from '../engine/rows.ts';
 import type { Tx } from '../engine/tx.ts';
-import { listed, type ListedApproval } from '../approvals/approvals.ts';
 import type { Db, DeliveryRow, NotificationRow } from '../schema/schema.ts';
 
 interface NewNotification {
@@ -49,9 +48,13 @@ export async function insertNotification(
 /** A literal, so that the partial index of pending approvals serves the query. */
 const PENDING = sql<boolean>`approvals.state = 'pending'`;
 
+// What follows finds the ids of requests: the row of one may have a value that no read takes, so each is read apart.
+
 /** Pending approvals without a notification of this topic, the oldest first; `now` by the store's clock. */
 function pendingWithout(topic: string, db: Db, now: number, limit: number) {
-  return listed(db)
+  return db
+    .selectFrom('approvals')
+    .select('approvals.id')
     .where(PENDING)
     .where('approvals.expires_at', '>', now)
     .where(sql<boolean>`not exists (select 1 from pages where pages.topic = ${sql.lit(`${topic}:`)} || approvals.id)`)
@@ -60,14 +63,21 @@ function pendingWithout(topic: string, db: Db, now: number, limit: number) {
 }
 
 /** Pending approvals that were not announced yet. */
-export function unannouncedApprovals(db: Db, now: number, limit: number): Promise<ListedApproval[]> {
-  return pendingWithout('approval', db, now, limit).execute();
+export async function unannouncedApprovals(db: Db, now: number, limit: number): Promise<string[]> {
+  return idsOf(await pendingWithout('approval', db, now, limit).execute());
+}
+
+/** Whether one of the pending approvals that were not announced yet ends before `end`, by the store's clock. */
+export async function isUnannouncedDue(db: Db, now: number, end: number): Promise<boolean> {
+  const due = pendingWithout('approval', db, now, 1).where('approvals.expires_at', '<', end);
+  return (await due.execute()).length > 0;
 }
 
 /** Pending approvals whose half time has passed since they were announced, without a reminder. */
-export function remindable(db: Db, now: number, limit: number): Promise<ListedApproval[]> {
-  const half = sql<number>`(approvals.created_at + approvals.expires_at) / 2`;
-  return pendingWithout('reminder', db, now, limit)
+export async function remindable(db: Db, now: number, limit: number): Promise<string[]> {
+  // No sum: that of two times of a row that somebody wrote may be more than the database counts.
+  const half = sql<number>`approvals.created_at / 2 + approvals.expires_at / 2`;
+  const rows = await pendingWithout('reminder', db, now, limit)
     .where(half, '<=', now)
     .where((eb) =>
       eb.exists(
@@ -79,24 +89,61 @@ export function remindable(db: Db, now: number, limit: number): Promise<ListedAp
       ),
     )
     .execute();
+  return idsOf(rows);
 }
 
 /** Decided approvals that were announced individually and whose outcome was not announced yet. */
-export function followable(db: Db, limit: number): Promise<ListedApproval[]> {
+export async function followable(db: Db, limit: number): Promise<string[]> {
   const announced = db
     .selectFrom('pages')
     .select('approval_id')
     .where(sql<boolean>`pages.kind = 'approval' and pages.followed = 0`);
-  return listed(db)
+  const rows = await db
+    .selectFrom('approvals')
+    .select('approvals.id')
     .where('approvals.state', '!=', 'pending')
     .where('approvals.id', 'in', announced)
     .orderBy('approvals.id')
     .limit(limit)
     .execute();
+  return idsOf(rows);
 }
 
+/** By the columns that `followable` looks at: a row that somebody wrote may have any topic. */
 export async function markFollowed(tx: Tx, approvalId: string): Promise<void> {
-  await tx.db.updateTable('pages').set({ followed: 1 }).where('topic', '=', `approval:${approvalId}`).execute();
+  await tx.db
+    .updateTable('pages')
+    .set({ followed: 1 })
+    .where(sql<boolean>`kind = 'approval' and followed = 0`)
+    .where('approval_id', '=', approvalId)
+    .execute();
+}
+
+/** Notes that a request gets no notification of this kind, and why, so that it is not found again. */
+export async function leaveOut(
+  tx: Tx,
+  kind: 'approval' | 'reminder',
+  approvalId: string,
+  reason: string,
+): Promise<void> {
+  const row: NotificationRow = {
+    id: newId('page', tx.now),
+    topic: `${kind}:${approvalId}`,
+    kind,
+    state: 'done',
+    reason,
+    followed: 1,
+    job_id: null,
+    approval_id: approvalId,
+    detail: JSON.stringify({ kind, approvalId }),
+    created_at: tx.now,
+    burst: null,
+  };
+  await insertRow(tx.db, 'pages', row, 'skip');
+}
+
+function idsOf(rows: readonly { readonly id: string }[]): string[] {
+  return rows.map(({ id }) => id);
 }
 
 /**
@@ -194,5 +241,10 @@ export async function assignTargets(tx: Tx, notificationId: string, targets: rea
     failure: null,
     settled_at: null,
   }));
-  await tx.db.insertInto('deliveries').values(rows).execute();
+  // One that is there already was written by somebody else, and stays theirs.
+  await tx.db
+    .insertInto('deliveries')
+    .values(rows)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
 }

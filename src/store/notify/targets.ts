@@ -29,9 +29,12 @@ export async function retarget(tx: Tx, daemonId: string, targets: readonly Notif
   await adoptNumbered(tx, daemonId, targets);
 }
 
-/** By daemon id, of the daemons that run; those of builds that did not record their targets are left out. */
-export async function listLiveTargets(at: At): Promise<DaemonTargets[]> {
-  const rows = await liveRows(at);
+/**
+ * By daemon id, of the daemons that run; those of builds that did not record their targets are left out, and so is one
+ * that somebody wrote into the database: what is assigned to it would be sent by no one.
+ */
+export async function listLiveTargets(at: At & TagReader): Promise<DaemonTargets[]> {
+  const rows = await tagged(at, 'daemons', await liveRows(at));
   return rows.map((row) => ({ daemonId: row.id, host: row.host, targets: targetsOf(row) }));
 }
 
@@ -41,8 +44,19 @@ export async function isTargetLive(at: At & TagReader, key: string): Promise<boo
   return rows.some((row) => targetsOf(row).some((each) => each.key === key));
 }
 
+/** None where they cannot be read: rows of earlier builds, which have no tag, may be anything. */
 function targetsOf({ notify_targets: text }: DaemonRow): readonly NotifyTarget[] {
-  return JSON.parse(text ?? '[]') as NotifyTarget[];
+  try {
+    const targets: unknown = JSON.parse(text ?? '[]');
+    return Array.isArray(targets) ? targets.filter(isTarget) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isTarget(value: unknown): value is NotifyTarget {
+  const { name, key } = (value ?? {}) as Partial<NotifyTarget>;
+  return typeof name === 'string' && typeof key === 'string';
 }
 
 async function liveRows({ db, dialect }: At): Promise<DaemonRow[]> {

@@ -113,7 +113,9 @@ for (const engine of ENGINES) {
     test('is no notification of an approval that waits or whose outcome is not sent: none is made twice', async () => {
       const target = [{ id: 'notify:ops#0', name: 'ops', key: '0', label: 'ntfy at ntfy.test' }];
       const { approval, jobId } = await gate(store, { planned: false, ttlMs: 100 * 86_400_000 });
-      const sweep = () => collectNotifications({ store, clock, self: () => 'dmn_a', transports: () => target });
+      const onError = assert.ifError;
+      const sweep = () =>
+        collectNotifications({ store, clock, self: () => 'dmn_a', transports: () => target, onError });
       await sweep();
       await store.write(({ db }) => db.updateTable('pages').set({ state: 'done' }).execute());
       now += NOTIFICATIONS_KEPT_MS + HOUR_MS;

@@ -47,6 +47,7 @@ for (const engine of ENGINES) {
       clock,
       self: () => self,
       transports: () => [{ id: 'notify:ops#0', name: 'ops', key: '0', label: 'ntfy at ntfy.test' }],
+      onError: assert.ifError,
     });
     const sweep = async (of = store, self = 'dmn_a'): Promise<void> => {
       while ((await collectNotifications(collector(of, self))) > 0);

@@ -114,13 +114,7 @@ for (const engine of ENGINES) {
         ['dmn_c', null],
       ] as const)
         await addDaemon(store, id, until_);
-      await store.write((tx) =>
-        tx.db
-          .updateTable('daemons')
-          .set({ notify_targets: targetsJson([OPS]) })
-          .where('id', '!=', 'dmn_c')
-          .execute(),
-      );
+      for (const id of ['dmn_a', 'dmn_b']) await store.write((tx) => retarget(tx, id, [OPS]));
       if (lease === null) await stop(store, 'dmn_b');
       assert.deepEqual(
         (await listLiveTargets(store)).map(({ daemonId, targets }) => [daemonId, targets]),
