@@ -3,7 +3,7 @@ import { outdated, ruleFault } from '../../domain/rules/fault.ts';
 import type { Rule } from '../../domain/rules/rule.ts';
 import { nextTurn } from '../../lib/flow/cooperative.ts';
 import { factsOf, newestOfRules } from '../../store/events/events.ts';
-import { listRules, ruleOf } from '../../store/rules/rules.ts';
+import { listRules, readableRule } from '../../store/rules/rules.ts';
 import type { EventRow } from '../../store/schema/schema.ts';
 import { type Facts, type Finding, named, ok, warn } from '../entry.ts';
 import { withStore } from '../with-store.ts';
@@ -19,15 +19,18 @@ const TRIED_EVENTS_MAX = 1_000;
  */
 export function examineRules({ openedStore }: Facts): Promise<Finding> {
   return withStore(openedStore, async ({ db }) => {
-    const rules = (await listRules(db)).map(ruleOf);
-    const earlier = rules.filter(({ isEarlier }) => isEarlier === true).map(({ name }) => name);
+    const rules = (await listRules(db)).map(readableRule);
+    const earlier = rules
+      .map(({ rule }) => rule)
+      .filter(({ isEarlier }) => isEarlier === true)
+      .map(({ name }) => name);
     const events = earlier.length === 0 ? [] : await newestOfRules(db, earlier, TRIED_EVENTS_MAX);
     const unreadable: string[] = [];
     const outdatedRules: string[] = [];
-    for (const rule of rules) {
+    for (const { rule, fault: unread } of rules) {
       // Compiling takes a millisecond or more a rule.
       await nextTurn();
-      const fault = await ruleFault(rule);
+      const fault = unread ?? (await ruleFault(rule));
       if (fault !== null) unreadable.push(`${rule.name} (${fault})`);
       else if (rule.isEarlier === true) {
         const reason = await outdatedForm(rule, events);

@@ -11,7 +11,6 @@ import { dryRun } from '../../reaction/dry-run.ts';
 import { explainTrial } from '../../reaction/explain.ts';
 import { getEvent } from '../../store/events/events.ts';
 import {
-  actionOfRule,
   deleteRule,
   findRule,
   getRule,
@@ -19,8 +18,8 @@ import {
   insertRule,
   listRules,
   type NewRule,
+  readableRule,
   replaceRule,
-  ruleOf,
   switchRule,
 } from '../../store/rules/rules.ts';
 import type { RuleRow, SilenceRow } from '../../store/schema/schema.ts';
@@ -51,7 +50,7 @@ function ruleView(row: RuleRow, silence: SilenceRow | undefined): ViewItem<'rule
     cooldown: row.cooldown_ms === null ? null : formatDuration(row.cooldown_ms),
     approval: row.approval,
     // The view has no place for the words of a command.
-    action: actionOfRule(row),
+    action: readableRule(row).rule.action,
     last_fired_at: row.last_fired_at === null ? null : rfc3339(row.last_fired_at),
     ...(silence === undefined ? {} : { silenced_until: rfc3339(silence.expires_at), silence_id: silence.id }),
   };
@@ -205,7 +204,8 @@ const enable = writeOperation({
   answers: ['rule.get'],
   failures: ['not_found'],
   async prepare({ store }, { name }) {
-    const fault = await ruleFault(ruleOf(await getRule(store.db, name)));
+    const { rule, fault: unread } = readableRule(await getRule(store.db, name));
+    const fault = unread ?? (await ruleFault(rule));
     if (fault !== null)
       throw new Failure(
         'invalid_argument',

@@ -6,7 +6,7 @@ import type { Rule } from '../../domain/rules/rule.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { nextTurn } from '../../lib/flow/cooperative.ts';
 import type { Tx } from '../../store/engine/tx.ts';
-import { checkRule, listRules, ruleOf, rulesMark } from '../../store/rules/rules.ts';
+import { checkRule, listRules, readableRule, rulesMark } from '../../store/rules/rules.ts';
 import { FollowedData } from '../../store/engine/followed-data.ts';
 import type { RuleRow, SilenceRow } from '../../store/schema/schema.ts';
 import { openSilences, silencesMark } from '../../store/rules/silences.ts';
@@ -119,9 +119,11 @@ export class CompiledRules {
     return { rules, silences, bySource: new Map() };
   }
 
+  /** A rule that cannot be read is an error for each event that it matches, and holds up no other (T80). */
   async #compileRule(row: RuleRow): Promise<FiledRule> {
-    const rule = ruleOf(row);
-    const [condition, action] = await Promise.all([this.#condition(row.when_text), this.#action(row, rule)]);
+    const { rule, fault } = readableRule(row);
+    const condition = await this.#condition(row.when_text);
+    const action = fault ?? (await this.#action(row, rule));
     return {
       ...rule,
       version: row.version,
@@ -129,7 +131,7 @@ export class CompiledRules {
       changedAt: row.updated_at,
       sources: condition.sources,
       requires: condition.requires,
-      evaluate: condition.evaluate,
+      evaluate: fault === null ? condition.evaluate : erring(condition, fault),
       fill: (facts) => (typeof action === 'string' ? { error: action } : action.fill(facts)),
       check: (tx) => checkRule(tx, row),
     };
@@ -166,6 +168,14 @@ function fitting({ rules, bySource }: Compiled, source: string): RuleSet<Compile
   return bySource.getOrInsertComputed(source, () =>
     indexed(rules.filter((rule) => rule.enabled && (rule.sources === null || rule.sources.includes(source)))),
   );
+}
+
+/** Where the condition holds, an error: no rule that it came before is held up. */
+function erring({ evaluate }: StoredCondition, error: string): StoredCondition['evaluate'] {
+  return (facts) => {
+    const answer = evaluate(facts);
+    return 'value' in answer && answer.value ? { error } : answer;
+  };
 }
 
 /** Compiling takes 1 ms and more for each: requests have their turn in between. */

@@ -28,6 +28,8 @@ export class FollowedData<T> {
   /** The last value of the change counter of the store; without a counter, #currentUntil limits the reads. */
   #seen: string | null = null;
   #currentUntil = Number.NEGATIVE_INFINITY;
+  /** How often `forget` was called: a call during a read counts for what that read finds. */
+  #forgets = 0;
   #listening = false;
   #refreshing: Promise<T> | null = null;
   #next: Promise<T> | null = null;
@@ -60,6 +62,7 @@ export class FollowedData<T> {
 
   /** The data may have changed: it is looked at again at the next call. */
   forget(): void {
+    this.#forgets += 1;
     this.#currentUntil = Number.NEGATIVE_INFINITY;
     this.#seen = null;
   }
@@ -77,11 +80,16 @@ export class FollowedData<T> {
     this.#listen();
     // Read before the rows: a commit in between is found by the next call.
     const seen = this.#version();
-    this.#currentUntil = this.#clock.monotonic() + CURRENT_MS;
+    const currentUntil = this.#clock.monotonic() + CURRENT_MS;
+    const forgets = this.#forgets;
     const { db } = this.#store;
     const mark = await this.#source.mark(db);
     if (this.#kept?.mark !== mark) this.#kept = { mark, data: await this.#source.read(db) };
-    this.#seen = seen;
+    // Only now: after a read that failed, older data would count as current.
+    if (forgets === this.#forgets) {
+      this.#seen = seen;
+      this.#currentUntil = currentUntil;
+    }
     return this.#kept.data;
   }
 

@@ -32,7 +32,7 @@ export function actionOfRule({ action }: Pick<RuleRow, 'action'>): RuleAction {
   return JSON.parse(action) as RuleAction;
 }
 
-/** A row as the rest of the program takes it. */
+/** A row as the rest of the program takes it. Throws for one that cannot be read. */
 export function ruleOf(row: RuleRow): Rule {
   return {
     name: row.name,
@@ -47,6 +47,31 @@ export function ruleOf(row: RuleRow): Rule {
     summary: row.summary,
     ...(row.bounded_values === 1 ? {} : { isEarlier: true }),
   };
+}
+
+/** The rule of a row. One that cannot be read has a fault, which its action says in place of what it did. */
+export function readableRule(row: RuleRow): { readonly rule: Rule; readonly fault: string | null } {
+  for (const [column, isFit] of READ_COLUMNS)
+    if (!isFit(parsed(row[column]))) {
+      const fault = `its ${column} in the database cannot be read`;
+      const action: RuleAction = { kind: 'notify', message: fault };
+      return { rule: ruleOf({ ...row, action: JSON.stringify(action), owners: '[]' }), fault };
+    }
+  return { rule: ruleOf(row), fault: null };
+}
+
+const READ_COLUMNS: readonly (readonly ['action' | 'owners', (value: unknown) => boolean])[] = [
+  ['action', (value) => typeof (value as Partial<RuleAction> | null | undefined)?.kind === 'string'],
+  ['owners', (value) => Array.isArray(value) && value.every((owner) => typeof owner === 'string')],
+];
+
+/** Undefined for a text that is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The fields of a new rule; the store sets the others. */
@@ -166,9 +191,11 @@ export async function noteFired(
 const marks = prepared<object, { mark: string | null }>((db) =>
   db.selectFrom('rules').select(
     // A sum of versions alone would not tell a rule from another one that took its place.
+    // The first characters of the tags too, which no one else can make: somebody may change versions and times.
     sql<
       string | null
-    >`cast(count(*) as text) || '/' || cast(sum(version) as text) || '/' || cast(sum(updated_at) as text)`.as('mark'),
+    >`cast(count(*) as text) || '/' || cast(sum(version) as text) || '/' || cast(sum(updated_at) as text) || '/' ||
+      string_agg(coalesce(substr(order_tag, 1, 8), ''), ',' order by name)`.as('mark'),
   ),
 );
 

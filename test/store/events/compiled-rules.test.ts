@@ -4,8 +4,10 @@ import { describe, test } from 'node:test';
 import type { EventFacts } from '../../../src/domain/events/event.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { CompiledRules } from '../../../src/reaction/rules/compiled-rules.ts';
-import { replaceRule, switchRule } from '../../../src/store/rules/rules.ts';
+import { FollowedData } from '../../../src/store/engine/followed-data.ts';
+import { listRules, replaceRule, switchRule } from '../../../src/store/rules/rules.ts';
 import { insertSilence } from '../../../src/store/rules/silences.ts';
+import type { RuleRow } from '../../../src/store/schema/schema.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { alert } from '../../support/fixtures/reaction.ts';
 import { ENGINES, freshStore } from '../engine-fixture.ts';
@@ -17,6 +19,17 @@ function facts(some: Partial<EventFacts> = {}): EventFacts {
 
 async function names(compiled: CompiledRules, source = 'generic'): Promise<string[]> {
   return (await compiled.current()).rulesFor(source).rules.map(({ name }) => name);
+}
+
+/** Changes a rule as somebody who can write only the database. */
+function tamper(store: Store, name: string, changes: Partial<RuleRow>): Promise<unknown> {
+  return store.write((tx) =>
+    tx.db
+      .updateTable('rules')
+      .set((eb) => ({ version: eb('version', '+', 1), ...changes }))
+      .where('name', '=', name)
+      .execute(),
+  );
 }
 
 /** The next commit of another process is known here. */
@@ -97,6 +110,47 @@ for (const engine of ENGINES) {
       assert.deepEqual(unfilled?.fill(facts()), {
         error: 'apply: character 6: event has no field "nmae"; perhaps "name" is meant',
       });
+    });
+
+    test('T80: that somebody wrote and no one can read err where they match, and hold up no other', async () => {
+      for (const name of ['a-action', 'b-null', 'c-owners', 'd-other']) await add(its.store, name);
+      await add(its.store, 'e-fine');
+      const compiled = new CompiledRules(its.store, systemClock);
+      const fill = async () =>
+        (await compiled.current()).rulesFor('generic').rules.map((each) => each.evaluate(facts()));
+      assert.deepEqual(
+        await fill(),
+        Array.from({ length: 5 }, () => ({ value: true })),
+      );
+      await tamper(its.store, 'a-action', { action: '{' });
+      await tamper(its.store, 'b-null', { action: 'null' });
+      await tamper(its.store, 'c-owners', { owners: '{' });
+      await tamper(its.store, 'd-other', { owners: '[1]', when_text: 'event.name == "Other"' });
+      compiled.forget();
+      const [action, nothing, owners, other, fine] = await fill();
+      assert.deepEqual(action, { error: 'its action in the database cannot be read' });
+      assert.deepEqual(nothing, action);
+      assert.deepEqual(owners, { error: 'its owners in the database cannot be read' });
+      assert.deepEqual([other, fine], [{ value: false }, { value: true }]);
+    });
+
+    test('T80: are never older ones after a read that failed', async () => {
+      await add(its.store, 'a-first');
+      let isFailing = false;
+      const read = async (): Promise<number> => {
+        if (isFailing) throw new Error('no read');
+        return (await listRules(its.store.db)).length;
+      };
+      const mark = async (): Promise<string> => String((await listRules(its.store.db)).length);
+      const followed = new FollowedData(its.store, systemClock, { tables: ['rules'], mark, read });
+      assert.equal(await followed.current(), 1);
+      await add(its.store, 'b-second');
+      followed.forget();
+      isFailing = true;
+      await assert.rejects(followed.current(), /no read/);
+      await assert.rejects(followed.current(), /no read/);
+      isFailing = false;
+      assert.equal(await followed.current(), 2);
     });
 
     test('that this version refuses are an error for events of the sources that they ask for', async () => {

@@ -58,6 +58,16 @@ for (const engine of ENGINES) {
       );
     });
 
+    test('T80: have another mark after each change, also where somebody puts versions and times back', async () => {
+      const { version, updated_at } = await add(its.store, 'disk');
+      const before = await rulesMark(its.store.db);
+      await its.store.write(async (tx) => {
+        await replaceRule(tx, rule('disk', { when: 'event.name == "x"' }));
+        await tx.db.updateTable('rules').set({ version, updated_at }).execute();
+      });
+      assert.notEqual(await rulesMark(its.store.db), before);
+    });
+
     test('get a new version with each change, and none with a fire', async () => {
       const marks = [await rulesMark(its.store.db)];
       const mark = async (): Promise<void> => void marks.push(await rulesMark(its.store.db));
