@@ -17,7 +17,10 @@ interface PlanChange {
   readonly fresh: ReadonlySet<SweepTarget>;
 }
 
-/** The targets that this daemon probes, as the store has them. What is kept keeps its state in memory. */
+/**
+ * The targets that this daemon probes, as the store has them. What is kept keeps its state in memory. A check that
+ * cannot be read, because somebody wrote into the database, is reported once and left out.
+ */
 export class SweepPlan {
   readonly #db: Db;
   #checks: ReadonlyMap<string, PlannedCheck> = new Map();
@@ -25,9 +28,13 @@ export class SweepPlan {
   #mark: string | null = null;
   #forgotten = new Set<SweepTarget>();
   #wasRead = false;
+  readonly #onError: (error: unknown) => void;
+  /** The checks that cannot be read, with the reason that was reported. */
+  #unread = new Map<string, string>();
 
-  constructor(db: Db) {
+  constructor(db: Db, onError: (error: unknown) => void) {
     this.#db = db;
+    this.#onError = onError;
   }
 
   /** The stored state of a target differs from the one in memory: the next `update` reads it. */
@@ -45,6 +52,7 @@ export class SweepPlan {
     const outdated = new Set([...forgotten].map((target) => target.check));
     const fresh = new Set<SweepTarget>();
     const checks = new Map<string, PlannedCheck>();
+    const unread = new Map<string, string>();
     for (const check of await listSweptChecks(this.#db)) {
       const before = this.#checks.get(check.name);
       const isKnown = before?.check.revision === check.revision && before.check.createdAt === check.createdAt;
@@ -55,16 +63,32 @@ export class SweepPlan {
       const isSame = before?.check.createdAt === check.createdAt;
       const kept = new Map(isSame ? [...before.targets].filter(([, target]) => !forgotten.has(target)) : []);
       const targets = new Map<string, SweepTarget>();
-      for await (const rows of sweptTargets(this.#db, check.name))
-        for (const target of this.#targetsOf(check, rows, kept, shards, fresh)) targets.set(target.name, target);
-      checks.set(check.name, { check, targets });
+      let fault: unknown = null;
+      for await (const rows of sweptTargets(this.#db, check.name)) {
+        try {
+          for (const target of this.#targetsOf(check, rows, kept, shards, fresh)) targets.set(target.name, target);
+        } catch (error) {
+          fault = error;
+          break;
+        }
+      }
+      if (fault === null) checks.set(check.name, { check, targets });
+      else this.#leaveOut(check.name, fault, unread);
     }
+    this.#unread = unread;
     const dropped = missingIn(this.#checks, checks);
     this.#checks = checks;
     this.#shards = new Set(shards);
     this.#mark = mark;
     this.#wasRead = true;
     return { targets: all(checks), dropped, fresh };
+  }
+
+  /** It is reported once, until its fault is another. */
+  #leaveOut(name: string, fault: unknown, unread: Map<string, string>): void {
+    unread.set(name, String(fault));
+    if (this.#unread.get(name) !== String(fault))
+      this.#onError(new Error(`the check ${name} cannot be read and is left out`, { cause: fault }));
   }
 
   #targetsOf(

@@ -50,7 +50,7 @@ export class Sweep {
   constructor(options: SweepOptions) {
     const { store, clock, ownership, maxRunning, onError } = options;
     this.#options = options;
-    this.#plan = new SweepPlan(store.db);
+    this.#plan = new SweepPlan(store.db, onError);
     this.#schedule = new ProbeSchedule({
       clock,
       ahead: () => ownership.ahead(),
