@@ -36,6 +36,20 @@ export function processEntry(pid: number): ProcessEntry | null {
   return { pid, parent: field(4), group: field(5), session: field(6), startTicks: field(22) };
 }
 
+/** Of the times in `/proc`: every kernel that runs this program shows them in hundredths of a second. */
+const TICK_MS = 10;
+
+/**
+ * When the process of this pid was started, in milliseconds since the epoch; null if it does not exist. By the start of
+ * this process, which is known by both clocks: a container may be shown another time since the boot.
+ */
+export function processStart(pid: number, now: number): number | null {
+  const [own, other] = [processEntry(process.pid), processEntry(pid)];
+  if (own === null || other === null) return null;
+  const ownStart = now - process.uptime() * 1_000;
+  return ownStart - (own.startTicks - other.startTicks) * TICK_MS;
+}
+
 /** The pid given last: while it stays the same, no process was made. Null on a system without /proc. */
 export function newestPid(): number | null {
   try {

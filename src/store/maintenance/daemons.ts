@@ -86,31 +86,37 @@ export async function isServed({ db, dialect }: Pick<Store, 'db' | 'dialect'>): 
   return (await alive.limit(1).execute()).length > 0;
 }
 
+/** The ingress listener of a daemon, and its process. */
+export type Ingress = Pick<DaemonRow, 'id' | 'pid' | 'started_at'> & { readonly url: string };
+
 /**
  * Daemons that have an ingress listener and did not stop, the newest first. Where daemons have leases, only those that
- * run on the given boot of the given machine, because several machines share the database. Where they have locks, the
- * caller finds out by the lock whether one is alive, because a machine may have been renamed. None that somebody wrote
- * into the database: what is sent to the address decides, or has a password.
+ * run on the given boot of the given machine, because several machines share the database, and of one process only the
+ * newest: it was restarted in place, or took another name. The caller finds out whether one is alive: by its process,
+ * or where daemons have locks by its lock, because a machine may have been renamed. None that somebody wrote into the
+ * database: what is sent to the address decides, or has a password.
  */
 export async function listIngresses(
   at: TagReader & Pick<Tx, 'dialect'>,
   machine: Pick<DaemonRow, 'host' | 'boot_id'>,
-): Promise<{ id: string; url: string }[]> {
+): Promise<Ingress[]> {
   const { db, dialect } = at;
-  let query = db
-    .selectFrom('daemons')
-    .selectAll()
-    .where('stopped_at', 'is', null)
-    .where('ingress_url', 'is not', null)
-    .orderBy('started_at', 'desc')
-    .orderBy('id', 'desc');
-  if (dialect.liveness === 'lease') {
-    const now = await dialect.leaseClock(db);
-    query = query.where('host', '=', machine.host).where('boot_id', '=', machine.boot_id);
-    query = query.where((where) => where.or([where('lease_until', 'is', null), where('lease_until', '>', now)]));
+  const query = db.selectFrom('daemons').selectAll().orderBy('started_at', 'desc').orderBy('id', 'desc');
+  if (dialect.liveness === 'lock') {
+    const open = query.where('stopped_at', 'is', null).where('ingress_url', 'is not', null);
+    return (await tagged(at, 'daemons', await open.execute())).flatMap(ingressOf);
   }
-  const rows = await tagged(at, 'daemons', await query.execute());
-  return rows.flatMap(({ id, ingress_url: url }) => (url === null ? [] : [{ id, url }]));
+  const here = query.where('host', '=', machine.host).where('boot_id', '=', machine.boot_id);
+  const now = await dialect.leaseClock(db);
+  const rows = await tagged(at, 'daemons', await here.execute());
+  return rows
+    .filter((row) => rows.find(({ pid }) => pid === row.pid) === row)
+    .filter(({ stopped_at: end, lease_until: lease }) => end === null && (lease === null || lease > now))
+    .flatMap(ingressOf);
+}
+
+function ingressOf({ id, pid, started_at, ingress_url: url }: DaemonRow): Ingress[] {
+  return url === null ? [] : [{ id, pid, started_at, url }];
 }
 
 /** A running job whose daemon has stopped, where that daemon ran, and when it was last seen. */

@@ -179,22 +179,14 @@ for (const engine of ENGINES) {
     });
 
     test('Ingress listeners are those of living daemons, newest first; with leases, of this machine only', async () => {
-      const row = {
-        host: 'here',
-        boot_id: 'boot',
-        pid: 1,
-        version: '0',
-        started_at: 1,
-        lease_until: null,
-        stopped_at: null,
-      };
+      const row = { host: 'here', boot_id: 'boot', version: '0', started_at: 1, lease_until: null, stopped_at: null };
       const rows = [
-        { ...row, id: 'dmn_a', ingress_url: 'http://127.0.0.1:1' },
-        { ...row, id: 'dmn_b', ingress_url: 'http://127.0.0.1:2', started_at: 2 },
-        { ...row, id: 'dmn_c', ingress_url: 'http://127.0.0.1:3', started_at: 3, stopped_at: 4 },
-        { ...row, id: 'dmn_d', ingress_url: 'http://127.0.0.1:4', started_at: 5, host: 'there' },
-        { ...row, id: 'dmn_e', ingress_url: 'http://127.0.0.1:5', started_at: 6, boot_id: 'before' },
-        { ...row, id: 'dmn_f', started_at: 7 },
+        { ...row, id: 'dmn_a', pid: 1, ingress_url: 'http://127.0.0.1:1' },
+        { ...row, id: 'dmn_b', pid: 2, ingress_url: 'http://127.0.0.1:2', started_at: 2 },
+        { ...row, id: 'dmn_c', pid: 3, ingress_url: 'http://127.0.0.1:3', started_at: 3, stopped_at: 4 },
+        { ...row, id: 'dmn_d', pid: 4, ingress_url: 'http://127.0.0.1:4', started_at: 5, host: 'there' },
+        { ...row, id: 'dmn_e', pid: 5, ingress_url: 'http://127.0.0.1:5', started_at: 6, boot_id: 'before' },
+        { ...row, id: 'dmn_f', pid: 6, started_at: 7 },
       ];
       for (const each of rows) await its.store.write((tx) => insertDaemon(tx, each));
       // Where a lock tells it, a machine that got another name since is still the one where that daemon lives.
@@ -208,7 +200,9 @@ for (const engine of ENGINES) {
       await its.store.write((tx) =>
         tx.db.updateTable('daemons').set(forged).where('id', 'in', ['dmn_b', 'dmn_d', 'dmn_e']).execute(),
       );
-      assert.deepEqual(await listIngresses(its.store, row), [{ id: 'dmn_a', url: 'http://127.0.0.1:1' }]);
+      assert.deepEqual(await listIngresses(its.store, row), [
+        { id: 'dmn_a', pid: 1, started_at: 1, url: 'http://127.0.0.1:1' },
+      ]);
     });
 
     test('F01: only the running jobs of a stopped daemon are orphans, with the machine that it ran on', async () => {
@@ -248,9 +242,17 @@ for (const engine of ENGINES) {
           insertDaemon(tx, { ...row, id: 'dmn_late', ingress_url: 'http://127.0.0.1:1', lease_until: now - 1 }),
         );
         await its.store.write((tx) =>
-          insertDaemon(tx, { ...row, id: 'dmn_live', ingress_url: 'http://127.0.0.1:2', lease_until: now + 60_000 }),
+          insertDaemon(tx, {
+            ...row,
+            id: 'dmn_live',
+            pid: 2,
+            ingress_url: 'http://127.0.0.1:2',
+            lease_until: now + 60_000,
+          }),
         );
-        assert.deepEqual(await listIngresses(its.store, row), [{ id: 'dmn_live', url: 'http://127.0.0.1:2' }]);
+        assert.deepEqual(await listIngresses(its.store, row), [
+          { id: 'dmn_live', pid: 2, started_at: 1, url: 'http://127.0.0.1:2' },
+        ]);
       });
 
       test('Expired leases end their daemons, but never the one that looks', async () => {

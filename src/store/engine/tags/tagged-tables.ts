@@ -257,7 +257,7 @@ const DAEMON = form<schema.DaemonRow>()({
   what: 'daemon',
   key: ['id'],
   // Its address is that of links and webhooks, and the links of a target decide while a daemon has it.
-  columns: ['id', 'host', 'boot_id', 'started_at', 'ingress_url', 'notify_targets'],
+  columns: ['id', 'host', 'boot_id', 'pid', 'started_at', 'ingress_url', 'notify_targets'],
 });
 
 export const FORMS = {
