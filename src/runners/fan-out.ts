@@ -8,7 +8,9 @@ import { exitCodeOf, finishOutput } from './process/supervise.ts';
 import { endTree } from './process/tree.ts';
 import {
   accountOf,
+  endAccountOf,
   launchRequest,
+  leftOver,
   type LeaderReports,
   type Program,
   type ProgramSetup,
@@ -107,6 +109,7 @@ class Fan {
     }
     const survivors = await this.#endTree();
     if (survivors.length === 0) this.#setup.guard.unwatch(this.#program.job.id);
+    else this.#recorder.system(leftOver(survivors));
     if (this.#failure !== null) throw this.#failure.error;
     if (this.#stop === 'timeout') this.#recorder.system('The job reached its time-out and was stopped.');
     return { reason: this.#stop ?? 'exited', survivors };
@@ -189,6 +192,7 @@ class Fan {
       graceMs: STOP_GRACE_MS,
       clock: this.#setup.clock,
       members: job.privileged ? null : this.#bounds.members,
+      endAccount: endAccountOf(this.#setup, this.#program),
     });
     return left;
   }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Account } from '../domain/jobs/account.ts';
 import { KINDS } from '../domain/jobs/kinds.ts';
 import type { Clock } from '../lib/clock.ts';
+import { endAccount } from './process/end-account.ts';
 import type { Bounds, ProgramBounds } from './bounds/bounds.ts';
 import type { Launcher, LaunchRequest } from './launch/launch.ts';
 import type { Waiting } from './launch/tool.ts';
@@ -12,6 +13,9 @@ import { inputsDirOf } from './run-dir.ts';
 import type { ProgramOrder, RunJob } from './runner.ts';
 import type { SandboxPolicy } from './sandbox/policy.ts';
 import type { SharedMemoryUse } from './shared-memory/shared-memory.ts';
+
+/** In a line of the output. */
+const PIDS_NAMED = 10;
 
 /** What a run starts its programs with. */
 export interface ProgramSetup {
@@ -59,6 +63,21 @@ export function accountOf({ account }: { account: Account | null }, job: Program
 /** How the processes of the run are stopped. */
 export function stopOf({ job, runDir }: Program) {
   return { termDir: termDirOf(runDir), leaderFirst: KINDS[job.kind].stop === 'leader-first' };
+}
+
+/** What ends all processes of the account of the run at one blow; null where they have no separate account. */
+export function endAccountOf(
+  setup: Pick<ProgramSetup, 'account' | 'clock'>,
+  { job }: Program,
+): (() => Promise<boolean>) | null {
+  const account = accountOf(setup, job);
+  // Without the right to become it, what can be ended is ended one by one.
+  return account === null ? null : () => endAccount(account, job.id, setup.clock).catch(() => false);
+}
+
+/** What the output says of the processes that are left. */
+export function leftOver(pids: readonly number[]): string {
+  return `Processes of the job could not be ended and may still run (${pids.slice(0, PIDS_NAMED).join(', ')}).`;
 }
 
 /** What is launched for an order; the caller adds what happens before the start. */

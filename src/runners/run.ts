@@ -12,7 +12,9 @@ import { supervise } from './process/supervise.ts';
 import type { SharedMemory } from './shared-memory/shared-memory.ts';
 import {
   accountOf,
+  endAccountOf,
   launchRequest,
+  leftOver,
   type LeaderReports,
   type Program,
   type ProgramSetup,
@@ -208,9 +210,11 @@ async function runProgram(
     signal: order.stop === undefined ? limits.signal : AbortSignal.any([limits.signal, order.stop]),
     // A privileged job may leave its control group.
     members: job.privileged ? null : bounds.members,
+    endAccount: endAccountOf(setup, program),
   });
   if (end.reason === 'timeout') recorder.system('The job reached its time-out and was stopped.');
   if (end.survivors.length === 0) setup.guard.unwatch(job.id);
+  else recorder.system(leftOver(end.survivors));
   if (captured?.isOver === true)
     recorder.system(`The program printed more than ${order.captureBytes} bytes, the limit of a captured output.`);
   return {

@@ -74,6 +74,7 @@ const TEST_TOOLS = {
   pg_dump: { ...onPath('pg_dump'), debianPackage: 'postgresql-client' },
   'postgresql server': { debianPackage: 'postgresql', isThere: () => POSTGRESQL_BIN !== undefined },
   script: { ...onPath('script'), debianPackage: 'bsdutils' },
+  perl: { ...onPath('perl'), debianPackage: 'perl-base' },
   prlimit: { ...onPath('prlimit'), debianPackage: 'util-linux' },
   // In some containers it is there, and may not trace another process.
   strace: { debianPackage: 'strace', isThere: () => succeeds('strace', STRACE_PROBE) },

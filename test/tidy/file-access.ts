@@ -51,6 +51,7 @@ export const PATH_USERS: Readonly<Record<string, string>> = {
   'src/runners/bounds/usage.ts': 'reads /proc',
   'src/runners/bounds/urgency.ts': 'writes one file of its process in /proc',
   'src/runners/process/descent.ts': 'reads /proc',
+  'src/runners/process/end-account.ts': 'reads /proc',
   'src/runners/process/held-output.ts': 'opens the output pipes of a process below /proc',
   'src/runners/sandbox/mark.ts': 'reads /proc',
   'src/runners/sandbox/landlock-facts.ts': 'reads /proc and /sys',

@@ -125,7 +125,7 @@ export class SampledBounds implements Bounds {
 
   async #reached({ jobId, leader, account, shared }: Watched): Promise<string | null> {
     const { memoryBytes, processes } = this.#options.limits;
-    const pids = (await findTree(jobId, leader, this.#options.adopted())).map(({ pid }) => pid);
+    const pids = (await findTree(jobId, leader, this.#options.adopted)).map(({ pid }) => pid);
     const usage = await usageOf(pids);
     if (usage.processes > processes) return `The job had more than ${processes} processes and threads and was ended.`;
     const named = (await shared?.grownBytes()) ?? 0;

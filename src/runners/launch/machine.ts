@@ -71,6 +71,10 @@ export class Machine {
     this.#changing += 1;
   }
 
+  get isChanging(): boolean {
+    return this.#changing > 0;
+  }
+
   /** After the last such child has left, our memory becomes dumpable again, so that the guard can open our pipes. */
   endChange(): void {
     this.#changing -= 1;

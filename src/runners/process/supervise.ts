@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { pause, type Clock } from '../../lib/clock.ts';
 import type { Exit } from '../launch/children.ts';
 import type { Launched } from '../launch/tool.ts';
-import { endTree, type TreeMembers } from './tree.ts';
+import { endTree, type EndTreeOptions, type TreeMembers } from './tree.ts';
 
 export interface SuperviseOptions {
   readonly jobId: string;
@@ -18,6 +18,7 @@ export interface SuperviseOptions {
   readonly leaderFirst?: boolean;
   /** See EndTreeOptions. */
   readonly members?: TreeMembers | null;
+  readonly endAccount?: EndTreeOptions['endAccount'];
   /** Aborted to cancel the run. */
   readonly signal?: AbortSignal;
 }
@@ -47,7 +48,7 @@ const LATE_OUTPUT_MAX_BYTES = 1024 * 1024;
  * stopped before.
  */
 export async function supervise(launched: Launched, options: SuperviseOptions): Promise<SuperviseResult> {
-  const { jobId, graceMs, clock, termDir = null, leaderFirst = false, members = null } = options;
+  const { jobId, graceMs, clock, termDir = null, leaderFirst = false, members = null, endAccount = null } = options;
   const reason = await firstReason(launched, options);
   const leader = { pid: launched.pid, startTicks: launched.startTicks };
   const { left } = await endTree({
@@ -58,6 +59,7 @@ export async function supervise(launched: Launched, options: SuperviseOptions): 
     termDir,
     leaderFirst,
     members,
+    endAccount,
     adopted: () => launched.adopted(),
   });
   const end = await Promise.race([launched.exited, pause(clock, EXIT_AFTER_END_MS).then(() => null)]);

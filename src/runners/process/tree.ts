@@ -1,9 +1,9 @@
 import { pause, type Clock } from '../../lib/clock.ts';
+import { type AdoptedList, carriesId, killAdopted, killForked, lookAtAdopted, signalPid } from './adopted.ts';
 import { withDescendants } from './descent.ts';
-import { JOB_ID_VARIABLE } from '../../domain/jobs/job.ts';
 import { markIn, markOf } from '../sandbox/mark.ts';
 import { TermOnce } from './term-once.ts';
-import { listProcesses, newestPid, processEntry, wasStartedWith, type ProcessEntry } from './process-table.ts';
+import { listProcesses, newestPid, processEntry, type ProcessEntry, processesSince } from './process-table.ts';
 
 /** The first process of a job, as it was recorded when it started. */
 export interface Leader {
@@ -42,12 +42,14 @@ export interface EndTreeOptions {
    */
   readonly leaderFirst?: boolean;
   /**
-   * The processes that jobs left behind and that this process adopted; null where the kernel has no such list. With
-   * the list the process table is not read: what is left of the job descends from one of these or from the leader.
+   * With the list the process table is not read: what is left of the job descends from one of these or from the
+   * leader.
    */
-  readonly adopted?: () => readonly number[] | null;
+  readonly adopted?: AdoptedList;
   /** In place of both. */
   readonly members?: TreeMembers | null;
+  /** Ends all processes of the account of the job at one blow, if none of them belongs to anything else. */
+  readonly endAccount?: (() => Promise<unknown>) | null;
   /** When aborted, the ending is given up, not sped up: the result says what is left. */
   readonly signal?: AbortSignal;
 }
@@ -62,10 +64,15 @@ export const GRACE_DEFAULT_MS = 10_000;
 const RESCAN_MS = 50;
 /** The first looks come sooner: most tools end within some milliseconds, and the job's end waits for this. */
 const RESCAN_FIRST_MS = 5;
-/** An empty scan counts when no process was forked during it, or after this number of empty scans in a row. */
-const LOOKS_AT_MOST = 3;
+/**
+ * An empty look counts when no process was forked during it; otherwise those that were are looked at, at most this
+ * number of times. To be missed, a process would have to be replaced by its successor within each of these looks.
+ */
+const LOOKS_AT_MOST = 64;
 /** What SIGKILL does not end within this time waits in the kernel for a device, and no signal helps. */
 const KILL_WITHIN_MS = 5_000;
+/** From the second blow to this one, what SIGKILL for each did not end is ended as a whole account. */
+const ACCOUNT_BLOWS = 10;
 /**
  * A child that got its order as its daemon died has no mark for two more system calls, which take microseconds. For so
  * long a recorded leader without a mark is looked at again, and gets no signal.
@@ -83,18 +90,27 @@ export async function findSurvivors(jobId: string, leader: Leader | null = null)
 /** Those of them that have started at `startTicks` or later. `knownOf` adds what belongs to the job all the same. */
 async function findBy(jobId: string, startTicks: number, knownOf: KnownOf): Promise<ProcessEntry[]> {
   if (jobId === '' || jobId.includes('\0')) throw new Error('a job id is needed to find its processes');
-  for (let look = 1; ; look++) {
-    const newest = newestPid();
-    const found = await lookOnce(jobId, startTicks, knownOf);
-    // One that was forked during the look may be missed while its parent, already read, is gone at the end of it.
-    if (found.length > 0 || newest === newestPid() || look === LOOKS_AT_MOST) return found;
+  let newest = newestPid();
+  let found = await membersIn(await listProcesses(), jobId, startTicks, knownOf);
+  // One that was forked during the look may be missed while its parent, already read, is gone at the end of it.
+  for (let look = 1; found.length === 0 && look < LOOKS_AT_MOST; look++) {
+    const before = newest;
+    newest = newestPid();
+    if (newest === before) break;
+    found = await membersIn(processesSince(before, newest) ?? (await listProcesses()), jobId, startTicks, knownOf);
   }
+  return found;
 }
 
 type KnownOf = (all: readonly ProcessEntry[]) => readonly ProcessEntry[];
 
-async function lookOnce(jobId: string, startTicks: number, knownOf: KnownOf): Promise<ProcessEntry[]> {
-  const all = (await listProcesses()).filter((entry) => entry.pid !== process.pid && entry.pid !== 1);
+async function membersIn(
+  listed: readonly ProcessEntry[],
+  jobId: string,
+  startTicks: number,
+  knownOf: KnownOf,
+): Promise<ProcessEntry[]> {
+  const all = listed.filter((entry) => entry.pid !== process.pid && entry.pid !== 1);
   const members = new Set<ProcessEntry>(knownOf(all));
   const rest = all.filter((entry) => !members.has(entry));
   // Nothing that is older than the leader descends from it: most of the machine need not be looked into.
@@ -104,35 +120,34 @@ async function lookOnce(jobId: string, startTicks: number, knownOf: KnownOf): Pr
   return [...members];
 }
 
-/** The same. `adopted` is what this process has adopted from all jobs: with it the process table is not read. */
-export function findTree(jobId: string, leader: Leader, adopted: readonly number[] | null): Promise<ProcessEntry[]> {
-  return adopted === null ? findSurvivors(jobId, leader) : findAdopted(jobId, leader, adopted);
+/** The same. `adopted` lists what this process has adopted from all jobs: with it the process table is not read. */
+export async function findTree(jobId: string, leader: Leader, adopted: AdoptedList): Promise<ProcessEntry[]> {
+  return (await lookAtTree(jobId, leader, adopted)).found;
 }
 
-/** The same for a job whose orphans this process adopts. */
-async function findAdopted(jobId: string, leader: Leader, adopted: readonly number[]): Promise<ProcessEntry[]> {
+interface TreeLook {
+  readonly found: ProcessEntry[];
+  /** See lookAtAdopted. Not known where the process table was read. */
+  readonly died: readonly number[];
+}
+
+async function lookAtTree(jobId: string, leader: Leader, list: AdoptedList): Promise<TreeLook> {
+  // Before the list is read: if the leader has ended by now, the list has what it left.
   const first = processEntry(leader.pid);
   const isReused = first !== null && !isProcess(leader)(first);
-  const roots = first === null || isReused ? [] : [first];
-  for (const entry of adopted.flatMap((pid) => processEntry(pid) ?? [])) {
-    const isNear = !isReused && (entry.group === leader.pid || entry.session === leader.pid);
-    if (entry.startTicks >= leader.startTicks && (isNear || (await carriesId(entry, jobId)))) roots.push(entry);
-  }
-  return withDescendants(roots);
-}
-
-/** By its mark, or, where it has none, by the environment that it was started with. */
-async function carriesId({ pid }: ProcessEntry, jobId: string): Promise<boolean> {
-  const mark = markIn(pid);
-  const carries = mark === null ? await wasStartedWith(pid, `${JOB_ID_VARIABLE}=${jobId}`) : mark === markOf(jobId);
-  // Every account can read a mark and give it to its own processes. One that takes no signal of ours is not of a job.
-  return carries && signalPid(pid, 0);
+  const adopted = list();
+  if (adopted === null) return { found: await findSurvivors(jobId, leader), died: [] };
+  const isNear = (entry: ProcessEntry): boolean =>
+    !isReused && (entry.group === leader.pid || entry.session === leader.pid);
+  const { found, died } = await lookAtAdopted(adopted, jobId, leader.startTicks, isNear);
+  const roots = first === null || isReused ? found : [first, ...found];
+  return { found: await withDescendants(roots), died };
 }
 
 /** The members of the leader's group and session; none when its pid now belongs to another process. */
 function groupOf(all: readonly ProcessEntry[], leader: Leader): ProcessEntry[] {
-  const now = all.find((entry) => entry.pid === leader.pid);
-  if (now !== undefined && now.startTicks !== leader.startTicks) return [];
+  const now = processEntry(leader.pid);
+  if (now !== null && now.startTicks !== leader.startTicks) return [];
   // While one member is left, the kernel gives the number to no new process, so the group is still the leader's.
   return all.filter(
     (entry) => (entry.group === leader.pid || entry.session === leader.pid) && entry.startTicks >= leader.startTicks,
@@ -163,14 +178,18 @@ export async function endTree(options: EndTreeOptions): Promise<TreeEnd> {
   const startedAt = clock.monotonic();
   const killAt = startedAt + graceMs;
   const termOnce = new TermOnce(options.termDir ?? null);
+  let blows = 0;
   for (let waitMs = RESCAN_FIRST_MS; ; waitMs = Math.min(waitMs * 2, RESCAN_MS)) {
-    const survivors = await survivorsOf(options);
+    const { found: survivors, died } = await lookAt(options);
     const now = clock.monotonic();
-    const left = survivors.map((entry) => entry.pid);
-    const isOver = survivors.length === 0 && (now >= startedAt + MARKED_WITHIN_MS || !isAwaited(options.recorded));
+    const left = survivors.length > 0 ? survivors.map((entry) => entry.pid) : [...died];
+    const isOver = left.length === 0 && (now >= startedAt + MARKED_WITHIN_MS || !isAwaited(options.recorded));
     if (isOver || signal?.aborted === true || now >= killAt + KILL_WITHIN_MS) return { left };
-    if (now >= killAt) kill(survivors, options);
-    else if (leader !== null && options.leaderFirst === true && survivors.some(isProcess(leader))) {
+    if (now >= killAt) {
+      kill(survivors, options);
+      blows += 1;
+      if (blows > 1 && blows <= ACCOUNT_BLOWS) await options.endAccount?.();
+    } else if (leader !== null && options.leaderFirst === true && survivors.some(isProcess(leader))) {
       terminateLeaderFirst(survivors, leader, termOnce, (now - startedAt) / graceMs);
     } else terminate(survivors, termOnce);
     if (!(await pause(clock, now >= killAt ? waitMs : Math.min(waitMs, Math.max(1, killAt - now)), signal)))
@@ -184,10 +203,14 @@ function isAwaited(recorded: Leader | undefined): boolean {
   return recorded !== undefined && entry !== null && isProcess(recorded)(entry);
 }
 
-async function survivorsOf({ jobId, leader, recorded, members, adopted }: EndTreeOptions): Promise<ProcessEntry[]> {
-  if (members) return members.pids().flatMap((pid) => processEntry(pid) ?? []);
-  if (recorded !== undefined) return findBy(jobId, recorded.startTicks, () => []);
-  return leader ? findTree(jobId, leader, adopted?.() ?? null) : findSurvivors(jobId);
+async function lookAt({ jobId, leader, recorded, members, adopted }: EndTreeOptions): Promise<TreeLook> {
+  if (members) {
+    const listed = members.pids().map((pid) => ({ pid, entry: processEntry(pid) }));
+    const died = listed.flatMap(({ pid, entry }) => (entry === null ? [pid] : []));
+    return { found: listed.flatMap(({ entry }) => entry ?? []), died };
+  }
+  if (recorded !== undefined) return { found: await findBy(jobId, recorded.startTicks, () => []), died: [] };
+  return leader ? lookAtTree(jobId, leader, adopted ?? (() => null)) : { found: await findSurvivors(jobId), died: [] };
 }
 
 /** Shares of the grace, see `leaderFirst`. */
@@ -220,7 +243,8 @@ function terminate(survivors: readonly ProcessEntry[], termOnce: TermOnce): void
   }
 }
 
-function kill(survivors: readonly ProcessEntry[], { jobId, leader, recorded, members }: EndTreeOptions): void {
+function kill(survivors: readonly ProcessEntry[], options: EndTreeOptions): void {
+  const { jobId, leader, recorded, members, adopted } = options;
   if (members) return members.kill();
   const group = (leader ?? recorded)?.pid;
   // A session that has a marked process began with one, or with the child that got the mark: all of it is the job's.
@@ -229,18 +253,10 @@ function kill(survivors: readonly ProcessEntry[], { jobId, leader, recorded, mem
   if (group !== undefined && survivors.some((entry) => entry.group === group && isOfJob(entry)))
     signalPid(-group, 'SIGKILL');
   for (const entry of survivors) send(entry, 'SIGKILL');
+  if (adopted === undefined || !killAdopted(jobId, adopted)) killForked(jobId);
 }
 
 /** Sends only while the pid still belongs to the process that was found. */
 function send(entry: ProcessEntry, signal: NodeJS.Signals): void {
   if (processEntry(entry.pid)?.startTicks === entry.startTicks) signalPid(entry.pid, signal);
-}
-
-/** False when the process has ended or belongs to another user. The next scan of the process table decides. */
-function signalPid(pid: number, signal: NodeJS.Signals | 0): boolean {
-  try {
-    return process.kill(pid, signal);
-  } catch {
-    return false;
-  }
 }

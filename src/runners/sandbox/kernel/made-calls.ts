@@ -16,6 +16,7 @@ type MadeCall =
   | 'fcntl'
   | 'getdents64'
   | 'getxattr'
+  | 'kill'
   | 'landlock_add_rule'
   | 'landlock_create_ruleset'
   | 'landlock_restrict_self'
@@ -58,6 +59,7 @@ export const MADE_CALLS = {
     rt_sigprocmask: 14,
     madvise: 28,
     execve: 59,
+    kill: 62,
     fcntl: 72,
     chdir: 80,
     fchmod: 91,
@@ -110,6 +112,7 @@ export const MADE_CALLS = {
     capset: 91,
     exit_group: 94,
     waitid: 95,
+    kill: 129,
     rt_sigaction: 134,
     rt_sigprocmask: 135,
     setresuid: 147,
