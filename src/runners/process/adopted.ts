@@ -26,6 +26,8 @@ export async function lookAtAdopted(
   startTicks: number,
   isNear: (entry: ProcessEntry) => boolean,
 ): Promise<AdoptedLook> {
+  // The usual case.
+  if (adopted.length === 0) return { found: [], died: [] };
   const wanted = markOf(jobId);
   const [found, died]: [ProcessEntry[], number[]] = [[], []];
   const unmarked: ProcessEntry[] = [];
