@@ -49,17 +49,18 @@ export async function lookAtAdopted(
 
 /**
  * Sends SIGKILL to what was adopted of a job, and at once to what is adopted of it next: a process that
- * starts its successor and ends at once is gone by the next turn. False without a list.
+ * starts its successor and ends at once is gone by the next turn. Answers whether some may be left, or null without a
+ * list.
  */
-export function killAdopted(jobId: string, list: AdoptedList): boolean {
+export function killAdopted(jobId: string, list: AdoptedList, looksAtMost = LOOKS_PER_BLOW): boolean | null {
   const mark = markOf(jobId);
-  for (let looks = 0; looks < LOOKS_PER_BLOW;) {
+  for (let looks = 0; looks < looksAtMost;) {
     const adopted = list();
-    if (adopted === null) return false;
+    if (adopted === null) return null;
     looks += adopted.length + 1;
     // The end of a child is taken here only, so that its pid stays its own.
     const own = adopted.filter((pid) => markIn(pid) === mark && signalPid(pid, 'SIGKILL'));
-    if (own.length === 0) break;
+    if (own.length === 0) return false;
   }
   return true;
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { until } from '../../../test/support/api-client.ts';
+import { HandClock } from '../../../test/support/clock.ts';
 import { needs } from '../../../test/support/tools.ts';
 import type { AccountIds } from '../../domain/jobs/account.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -88,6 +89,27 @@ describe('a process that starts a successor and ends, again and again', { skip: 
     };
     const { left } = await endTree({ jobId, leader: launched, graceMs: 100, clock: systemClock, adopted });
     assert.deepEqual([left, hops, await isSeen(jobId)], [[], HOPS, false]);
+  });
+
+  it('T77: what is left of a job is ended at the end of another one', async () => {
+    const launched = await launch(`perl -MPOSIX -e '${HOP_ON_USR1}'`);
+    const leftId = jobId;
+    await launched.exited;
+    const isOfJob = (pid: number): boolean => markIn(pid) === markOf(leftId) && processEntry(pid) !== null;
+    // Stands for one that waits in the kernel for a device: no signal ends it in time.
+    const members = { pids: () => launched.adopted()?.filter(isOfJob) ?? [], kill: () => undefined };
+    const clock = new HandClock();
+    const ending = supervise(launched, { jobId, timeoutMs: 60_000, graceMs: 0, clock, members });
+    const isOver = { is: false };
+    void ending.then(() => (isOver.is = true));
+    await until('it is given up', () => {
+      clock.advance(100);
+      return isOver.is;
+    });
+    assert.deepEqual((await ending).survivors, members.pids());
+    assert.equal(await isSeen(leftId), true);
+    await supervise(await launch('exit 0'), { jobId, timeoutMs: 60_000, graceMs: 0, clock: systemClock });
+    await until('nothing of it is left', async () => !(await isSeen(leftId)));
   });
 
   it('T77: does not outlive its job, which ended in order', async () => {

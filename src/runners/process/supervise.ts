@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { pause, type Clock } from '../../lib/clock.ts';
 import type { Exit } from '../launch/children.ts';
 import type { Launched } from '../launch/tool.ts';
+import { killAdopted } from './adopted.ts';
 import { endTree, type EndTreeOptions, type TreeMembers } from './tree.ts';
 
 export interface SuperviseOptions {
@@ -42,6 +43,11 @@ const OUTPUT_LOOK_MS = 20;
 /** A pipe holds 64 KiB and the stream as much; who delivers more after the end of the tree is an escaped writer. */
 const LATE_OUTPUT_MAX_BYTES = 1024 * 1024;
 
+/** At the end of another job: about 1 ms. */
+const LOOKS_AT_UNENDED = 64;
+/** The jobs of which something was left at their end. Each end of another job sends SIGKILL to it again. */
+const unended = new Set<string>();
+
 /**
  * Waits for the end of a job's tool and of everything that it left behind: a background child does not outlive its job.
  * Returns after both outputs have ended. Rejects with the LaunchError when the tool never started, unless it was
@@ -49,19 +55,15 @@ const LATE_OUTPUT_MAX_BYTES = 1024 * 1024;
  */
 export async function supervise(launched: Launched, options: SuperviseOptions): Promise<SuperviseResult> {
   const { jobId, graceMs, clock, termDir = null, leaderFirst = false, members = null, endAccount = null } = options;
+  // It runs again: what has its mark may be new.
+  unended.delete(jobId);
   const reason = await firstReason(launched, options);
   const leader = { pid: launched.pid, startTicks: launched.startTicks };
-  const { left } = await endTree({
-    jobId,
-    leader,
-    graceMs,
-    clock,
-    termDir,
-    leaderFirst,
-    members,
-    endAccount,
-    adopted: () => launched.adopted(),
-  });
+  const adopted = (): readonly number[] | null => launched.adopted();
+  const { left } = await endTree({ jobId, leader, graceMs, clock, termDir, leaderFirst, members, endAccount, adopted });
+  if (left.length > 0) unended.add(jobId);
+  for (const id of unended)
+    if (id !== jobId && killAdopted(id, adopted, LOOKS_AT_UNENDED) === false) unended.delete(id);
   const end = await Promise.race([launched.exited, pause(clock, EXIT_AFTER_END_MS).then(() => null)]);
   const streams = [launched.stdout, launched.stderr, launched.report].filter((stream) => stream !== null);
   await Promise.all(streams.map((stream) => finishOutput(stream, clock)));

@@ -253,7 +253,7 @@ function kill(survivors: readonly ProcessEntry[], options: EndTreeOptions): void
   if (group !== undefined && survivors.some((entry) => entry.group === group && isOfJob(entry)))
     signalPid(-group, 'SIGKILL');
   for (const entry of survivors) send(entry, 'SIGKILL');
-  if (adopted === undefined || !killAdopted(jobId, adopted)) killForked(jobId);
+  if (adopted === undefined || killAdopted(jobId, adopted) === null) killForked(jobId);
 }
 
 /** Sends only while the pid still belongs to the process that was found. */
