@@ -23,6 +23,8 @@ const [CODE_AT, PID_AT, STATUS_AT, INFO_BYTES] = [8, 16, 24, 128];
 const CLD_EXITED = 1;
 /** Ends taken in one turn of the event loop: a job may leave thousands of processes, and requests are served on. */
 const ENDS_PER_TURN = 64;
+/** Taken before a look: each dead one would be looked at. About 10 ms. */
+const ENDS_BEFORE_LOOK = 4_096;
 /** Node reaps a child that it started in the turn in which it hears of its end. */
 const TURNS_OF_NODE = 10;
 
@@ -68,7 +70,7 @@ export class Children {
    */
   adopted(): number[] | null {
     if (!this.#adopts) return null;
-    this.#takeEnds(TURNS_OF_NODE);
+    this.#takeEnds(TURNS_OF_NODE, ENDS_BEFORE_LOOK);
     try {
       const pids = readFileSync(this.#listFile, 'latin1').split(' ').filter(Boolean).map(Number);
       return pids.filter((pid) => !this.#tools.has(pid) && !isOfNode(pid));
@@ -77,8 +79,8 @@ export class Children {
     }
   }
 
-  #takeEnds(turns: number): void {
-    for (let count = 0; count < ENDS_PER_TURN; count += 1) {
+  #takeEnds(turns: number, atMost = ENDS_PER_TURN): void {
+    for (let count = 0; count < atMost; count += 1) {
       const pid = this.#wait(P_ALL, 0, WNOWAIT | WNOTHREAD);
       if (pid === 0) return;
       const isTool = this.#tools.has(pid);
