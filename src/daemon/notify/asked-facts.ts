@@ -4,22 +4,22 @@ import type { AskedFacts } from '../../domain/notify/notification-facts.ts';
 import { hostOf } from '../../domain/rules/mute.ts';
 import { summaryFacts } from '../../operations/approvals/approval-view.ts';
 import { type ShownApproval, shownApproval } from '../../operations/approvals/checked-request.ts';
-import type { ListedApproval } from '../../store/approvals/approvals.ts';
+import { findListedApproval, type ListedApproval } from '../../store/approvals/approvals.ts';
 import type { TagReader } from '../../store/engine/tags/tags.ts';
 
 /** A request at the time when its notification is sent. */
-export interface AskedNow {
+interface AskedNow {
   readonly facts: AskedFacts;
   /** Whether it may be decided: it is pending, and no row of it was changed in the database. */
   readonly isOpen: boolean;
 }
 
-/** `stored` are the facts of the notification: of a request that is not pending, only its ids are used. */
-export async function askedNow(
-  on: TagReader,
-  stored: AskedFacts,
-  listed: ListedApproval | undefined,
-): Promise<AskedNow> {
+/**
+ * Reads a request again: the row of a notification has no tag, and a person may decide by its text and its buttons
+ * alone. `stored` are the facts of that row: of a request that is not pending, only its ids are used.
+ */
+export async function askedNow(on: TagReader, stored: AskedFacts): Promise<AskedNow> {
+  const listed = await findListedApproval(on.db, stored.approvalId);
   if (listed?.state !== 'pending') return { facts: { ...stored, ...NOT_PENDING }, isOpen: false };
   const row = await shownApproval(on, listed);
   return { facts: factsOf(row), isOpen: row.fault === null };

@@ -1,6 +1,6 @@
 import { askedIn, composeNotification } from '../../domain/notify/notification.ts';
 import type { NotificationMessage, PushDetail } from '../../domain/notify/row.ts';
-import type { AskedFacts, NotificationFacts } from '../../domain/notify/notification-facts.ts';
+import type { NotificationFacts } from '../../domain/notify/notification-facts.ts';
 import { Failure } from '../../domain/failure.ts';
 import { numberedTarget, recipientOf } from '../../domain/notify/target.ts';
 import { pause } from '../../lib/clock.ts';
@@ -21,7 +21,6 @@ import {
   settleDelivery,
   takeOver,
 } from '../../store/notify/deliveries.ts';
-import { findListedApproval } from '../../store/approvals/approvals.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { hasOpenNotifications } from '../../store/notify/notifications.ts';
 import { listLiveEndpoints } from '../../store/notify/live-endpoints.ts';
@@ -30,7 +29,7 @@ import { pruneEndpoint, recordAttempt } from '../../store/notify/endpoints.ts';
 import type { EndpointRow } from '../../store/schema/schema.ts';
 import type { LoopRow } from '../core/loop.ts';
 import { recordService } from '../jobs/job-transitions.ts';
-import { type AskedNow, askedNow } from './asked-facts.ts';
+import { askedNow } from './asked-facts.ts';
 import { type CollectDeps, collectNotifications } from './collect.ts';
 
 /** The dependencies for creating and sending notifications. */
@@ -182,9 +181,10 @@ export class Notifier {
   }
 
   async #compose(due: Due, holder: LinkHolder | null): Promise<NotificationMessage> {
-    const { clock, detail, baseUrl, node } = this.#deps;
+    const { store, clock, detail, baseUrl, node } = this.#deps;
     const stored = JSON.parse(due.detail) as NotificationFacts;
-    const asked = await this.#askedNow(askedIn(stored));
+    const about = askedIn(stored);
+    const asked = about === null ? null : await askedNow(store, about);
     // The kinds that ask have the facts of a request.
     const facts = asked === null ? stored : ({ ...stored, ...asked.facts } as NotificationFacts);
     const links =
@@ -192,12 +192,6 @@ export class Notifier {
         ? await this.#linksOf(asked.facts.approvalId, holder, asked.facts.oneTap === true)
         : null;
     return composeNotification(facts, { id: due.page_id, detail, now: clock.now(), baseUrl, node: node(), links });
-  }
-
-  /** Read again: the row of a notification has no tag, and a person may decide by its text and its buttons alone. */
-  async #askedNow(asked: AskedFacts | null): Promise<AskedNow | null> {
-    if (asked === null) return null;
-    return askedNow(this.#deps.store, asked, await findListedApproval(this.#deps.store.db, asked.approvalId));
   }
 
   /** The links of a recipient; null for one who may not decide, and where nothing is left to decide. */
