@@ -26,30 +26,40 @@ export async function examineClock(facts: Facts): Promise<Finding> {
   if (Math.abs(driftMs) > DRIFT_WARN_MS) {
     faults.push(`the wall clock was moved by ${signed(driftMs)} since the start of this process, or the machine slept`);
   }
-  if (database.aheadMs !== null && Math.abs(database.aheadMs) > DATABASE_WARN_MS) {
+  if (database.aheadMs !== null && Math.abs(database.aheadMs) - database.unsureMs > DATABASE_WARN_MS) {
     faults.push(`the database's clock is ${signed(database.aheadMs)} against ours`);
   }
   if (faults.length > 0) return warn(`${rfc3339(now)}; ${faults.join('; ')}.`);
   return ok(`${rfc3339(now)}, ${signed(driftMs)} against monotonic time since the start${database.note}.`);
 }
 
-async function databaseAhead({ clock, openedStore }: Facts): Promise<{ aheadMs: number | null; note: string }> {
+const UNKNOWN = { aheadMs: null, unsureMs: 0 } as const;
+
+interface Ahead {
+  readonly aheadMs: number | null;
+  /** How far the difference may be off: a database that answers late says less. */
+  readonly unsureMs: number;
+  readonly note: string;
+}
+
+async function databaseAhead({ clock, openedStore }: Facts): Promise<Ahead> {
   let store: Store;
   try {
     store = openedStore();
   } catch {
-    return { aheadMs: null, note: '' };
+    return { ...UNKNOWN, note: '' };
   }
   try {
-    if (store.dialect.liveness === 'lock') return { aheadMs: null, note: '' };
+    if (store.dialect.liveness === 'lock') return { ...UNKNOWN, note: '' };
     const before = clock.now();
     const asked = clock.monotonic();
     const theirs = await store.dialect.leaseClock(store.db);
     // The database read its clock between request and response; the middle is off by at most half of that time.
-    const aheadMs = theirs - (before + (clock.monotonic() - asked) / 2);
-    return { aheadMs, note: `, ${signed(aheadMs)} against the database` };
+    const unsureMs = (clock.monotonic() - asked) / 2;
+    const aheadMs = theirs - (before + unsureMs);
+    return { aheadMs, unsureMs, note: `, ${signed(aheadMs)} against the database` };
   } catch (error) {
-    return { aheadMs: null, note: `; the database's clock cannot be asked: ${plainReason(error)}` };
+    return { ...UNKNOWN, note: `; the database's clock cannot be asked: ${plainReason(error)}` };
   }
 }
 
