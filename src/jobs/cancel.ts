@@ -1,7 +1,9 @@
+import { subjectOf } from '../domain/events/causes.ts';
 import { cancelReason } from '../domain/jobs/end-reason.ts';
 import { isTerminal } from '../domain/jobs/job.ts';
 import { rejectOfJob } from '../store/approvals/approvals.ts';
 import type { Tx } from '../store/engine/tx.ts';
+import { leaveCause } from '../store/events/causes.ts';
 import { appendState } from '../store/jobs/chunks.ts';
 import { cancelWaiting } from '../store/jobs/claims.ts';
 import { getJob, requestCancel } from '../store/jobs/jobs.ts';
@@ -10,6 +12,8 @@ import { getJob, requestCancel } from '../store/jobs/jobs.ts';
 interface Canceller {
   readonly by: string;
   readonly via: string;
+  /** Null for the service, which hands on who caused it. */
+  readonly owner: string | null;
   readonly reason: string;
 }
 
@@ -27,6 +31,7 @@ export async function cancelJob(
   for (;;) {
     const job = await getJob(tx.db, id);
     if (isTerminal(job.state)) return false;
+    if (canceller.owner !== null) await leaveCause(tx, subjectOf('job', id), canceller.owner);
     if (job.state === 'running') {
       if (job.cancel_requested_at !== null || (await requestCancel(tx, id, reason))) return true;
       // Each further look means that the job was moved since the last one, such as by a daemon that ended it.

@@ -1,3 +1,4 @@
+import type { Scope } from '../domain/access/scope.ts';
 import type { Origin } from '../domain/approvals/approval.ts';
 import type { EventFacts } from '../domain/events/event.ts';
 import type { JobTrigger } from '../domain/jobs/job.ts';
@@ -6,6 +7,7 @@ import { insertApproval } from '../store/approvals/approvals.ts';
 import type { Tx, Work } from '../store/engine/tx.ts';
 import { insertJob, type NewJob } from '../store/jobs/jobs.ts';
 import type { ApprovalRow } from '../store/schema/schema.ts';
+import { missingScopes } from './deciders.ts';
 import { pinsOf } from './pins/pin.ts';
 
 /**
@@ -62,7 +64,13 @@ export type Queued =
       readonly jobId: string;
       /** Neither a person nor a policy reviewed it: the audit row records that. */ readonly ungated: boolean;
     }
-  | { readonly state: 'awaiting_approval'; readonly jobId: string; readonly approval: ApprovalRow };
+  | {
+      readonly state: 'awaiting_approval';
+      readonly jobId: string;
+      readonly approval: ApprovalRow;
+      /** See `missingScopes`. */
+      readonly missing: readonly Scope[];
+    };
 
 /** The saved plan that an approval is about: exactly the one that was made. */
 interface PinnedPlan {
@@ -134,5 +142,5 @@ export async function askFirst(
   await insertJob(tx, { ...job, state: 'awaiting_approval', expiresAt: approval.expires_at, pinned });
   // The daemon has a new deadline.
   tx.afterCommit(() => deps.wake());
-  return { state: 'awaiting_approval', jobId: job.id, approval };
+  return { state: 'awaiting_approval', jobId: job.id, approval, missing: await missingScopes(tx, job.owners, tx.now) };
 }

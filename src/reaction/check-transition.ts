@@ -1,3 +1,4 @@
+import { NO_NETGROUP, subjectOf } from '../domain/events/causes.ts';
 import type { ProbeDetail } from '../domain/checks/check.ts';
 import { AGREEING, type Transition } from '../domain/checks/sweep/observe.ts';
 import type { NormalEvent } from '../domain/events/event.ts';
@@ -42,8 +43,9 @@ function eventOfTransition(change: CheckTransition): NormalEvent {
   };
 }
 
-function senderOf({ check }: CheckTransition): Sender {
-  return { principal: `check:${check}`, owners: [], via: 'daemon', trigger: 'rule', depth: 0 };
+function senderOf({ check, netgroup }: CheckTransition): Sender {
+  const subjects = [subjectOf('check', check), subjectOf('netgroup', netgroup ?? NO_NETGROUP)];
+  return { principal: `check:${check}`, owners: [], subjects, via: 'daemon', trigger: 'rule', depth: 0 };
 }
 
 function observationsOf({ transition }: CheckTransition): string {

@@ -3,6 +3,7 @@ import { isTerminal } from '../domain/jobs/job.ts';
 import { decideReaction, decidingRule, type ReactionDecision } from '../domain/rules/reaction.ts';
 import type { Standing } from '../domain/rules/reaction-facts.ts';
 import { isCordoned } from '../store/maintenance/cordon.ts';
+import { causersOf } from '../store/events/causes.ts';
 import { insertEvent, listFires } from '../store/events/events.ts';
 import type { Tx } from '../store/engine/tx.ts';
 import type { Db, EventRow } from '../store/schema/schema.ts';
@@ -25,7 +26,8 @@ export async function decideAndRecord(
   for (const { rule } of matched) await tx.dialect.lockKey(tx.db, `rule:${rule.name}`);
   const now = matched.length === 0 ? tx.now : await tx.dialect.clock(tx.db, tx.now);
   const judged = await judge(tx.db, evaluated, now);
-  const { decision, jobId, approvalId } = await carryOut(deps, tx, evaluated, judged, now);
+  const causers = await causersOf(tx, evaluated.sender.subjects);
+  const { decision, jobId, approvalId } = await carryOut(deps, tx, evaluated, { decided: judged, causers }, now);
   const event = rowOf(evaluated, { ...decision, trace: [...decision.trace, ...more] }, jobId, approvalId);
   insertEvent(tx, event);
   return { event, jobId, approvalId };

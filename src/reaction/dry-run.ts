@@ -40,7 +40,14 @@ const WOULD: Partial<Record<EventOutcome, string>> = {
  * enabled, without making its job.
  */
 export async function dryRun(deps: ReactionDeps, rule: CompiledRule, row: EventRow): Promise<DryRun> {
-  const sender: Sender = { principal: 'rule test', owners: [], via: 'cli', trigger: 'rule', depth: row.depth };
+  const sender: Sender = {
+    principal: 'rule test',
+    owners: [],
+    subjects: [],
+    via: 'cli',
+    trigger: 'rule',
+    depth: row.depth,
+  };
   const { silences } = await deps.rules.current();
   const [evaluated] = await evaluateBy(deps, [eventOf(row)], sender, silences, () => unindexed([rule]));
   if (evaluated === undefined) throw new Error('one event was to be evaluated');

@@ -21,18 +21,25 @@ interface Done {
   readonly approvalId: string | null;
 }
 
+/** What was decided of an event, and who caused that it came. */
+interface Judged {
+  readonly decided: ReactionDecision;
+  /** Owners: they are in the asking chain of its job. */
+  readonly causers: readonly string[];
+}
+
 /** Carries the decision out: makes the job and the notifications of the rules. Throws RuleChanged. */
 export async function carryOut(
   deps: ReactionDeps,
   tx: Tx,
   evaluated: EvaluatedEvent,
-  decided: ReactionDecision,
+  { decided, causers }: Judged,
   now: number,
 ): Promise<Done> {
   await reportUnfit(deps, tx, evaluated, decided, now);
   const checked = await withoutForged(tx, evaluated, decided);
   const notified = checked.notifies.length === 0 ? checked : await notifyPeople(deps, tx, evaluated, checked, now);
-  return makeJob(deps, tx, evaluated, notified, now);
+  return makeJob(deps, tx, evaluated, { decided: notified, causers }, now);
 }
 
 /** Reports a rule that matched an event whose values its action does not accept: one notification per rule and day. */
@@ -123,26 +130,27 @@ async function makeJob(
   deps: ReactionDeps,
   tx: Tx,
   evaluated: EvaluatedEvent,
-  decision: ReactionDecision,
+  judged: Judged,
   now: number,
 ): Promise<Done> {
+  const { decided: decision } = judged;
   const deciding = evaluated.attempts.find(({ rule }) => rule.name === decision.rule);
   if ((decision.outcome !== 'fired' && decision.outcome !== 'gated') || deciding === undefined)
     return { decision, jobId: null, approvalId: null };
-  return fire(deps, tx, evaluated, decision, deciding, now);
+  return fire(deps, tx, evaluated, judged, deciding, now);
 }
 
 async function fire(
   deps: ReactionDeps,
   tx: Tx,
   evaluated: EvaluatedEvent,
-  decision: ReactionDecision,
+  { decided: decision, causers }: Judged,
   { rule, action }: Attempt,
   now: number,
 ): Promise<Done> {
   const { id, sender } = evaluated;
   if (action === null || isNotify(action)) throw new Error('only an action that makes a job can fire');
-  const owners = [...new Set([...sender.owners, ...rule.owners])];
+  const owners = [...new Set([...sender.owners, ...rule.owners, ...causers])];
   const { facts } = evaluated;
   const provenance = { origin: 'alert', alert: id, rule: rule.name, matchedAt: facts.receivedAt } as const;
   const gate: Gate | null =
@@ -170,6 +178,7 @@ async function fire(
   }
   const { jobId } = queued;
   const approvalId = queued.state === 'queued' ? null : queued.approval.id;
+  const missing = queued.state === 'queued' ? [] : queued.missing;
   await noteActed(tx, evaluated, rule, now, jobId);
   tx.record({
     principal: sender.principal,
@@ -184,7 +193,11 @@ async function fire(
       ...(queued.state === 'queued' && queued.ungated ? { ungated: true } : {}),
     },
   });
-  return { decision: { ...decision, reason: doneReason(rule.name, { id: jobId, approvalId }) }, jobId, approvalId };
+  return {
+    decision: { ...decision, reason: doneReason(rule.name, { id: jobId, approvalId, missing }) },
+    jobId,
+    approvalId,
+  };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { subjectOf } from '../domain/events/causes.ts';
 import { hostOf, mutes } from '../domain/rules/mute.ts';
 import type { EventStatusRow } from '../store/events/event-statuses.ts';
 import { endMute, expiredMutes } from '../store/rules/mutes.ts';
@@ -21,9 +22,10 @@ const MUTE: Hold<MuteRow> = {
     labels: { id },
     annotations: { scope: kind, ...(reason === null ? {} : { reason }) },
   }),
-  senderOf: ({ created_by: owner, created_via: via }) => ({
+  senderOf: ({ id, created_by: owner, created_via: via }) => ({
     principal: owner,
     owners: [owner],
+    subjects: [subjectOf('mute', id)],
     via,
     trigger: 'rule',
     depth: 0,

@@ -1,4 +1,6 @@
+import { jobDependencies } from '../domain/events/causes.ts';
 import type { NormalEvent, TraceStep } from '../domain/events/event.ts';
+import { inventoryIn } from '../domain/jobs/kinds.ts';
 import { isTerminal, type JobState } from '../domain/jobs/job.ts';
 import { checkYes } from '../jobs/checked-yes.ts';
 import { Failure } from '../domain/failure.ts';
@@ -58,7 +60,15 @@ function driftEvent({
 async function senderOf(db: Db, job: JobRow): Promise<Sender> {
   const made = await findEventOfJob(db, job);
   const owners = JSON.parse(job.owners) as string[];
-  return { principal: job.requested_by, owners, via: 'daemon', trigger: 'rule', depth: (made?.depth ?? 0) + 1 };
+  const subjects = jobDependencies(job, inventoryIn(job));
+  return {
+    principal: job.requested_by,
+    owners,
+    subjects,
+    via: 'daemon',
+    trigger: 'rule',
+    depth: (made?.depth ?? 0) + 1,
+  };
 }
 
 /** The end of a job as evaluated events, for `recordOutcome`. */

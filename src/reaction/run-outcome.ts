@@ -1,3 +1,5 @@
+import { runDependencies } from '../domain/events/causes.ts';
+import { type ListedStep, listSteps } from '../store/workflows/runs.ts';
 import type { NormalEvent } from '../domain/events/event.ts';
 import { isSuccess } from '../domain/workflows/workflow.ts';
 import { findEvent, insertEvent } from '../store/events/events.ts';
@@ -38,9 +40,17 @@ function outcomeEvent({ id, workflow, state }: WorkflowRunRow): NormalEvent {
 }
 
 /** The requesters of the run are in the asking chain of what its end starts, one deeper than what started the run. */
-function senderOf(run: WorkflowRunRow, event: EventRow | undefined): Sender {
+function senderOf(run: WorkflowRunRow, steps: readonly ListedStep[], event: EventRow | undefined): Sender {
   const owners = JSON.parse(run.owners) as string[];
-  return { principal: run.requested_by, owners, via: 'daemon', trigger: 'rule', depth: (event?.depth ?? 0) + 1 };
+  const subjects = runDependencies(run.id, steps);
+  return {
+    principal: run.requested_by,
+    owners,
+    subjects,
+    via: 'daemon',
+    trigger: 'rule',
+    depth: (event?.depth ?? 0) + 1,
+  };
 }
 
 async function eventOf(db: Db, { event_id: id }: WorkflowRunRow): Promise<EventRow | undefined> {
@@ -52,9 +62,10 @@ async function eventOf(db: Db, { event_id: id }: WorkflowRunRow): Promise<EventR
  * transaction. Nothing if it is recorded already. Throws Failure `unavailable`: the next pass records it.
  */
 export async function recordRunOutcome(deps: ReactionDeps, run: WorkflowRunRow): Promise<void> {
-  const started = await eventOf(deps.store.db, run);
+  const { db } = deps.store;
+  const [started, steps] = [await eventOf(db, run), await listSteps(db, run.id)];
   await retryOnRuleChange(deps, async () => {
-    const [evaluated] = await evaluateRules(deps, [outcomeEvent(run)], senderOf(run, started));
+    const [evaluated] = await evaluateRules(deps, [outcomeEvent(run)], senderOf(run, steps, started));
     if (evaluated === undefined) throw new Error('an event was evaluated and did not come back');
     await deps.store.write((tx) => record(deps, tx, run, started, evaluated));
   });

@@ -1,3 +1,4 @@
+import { subjectOf } from '../domain/events/causes.ts';
 import type { SilenceRow } from '../store/schema/schema.ts';
 import { dueSilences, noteSilenceEnd } from '../store/rules/silences.ts';
 import { type Hold, noteEnds } from './expiry.ts';
@@ -18,7 +19,14 @@ const SILENCE: Hold<SilenceRow> = {
     labels: { id },
     annotations: { reason },
   }),
-  senderOf: ({ created_by: owner }) => ({ principal: owner, owners: [owner], via: 'cli', trigger: 'rule', depth: 0 }),
+  senderOf: ({ id, created_by: owner }) => ({
+    principal: owner,
+    owners: [owner],
+    subjects: [subjectOf('silence', id)],
+    via: 'cli',
+    trigger: 'rule',
+    depth: 0,
+  }),
 };
 
 /** Records the end of expired silences, and makes an event of each that stopped something that still fires. */

@@ -1,3 +1,4 @@
+import type { Subject } from '../domain/events/causes.ts';
 import type { EventFacts, NormalEvent } from '../domain/events/event.ts';
 import { Failure } from '../domain/failure.ts';
 import type { TriedRule } from '../domain/rules/reaction-facts.ts';
@@ -28,6 +29,8 @@ export interface Sender {
   readonly principal: string;
   /** They are added to the asking chain of the jobs that the event makes. */
   readonly owners: readonly string[];
+  /** What its events depend on: who changed that is in the chain too. */
+  readonly subjects: readonly Subject[];
   readonly via: string;
   readonly trigger: 'rule' | 'host';
   /** The number of jobs before it in a chain job → outcome → rule → job. */

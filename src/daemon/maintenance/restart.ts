@@ -1,3 +1,5 @@
+import { subjectOf } from '../../domain/events/causes.ts';
+import { handCauses } from '../../store/events/causes.ts';
 import { formatDuration } from '../../domain/duration.ts';
 import { join } from 'node:path';
 import type { ProgramFiles } from '../../domain/program.ts';
@@ -159,10 +161,13 @@ class Restart {
   }
 
   async #cancelAll(ids: readonly string[]): Promise<void> {
-    const { store, self, wakeUp } = this.#deps;
+    const { store, self, node, wakeUp } = this.#deps;
     await store.write(async (tx) => {
       for (const id of ids)
-        if (await requestCancel(tx, id)) recordMove(tx, self(), 'job.cancel', id, { by: 'maintenance.restart' });
+        if (await requestCancel(tx, id)) {
+          await handCauses(tx, [subjectOf('node', node())], subjectOf('job', id));
+          recordMove(tx, self(), 'job.cancel', id, { by: 'maintenance.restart' });
+        }
     });
     wakeUp('request');
   }

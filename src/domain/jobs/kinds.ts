@@ -1,5 +1,6 @@
 import { backupKind } from '../backups/kind.ts';
 import { commandKind } from '../commands/kind.ts';
+import { LOCALHOST } from '../inventories/inventory.ts';
 import { playbookKind } from '../playbooks/kind.ts';
 import { vendorKind } from '../vendor/kind.ts';
 import { WORKSPACE_ROWS } from '../workspaces/kinds.ts';
@@ -14,6 +15,13 @@ export const KINDS: Readonly<Record<JobKind, KindFacts<unknown>>> = {
   backup: backupKind,
   vendor: vendorKind,
 };
+
+/** The stored inventory that an order names; null without one, and for the machine of the daemon. */
+export function inventoryIn({ kind, spec }: { readonly kind: JobKind; readonly spec: string }): string | null {
+  const facts = KINDS[kind];
+  const name = facts.inventory?.(facts.readSpec(spec)) ?? null;
+  return name === LOCALHOST ? null : name;
+}
 
 /** The kinds whose runs make a saved plan. */
 export const PLAN_MAKERS: readonly JobKind[] = JOB_KINDS.filter((kind) => KINDS[kind].makesPlan);

@@ -1,4 +1,5 @@
 import { rfc3339 } from '../../lib/clock.ts';
+import { noDecider } from '../approvals/deciders.ts';
 import { formatDuration, shortDuration } from '../duration.ts';
 import { CHAIN_MAX, type EventOutcome, type TraceStep } from '../events/event.ts';
 import { NO_STANDING, type ReactionFacts, type Standing, type TriedRule } from './reaction-facts.ts';
@@ -245,10 +246,17 @@ function act(rule: TriedRule, add: AddStep): Verdict {
 }
 
 /** The reason of an event whose job was made. */
-export function doneReason(rule: string, job: { readonly id: string; readonly approvalId: string | null }): string {
+export function doneReason(
+  rule: string,
+  job: { readonly id: string; readonly approvalId: string | null; readonly missing?: readonly string[] },
+): string {
   return job.approvalId === null
     ? `Rule ${rule} matched: ${job.id} is queued.`
-    : `Rule ${rule} matched: ${job.id} waits for the approval ${job.approvalId}.`;
+    : `Rule ${rule} matched: ${job.id} waits for the approval ${job.approvalId}.${hint(job.missing)}`;
+}
+
+function hint(missing: readonly string[] = []): string {
+  return missing.length === 0 ? '' : ` ${noDecider(missing)}`;
 }
 
 /** The decision once its job was refused; `why` is a sentence. */

@@ -1,6 +1,5 @@
 import type { Pinned } from '../../domain/approvals/pinned.ts';
-import { LOCALHOST } from '../../domain/inventories/inventory.ts';
-import { KINDS } from '../../domain/jobs/kinds.ts';
+import { inventoryIn } from '../../domain/jobs/kinds.ts';
 import { ifTagged } from '../../store/engine/tags/tags.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { NewJob } from '../../store/jobs/jobs.ts';
@@ -13,14 +12,11 @@ export async function pinsOf(
   job: Pick<NewJob, 'kind' | 'source' | 'workspace' | 'spec'>,
 ): Promise<string | null> {
   const { source, workspace } = job;
-  const facts = KINDS[job.kind];
-  const inventory = facts.inventory?.(facts.readSpec(job.spec)) ?? null;
   const named = (
     [
       ['source', source],
       ['workspace', workspace],
-      // The machine of the daemon is in no row.
-      ['inventory', inventory === LOCALHOST ? null : inventory],
+      ['inventory', inventoryIn(job)],
     ] as const
   ).filter(isNamed);
   if (named.length === 0) return null;

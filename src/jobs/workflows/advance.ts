@@ -1,3 +1,5 @@
+import { runDependencies, subjectOf } from '../../domain/events/causes.ts';
+import { handCauses } from '../../store/events/causes.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { StepAction } from '../../domain/rules/step-actions.ts';
 import { isEnd, type Step, type StepEnd, type StepState } from '../../domain/workflows/workflow.ts';
@@ -231,7 +233,9 @@ async function cancelRest(
     if (row.job_cancel_requested_at !== null) continue;
     if (count === JOBS_MAX) return true;
     count += 1;
-    await cancelJob(tx, jobId, { by, via, reason: 'the workflow was cancelled' }, (each) => deps.announceJob?.(each));
+    await handCauses(tx, runDependencies(run.id, rows), subjectOf('job', jobId));
+    const canceller = { by, via, owner: null, reason: 'the workflow was cancelled' };
+    await cancelJob(tx, jobId, canceller, (each) => deps.announceJob?.(each));
     const { state } = await getJob(tx.db, jobId);
     states.set(name, state);
     if (isEnd(state)) await endStep(tx, row, 'started', { state, reason: null });

@@ -49,6 +49,7 @@ const list = readOperation({
 
 export const createToken = writeOperation({
   id: 'token.create',
+  causes: { none: 'Credentials are in no event.' },
   summary: 'Create a token; it is shown only once',
   shownOnce: true,
   scopes: ['operator'],
@@ -99,6 +100,7 @@ export const createToken = writeOperation({
 
 const revoke = writeOperation({
   id: 'token.revoke',
+  causes: { none: 'Credentials are in no event.' },
   summary: 'Revoke a token; end its sessions and open streams',
   scopes: ['operator'],
   ...LOCAL_ONLY,

@@ -88,6 +88,7 @@ export function isAsking(approval: Pick<ApprovalRow, 'owners'>, owner: string): 
 
 const link = writeOperation({
   id: 'approval.link',
+  causes: { none: 'A link acts as its recipient, whose decision is noted.' },
   summary: 'Create approve and reject links for one person; shown only once',
   shownOnce: true,
   scopes: OPERATORS,

@@ -1,3 +1,4 @@
+import type { Scope } from '../../domain/access/scope.ts';
 import { shownCommit } from '../../domain/approvals/pinned.ts';
 import { hostOf } from '../../domain/rules/mute.ts';
 import { rfc3339 } from '../../lib/clock.ts';
@@ -19,8 +20,13 @@ export function approvalView(row: ShownApproval): ViewItem<'approval.list'> {
 }
 
 /** The view of `approval.get`: adds the origin of the request, and what changed the state since the plan. */
-export function approvalDetail(row: ShownApproval, stale: StaleBlock | null): ViewData<'approval.get'> {
-  const block = stale === null ? {} : { stale };
+export function approvalDetail(
+  row: ShownApproval,
+  stale: StaleBlock | null,
+  missing: readonly Scope[],
+): ViewData<'approval.get'> {
+  const scopes = missing.length === 0 ? {} : { missing_scopes: [...missing] };
+  const block = { ...(stale === null ? {} : { stale }), ...scopes };
   return { ...approvalView(row), ...block, provenance: provenanceOf(row), source_commit: shownCommit(row.job_pinned) };
 }
 

@@ -3,6 +3,7 @@ import { DECISIONS, REASON_MAX } from '../../domain/approvals/approval.ts';
 import { Failure } from '../../domain/failure.ts';
 import { CONSOLE_DECIDERS, DECIDERS, PLAN_READERS, READERS } from '../../domain/access/scope.ts';
 import { pause, rfc3339 } from '../../lib/clock.ts';
+import { missingScopes } from '../../jobs/deciders.ts';
 import { stillHolds } from '../../jobs/standing.ts';
 import { findApproval, getApproval, getListedApproval, listApprovals } from '../../store/approvals/approvals.ts';
 import { passesTag } from '../../store/engine/tags/tags.ts';
@@ -66,11 +67,14 @@ const get = readOperation({
   input: z.strictObject({ id }),
   answers: ['approval.get'],
   failures: ['not_found'],
-  async run({ store }, { id }) {
+  async run({ store, services: { clock } }, { id }) {
     const row = await shownApproval(store, await getListedApproval(store.db, id));
     // Not for a settled approval: the plan itself changes the state when it is applied.
     const check = row.state === 'pending' ? await stillHolds(store, row) : null;
-    return reply('approval.get', approvalDetail(row, check?.is === 'moved' ? check.stale : null));
+    // Whose row was changed in the database is not known.
+    const isOpen = row.state === 'pending' && row.fault === null;
+    const missing = isOpen ? await missingScopes(store, JSON.parse(row.owners) as string[], clock.now()) : [];
+    return reply('approval.get', approvalDetail(row, check?.is === 'moved' ? check.stale : null, missing));
   },
 });
 
@@ -146,6 +150,7 @@ async function allPending(store: Store): Promise<Projected<'approval.list'>> {
 
 const decision = writeOperation({
   id: 'approval.decision',
+  causes: { of: 'job', by: 'decide' },
   summary: 'Approve or reject a request of another person',
   scopes: DECIDERS,
   sessionScopes: CONSOLE_DECIDERS,

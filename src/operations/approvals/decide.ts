@@ -1,9 +1,11 @@
 import { DECISIONS, type Decision } from '../../domain/approvals/approval.ts';
+import { subjectOf } from '../../domain/events/causes.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { JobState } from '../../domain/jobs/job.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { stillHolds } from '../../jobs/standing.ts';
 import { getApproval, holdApproval, settle } from '../../store/approvals/approvals.ts';
+import { leaveCause } from '../../store/events/causes.ts';
 import { appendState } from '../../store/jobs/chunks.ts';
 import { cancelWaiting, queueApproved } from '../../store/jobs/claims.ts';
 import type { Tx } from '../../store/engine/tx.ts';
@@ -62,6 +64,7 @@ export async function decide(runtime: DecideHome, tx: Tx, request: DecisionReque
   const settled = await settle(tx, approvalId, { to, by: decider.name, via: decider.via, reason });
   if (settled === undefined) throw outOfTime(await getApproval(tx.db, approvalId));
   const jobState = await release(tx, settled);
+  await leaveCause(tx, subjectOf('job', settled.job_id), decider.owner);
   tx.afterCommit(() => {
     runtime.services.announceJob(settled.job_id);
     runtime.services.wake();

@@ -70,6 +70,7 @@ const create = writeOperation({
 
 const verify = writeOperation({
   id: 'backup.verify',
+  causes: { none: 'It reads a backup and changes nothing.' },
   summary: 'Check a backup: read its file, and compare digest and seals',
   scopes: OPERATORS,
   ...LOCAL_ONLY,

@@ -75,6 +75,7 @@ const get = readOperation({
 
 const add = writeOperation({
   id: 'check.add',
+  causes: { of: 'check' },
   summary: 'Create a check, which probes its targets at an interval',
   scopes: OPERATORS,
   http: { method: 'POST', path: '/checks' },
@@ -124,6 +125,7 @@ function changedOptions(row: CheckRow, own: OwnFields, defaults: boolean): Parti
 
 const update = writeOperation({
   id: 'check.update',
+  causes: { of: 'check' },
   summary: 'Replace the targets of a check; one whose name remains keeps its state',
   scopes: OPERATORS,
   http: { method: 'PUT', path: '/checks/{name}' },
@@ -165,6 +167,7 @@ const update = writeOperation({
 function switchOperation(word: 'enable' | 'disable', summary: string) {
   return writeOperation({
     id: `check.${word}`,
+    causes: { of: 'check' },
     summary,
     scopes: OPERATORS,
     http: { method: 'POST', path: `/checks/{name}/${word}` },
@@ -188,6 +191,7 @@ const disable = switchOperation('disable', 'Disable a check: its targets are not
 
 const snooze = writeOperation({
   id: 'check.snooze',
+  causes: { of: 'check' },
   summary: 'Suppress the events of a check, or of one target, for a time',
   scopes: OPERATORS,
   ...localOnly('A snooze hides an outage, so it is set on the machine only.'),
@@ -219,6 +223,7 @@ const snooze = writeOperation({
 
 const remove = writeOperation({
   id: 'check.remove',
+  causes: { of: 'check' },
   summary: 'Remove a check and the state of its targets',
   scopes: OPERATORS,
   http: { method: 'DELETE', path: '/checks/{name}' },

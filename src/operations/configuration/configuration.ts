@@ -104,6 +104,7 @@ async function planView(
 function applyOperation(load: LoadOperation): Operation {
   return writeOperation({
     id: 'config.apply',
+    causes: { none: 'Each of its parts is a write with a row here.' },
     summary: 'Make the configuration that of a file: all of it, or nothing',
     // The URLs of new webhooks are in the answer.
     shownOnce: true,

@@ -1,7 +1,7 @@
 import { authorize } from '../core/invoke.ts';
 import { type Context, isWrite, type Operation, type WriteContext } from '../core/operation.ts';
 import { parseInput } from '../core/parse.ts';
-import { actorOf, type Reply } from '../core/reply.ts';
+import { recordWrite, type Reply } from '../core/reply.ts';
 
 /** Runs it in the transaction of another write, and records it in the ledger. */
 export type Part = (context: WriteContext) => Promise<Reply>;
@@ -14,7 +14,7 @@ export async function preparePart(context: Context, operation: Operation, raw: u
   const prepared = await operation.prepare?.(context, input);
   return async (write) => {
     const { reply, audit } = await operation.run(write, input, prepared);
-    write.tx.record({ ...actorOf(write.caller), operation: operation.id, ...audit });
+    await recordWrite(write.tx, operation, write.caller, audit);
     return reply;
   };
 }

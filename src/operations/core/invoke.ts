@@ -16,7 +16,7 @@ import {
   type WriteOperation,
 } from './operation.ts';
 import { parseInput } from './parse.ts';
-import { actorOf, type Reply, type StreamEvent } from './reply.ts';
+import { recordWrite, type Reply, type StreamEvent } from './reply.ts';
 import type { Services } from './services.ts';
 import { VIEWS, type ViewName } from '../views/views.ts';
 import type * as z from 'zod';
@@ -209,7 +209,7 @@ async function commit(
     }
     const { reply, audit, jobless } = await operation.run({ ...runtime, caller, tx }, input, prepared);
     const answer = present(operation, reply);
-    tx.record({ ...actorOf(caller), operation: operation.id, ...audit });
+    await recordWrite(tx, operation, caller, audit);
     if (key !== null) await keep(tx, key.key, holderOf(key, jobless), answer);
     return answer;
   });

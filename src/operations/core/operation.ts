@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Caller } from '../../domain/access/caller.ts';
+import type { Causes } from '../../domain/events/causes.ts';
 import type { FailureCode } from '../../domain/failure.ts';
 import type { Scope } from '../../domain/access/scope.ts';
 import type { Store } from '../../store/store.ts';
@@ -87,6 +88,7 @@ interface ReadOperation<I extends z.ZodObject = z.ZodObject> extends Row<I> {
 export interface WriteOperation<I extends z.ZodObject = z.ZodObject, P = unknown> extends Row<I> {
   /** `enqueue` makes a job: its idempotency keys are shared by all that make jobs. */
   readonly effect: 'write' | 'enqueue';
+  readonly causes: Causes;
   /** Takes no idempotency key: its answer holds a secret, and the answer to a key is kept in the store as it is. */
   readonly shownOnce?: true;
   /** What takes time (hashing, other processes) and so must not be done while a transaction is open. */
@@ -125,10 +127,13 @@ export function readOperation<I extends z.ZodObject = typeof NO_INPUT>(row: RowO
   return { effect: 'read', ...DEFAULTS, ...row };
 }
 
-export function writeOperation<I extends z.ZodObject = typeof NO_INPUT, P = undefined>(
-  row: RowOf<WriteOperation<I, P>>,
-): Operation {
-  return { effect: 'write', ...DEFAULTS, ...row };
+type WriteRow<I extends z.ZodObject, P> = Omit<RowOf<WriteOperation<I, P>>, 'effect' | 'causes'> &
+  ({ readonly effect?: 'write'; readonly causes: Causes } | { readonly effect: 'enqueue'; readonly causes?: never });
+
+const MAKES_JOBS: Causes = { none: 'Its caller is among the owners of the job, and so in the chain of its end.' };
+
+export function writeOperation<I extends z.ZodObject = typeof NO_INPUT, P = undefined>(row: WriteRow<I, P>): Operation {
+  return { effect: 'write', causes: MAKES_JOBS, ...DEFAULTS, ...row };
 }
 
 /** For an operation that neither HTTP nor MCP offers, for the same reason. */

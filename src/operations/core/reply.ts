@@ -1,4 +1,8 @@
+import type { Caller } from '../../domain/access/caller.ts';
+import { type Causes, subjectOf } from '../../domain/events/causes.ts';
 import type { JobEvent } from '../../domain/jobs/job.ts';
+import { leaveCause } from '../../store/events/causes.ts';
+import type { Tx } from '../../store/engine/tx.ts';
 import type { ViewData, ViewItem, ViewName } from '../views/views.ts';
 
 /** One event of a stream of server-sent events; without `id` it is no point to resume from. */
@@ -56,6 +60,18 @@ export function actorOf({ name, owner, via }: Record<'name' | 'owner' | 'via', s
 interface AuditFacts {
   readonly target: string | null;
   readonly detail: Readonly<Record<string, unknown>>;
+}
+
+/** Records a write, in its transaction: in the ledger, and as a cause of what later events say of the thing. */
+export async function recordWrite(
+  tx: Tx,
+  { id, causes }: { readonly id: string; readonly causes: Causes },
+  caller: Caller,
+  audit: AuditFacts,
+): Promise<void> {
+  tx.record({ ...actorOf(caller), operation: id, ...audit });
+  if ('none' in causes || causes.by !== undefined || audit.target === null) return;
+  await leaveCause(tx, subjectOf(causes.of, audit.target), caller.owner);
 }
 
 export function written(reply: Reply, target: string | null, detail: AuditFacts['detail'] = {}): Written {

@@ -40,6 +40,7 @@ const list = readOperation({
 
 const add = writeOperation({
   id: 'deadman.add',
+  causes: { none: 'A watch notifies people; no event comes of it.' },
   summary: 'Create a watch: notify when a webhook is silent and when it recovers',
   scopes: OPERATORS,
   ...LOCAL_ONLY,
@@ -70,6 +71,7 @@ const add = writeOperation({
 
 const remove = writeOperation({
   id: 'deadman.remove',
+  causes: { none: 'A watch notifies people; no event comes of it.' },
   summary: 'Remove a watch',
   scopes: OPERATORS,
   ...LOCAL_ONLY,

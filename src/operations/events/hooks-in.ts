@@ -1,4 +1,5 @@
 /** Messages of webhooks: who may send them, how they are read and answered. The ingress is their face. */
+import { subjectOf } from '../../domain/events/causes.ts';
 import type { NormalEvent } from '../../domain/events/event.ts';
 import { plainAddress } from '../../domain/netgroups/address.ts';
 import { type INGRESS_LABELS, WEBHOOK_ANNOTATION } from '../../reaction/normalise/make-event.ts';
@@ -92,7 +93,7 @@ export function messageTaker(
   return async ({ row, signature }, { events, problems }, peer) => {
     const reaction = takenOnce(runtime.services.reaction, signature);
     const own = await ingressLabels(runtime.services, peer);
-    const sender: Sender = { principal: `webhook:${row.name}`, owners: [], via: 'webhook', trigger: 'rule', depth: 0 };
+    const sender = hookSender(row);
     // Labels of these names from the sender are replaced: only the socket shows where a message came from.
     const stamp = (event: NormalEvent): NormalEvent => ({
       ...event,
@@ -111,6 +112,12 @@ export function messageTaker(
     noteHeard(row.hash);
     return { events: accepted };
   };
+}
+
+/** No one is behind a message, but who has set the webhook up knows how to send one. */
+export function hookSender({ name }: { readonly name: string }): Sender {
+  const subjects = [subjectOf('webhook', name)];
+  return { principal: `webhook:${name}`, owners: [], subjects, via: 'webhook', trigger: 'rule', depth: 0 };
 }
 
 /**

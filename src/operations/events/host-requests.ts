@@ -74,6 +74,7 @@ const request = writeOperation({
     const sender = {
       principal: caller.name,
       owners: [caller.owner],
+      subjects: [],
       via: caller.via,
       trigger: 'host',
       depth: 0,

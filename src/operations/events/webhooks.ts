@@ -38,6 +38,7 @@ const list = readOperation({
 
 const add = writeOperation({
   id: 'webhook.add',
+  causes: { of: 'webhook' },
   summary: 'Create a URL that receives alerts; it is shown only once',
   shownOnce: true,
   scopes: OPERATORS,
@@ -77,6 +78,7 @@ const add = writeOperation({
 
 const remove = writeOperation({
   id: 'webhook.remove',
+  causes: { of: 'webhook' },
   summary: 'Remove a webhook; its URL stops working',
   scopes: OPERATORS,
   ...LOCAL_ONLY,

@@ -89,6 +89,7 @@ const scan = readOperation({
 
 const trust = writeOperation({
   id: 'inventory.trust',
+  causes: { of: 'inventory' },
   summary: 'Accept the keys of hosts after you compared their fingerprints',
   scopes: OPERATORS,
   ...LOCAL_ONLY,
@@ -145,6 +146,7 @@ function noneOf({ host, keys, fault }: Scanned): Failure {
 
 const untrust = writeOperation({
   id: 'inventory.untrust',
+  causes: { of: 'inventory' },
   summary: 'Remove the accepted keys of hosts; jobs cannot reach them then',
   scopes: OPERATORS,
   ...LOCAL_ONLY,

@@ -94,6 +94,7 @@ export const inventoryText = z
 
 const add = writeOperation({
   id: 'inventory.add',
+  causes: { of: 'inventory' },
   summary: 'Add an inventory from a YAML or INI file, which is never executed',
   scopes: OPERATORS,
   ...LOCAL_ONLY,
@@ -136,6 +137,7 @@ const add = writeOperation({
 
 const update = writeOperation({
   id: 'inventory.update',
+  causes: { of: 'inventory' },
   summary: 'Set the SSH key for the hosts of an inventory',
   scopes: OPERATORS,
   ...LOCAL_ONLY,
@@ -156,6 +158,7 @@ const update = writeOperation({
 
 const remove = writeOperation({
   id: 'inventory.remove',
+  causes: { of: 'inventory' },
   summary: 'Remove an inventory and the accepted keys of its hosts',
   scopes: OPERATORS,
   ...LOCAL_ONLY,

@@ -127,6 +127,7 @@ const tail = readOperation({
 
 const cancel = writeOperation({
   id: 'job.cancel',
+  causes: { of: 'job', by: 'cancelJob' },
   summary: 'Cancel a job that has not ended',
   scopes: OPERATORS,
   http: { method: 'POST', path: '/jobs/{id}/cancel' },
@@ -141,7 +142,7 @@ const cancel = writeOperation({
   answers: ['job.get'],
   failures: ['not_found', 'conflict'],
   async run({ tx, services, caller }, { id }) {
-    const by = { by: caller.name, via: caller.via, reason: 'the job was cancelled' };
+    const by = { by: caller.name, via: caller.via, owner: caller.owner, reason: 'the job was cancelled' };
     if (!(await cancelJob(tx, id, by, (each) => services.announceJob(each))))
       throw new Failure('conflict', `Job ${id} is ${(await getJob(tx.db, id)).state} already.`);
     tx.afterCommit(() => services.wake());

@@ -25,6 +25,7 @@ function queuedReply(queued: Queued): Reply {
     ttl_seconds: Math.round((expiresAt - createdAt) / 1000),
     policy,
     plan_artifact_id: artifact,
+    ...(queued.missing.length === 0 ? {} : { missing_scopes: [...queued.missing] }),
   });
 }
 

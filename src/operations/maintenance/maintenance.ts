@@ -71,6 +71,7 @@ const show = readOperation({
 const cordon = writeOperation({
   ...base,
   id: 'maintenance.cordon',
+  causes: { none: 'It holds jobs back and ends none.' },
   summary: 'Stop starting jobs and firing rules; running jobs continue',
   scopes: OPERATORS,
   http: { method: 'POST', path: '/maintenance/cordon', query: ['node'] },
@@ -81,6 +82,7 @@ const cordon = writeOperation({
 const uncordon = writeOperation({
   ...base,
   id: 'maintenance.uncordon',
+  causes: { none: 'It holds jobs back and ends none.' },
   summary: 'Allow jobs to start and rules to fire again',
   scopes: OPERATORS,
   http: { method: 'POST', path: '/maintenance/uncordon', query: ['node'] },
@@ -90,6 +92,7 @@ const uncordon = writeOperation({
 
 const reload = writeOperation({
   id: 'maintenance.reload',
+  causes: { none: 'It reads the settings that somebody wrote at the machine.' },
   summary: 'Read the settings file and the notification targets again, and plan schedules again',
   scopes: OPERATORS,
   http: { method: 'POST', path: '/maintenance/reload' },

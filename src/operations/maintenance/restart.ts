@@ -34,6 +34,7 @@ const show = readOperation({
 const restart = writeOperation({
   ...base,
   id: 'maintenance.restart',
+  causes: { of: 'node' },
   summary: 'Replace a daemon by the new program on disk, in the same process, when its jobs have ended',
   scopes: OPERATORS,
   http: { method: 'POST', path: '/maintenance/restart', query: ['force', 'node'] },

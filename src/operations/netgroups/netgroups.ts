@@ -1,3 +1,6 @@
+import { NO_NETGROUP, subjectOf } from '../../domain/events/causes.ts';
+import { leaveCause } from '../../store/events/causes.ts';
+import type { Caller } from '../../domain/access/caller.ts';
 import * as z from 'zod';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -59,6 +62,7 @@ const list = readOperation({
 
 const add = writeOperation({
   id: 'netgroup.add',
+  causes: { of: 'netgroup' },
   summary: 'Add a netgroup',
   scopes: OPERATORS,
   http: { method: 'POST', path: '/netgroups' },
@@ -85,6 +89,7 @@ const add = writeOperation({
 
 const set = writeOperation({
   id: 'netgroup.set',
+  causes: { of: 'netgroup' },
   summary: 'Replace all prefixes and exclusions of a netgroup',
   scopes: OPERATORS,
   // The contract has the name in the body too.
@@ -95,8 +100,9 @@ const set = writeOperation({
   answers: ['netgroup.get'],
   failures: ['not_found', 'conflict'],
   prepare: async (_context, { prefixes }) => readPrefixList(prefixes),
-  async run({ tx, services }, { name }, list) {
+  async run({ tx, services, caller }, { name }, list) {
     const row = await replaceNetgroup(tx, name, list);
+    await leaveAway(tx, caller);
     forgetAfter(tx, services);
     return written(reply('netgroup.get', netgroupView(row)), name, counts(list));
   },
@@ -104,6 +110,7 @@ const set = writeOperation({
 
 const remove = writeOperation({
   id: 'netgroup.remove',
+  causes: { of: 'netgroup' },
   summary: 'Remove a netgroup; its addresses are in another one or away',
   scopes: OPERATORS,
   http: { method: 'DELETE', path: '/netgroups/{name}' },
@@ -111,8 +118,9 @@ const remove = writeOperation({
   mcp: { tool: 'netgroup_remove' },
   input: z.strictObject({ name: field.name }),
   failures: ['not_found'],
-  async run({ tx, services }, { name }) {
+  async run({ tx, services, caller }, { name }) {
     await deleteNetgroup(tx, name);
+    await leaveAway(tx, caller);
     forgetAfter(tx, services);
     return written(replyNone, name);
   },
@@ -143,5 +151,10 @@ const classify = readOperation({
     });
   },
 });
+
+/** What it held may be in no group now, and events of that say so. */
+function leaveAway(tx: Tx, { owner }: Pick<Caller, 'owner'>): Promise<void> {
+  return leaveCause(tx, subjectOf('netgroup', NO_NETGROUP), owner);
+}
 
 export const NETGROUP_OPERATIONS = [list, add, set, remove, classify];

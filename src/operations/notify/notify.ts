@@ -46,6 +46,7 @@ const keyText = z.string().max(200, { error: 'expected base64url' });
 
 const add = writeOperation({
   id: 'notify.endpoint.add',
+  causes: { none: 'People are notified; no event comes of it.' },
   summary: 'Register a push endpoint: an https URL on a public host',
   bearerOnly: true,
   scopes: OPERATORS,
@@ -114,6 +115,7 @@ async function requirePublicHost(url: URL, clock: Clock): Promise<void> {
 
 const remove = writeOperation({
   id: 'notify.endpoint.remove',
+  causes: { none: 'People are notified; no event comes of it.' },
   summary: 'Remove a push endpoint of this token',
   bearerOnly: true,
   scopes: OPERATORS,
@@ -144,6 +146,7 @@ const key = readOperation({
 
 const test = writeOperation({
   id: 'notify.test',
+  causes: { none: 'People are notified; no event comes of it.' },
   summary: 'Send a test notification',
   scopes: OPERATORS,
   http: { none: 'It notifies every recipient, so it is started on the machine only.' },
@@ -161,6 +164,7 @@ const test = writeOperation({
 
 const arm = writeOperation({
   id: 'job.notify',
+  causes: { none: 'People are notified; no event comes of it.' },
   summary: 'Send one notification when the job ends, whatever its result',
   bearerOnly: true,
   scopes: OPERATORS,

@@ -1,3 +1,5 @@
+import { subjectOf } from '../../domain/events/causes.ts';
+import { leaveCause } from '../../store/events/causes.ts';
 import * as z from 'zod';
 import { parseDuration } from '../../domain/duration.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -57,6 +59,7 @@ const GIVEN = z.strictObject({
 
 const add = writeOperation({
   id: 'mute.add',
+  causes: { none: 'Its creator is in the row, and so in the chain of the event of its end.' },
   summary: 'Mute notifications of one alert, one host or all; jobs still run',
   scopes: OPERATORS,
   bearerOnly: true,
@@ -166,6 +169,7 @@ const preview = readOperation({
 
 const remove = writeOperation({
   id: 'mute.remove',
+  causes: { of: 'mute', by: 'the write itself, before the event that it makes' },
   summary: 'Remove a mute before it expires',
   scopes: OPERATORS,
   bearerOnly: true,
@@ -178,9 +182,10 @@ const remove = writeOperation({
     const mute = await findMute(store.db, id);
     return mute?.ended_at === null ? evaluateEnding(services.reaction, mute) : null;
   },
-  async run({ tx, services }, { id }, ending) {
+  async run({ tx, services, caller }, { id }, ending) {
     // Ended in this moment by the pass that looks for it: then that made the event.
     const { ended_at: endedAt } = await deleteMute(tx, id);
+    await leaveCause(tx, subjectOf('mute', id), caller.owner);
     if (ending !== null && endedAt === null) await decideAndRecord(services.reaction, tx, ending);
     return written(replyNone, id);
   },

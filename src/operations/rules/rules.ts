@@ -38,6 +38,10 @@ import { reply, type Reply, written } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 import { exportRule, withKept } from './rule-export.ts';
 
+const RULES_ONLY = {
+  none: 'It changes what is done about events. Its owners are in the chain of each job of the rule.',
+};
+
 const LOCAL_ONLY = localOnly(
   'Rules start jobs without a request, so they are changed on the machine only, like code that runs there.',
 );
@@ -114,6 +118,7 @@ const get = readOperation({
 
 const add = writeOperation({
   id: 'rule.add',
+  causes: RULES_ONLY,
   summary: 'Add a rule from a file; it applies to later events',
   scopes: OPERATORS,
   ...LOCAL_ONLY,
@@ -176,6 +181,7 @@ function forgetAfter({ tx, services }: WriteContext): void {
 
 const remove = writeOperation({
   id: 'rule.remove',
+  causes: RULES_ONLY,
   summary: 'Remove a rule, its history and its silences; its jobs remain',
   scopes: OPERATORS,
   ...LOCAL_ONLY,
@@ -196,6 +202,7 @@ const remove = writeOperation({
 
 const enable = writeOperation({
   id: 'rule.enable',
+  causes: RULES_ONLY,
   summary: 'Enable a rule',
   scopes: OPERATORS,
   ...LOCAL_ONLY,
@@ -223,6 +230,7 @@ const enable = writeOperation({
 
 const disable = writeOperation({
   id: 'rule.disable',
+  causes: RULES_ONLY,
   summary: 'Disable a rule; jobs that it queued continue',
   scopes: OPERATORS,
   ...LOCAL_ONLY,

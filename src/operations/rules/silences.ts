@@ -43,6 +43,7 @@ const list = readOperation({
 
 const add = writeOperation({
   id: 'silence.add',
+  causes: { none: 'Its creator is in the row, and so in the chain of the event of its end.' },
   summary: 'Silence one rule or all, for all or some events, for a limited time',
   scopes: OPERATORS,
   ...LOCAL_ONLY,
@@ -113,6 +114,7 @@ function spanOf(text: string): number {
 
 const remove = writeOperation({
   id: 'silence.remove',
+  causes: { of: 'silence' },
   summary: 'Remove a silence before it expires',
   scopes: OPERATORS,
   ...LOCAL_ONLY,

@@ -102,6 +102,7 @@ const UNUSED = { enabled: 1 as const, last_at: null, last_job_id: null, last_ref
 
 const add = writeOperation({
   id: 'schedule.add',
+  causes: { none: 'Its owners are in its row, and so in the chain of each job that it starts.' },
   summary: 'Create a schedule that queues a job at regular times',
   scopes: OPERATORS,
   ...LOCAL_ONLY,
@@ -161,6 +162,7 @@ const byName = z.strictObject({ name: field.name });
 
 const enable = writeOperation({
   id: 'schedule.enable',
+  causes: { none: 'Its owners are in its row, and so in the chain of each job that it starts.' },
   summary: 'Enable a schedule, starting with its next slot',
   scopes: OPERATORS,
   ...LOCAL_ONLY,
@@ -187,6 +189,7 @@ const enable = writeOperation({
 
 const disable = writeOperation({
   id: 'schedule.disable',
+  causes: { none: 'Its owners are in its row, and so in the chain of each job that it starts.' },
   summary: 'Disable a schedule; slots missed while disabled never run',
   scopes: OPERATORS,
   ...LOCAL_ONLY,
@@ -204,6 +207,7 @@ const disable = writeOperation({
 
 const remove = writeOperation({
   id: 'schedule.remove',
+  causes: { none: 'Its owners are in its row, and so in the chain of each job that it starts.' },
   summary: 'Remove a schedule; jobs that it queued remain',
   scopes: OPERATORS,
   ...LOCAL_ONLY,

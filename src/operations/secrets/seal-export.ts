@@ -26,6 +26,7 @@ const REASONS: Readonly<Record<string, string>> = {
  */
 export const exportSeal = writeOperation({
   id: 'seal.export',
+  causes: { none: 'Set at the machine only, by an account that can write the store itself.' },
   summary: 'Write the seal key to standard output or to a new file',
   scopes: OPERATORS,
   ...localOnly('The seal key is a file of this machine and never leaves it over the network.'),

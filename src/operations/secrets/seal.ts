@@ -51,6 +51,7 @@ const status = readOperation({
 
 const init = writeOperation({
   id: 'seal.init',
+  causes: { none: 'Set at the machine only, by an account that can write the store itself.' },
   summary: 'Create the seal key now instead of on first start',
   scopes: OPERATORS,
   ...LOCAL_ONLY,
@@ -79,6 +80,7 @@ interface Rotated {
 
 const rotate = writeOperation({
   id: 'seal.rotate',
+  causes: { none: 'Set at the machine only, by an account that can write the store itself.' },
   summary: 'Rotate the seal key and reseal all values; resume after a failure',
   scopes: OPERATORS,
   ...LOCAL_ONLY,

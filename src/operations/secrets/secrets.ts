@@ -49,6 +49,7 @@ const list = readOperation({
 
 const set = writeOperation({
   id: 'secret.set',
+  causes: { none: 'Set at the machine only, by an account that can write the store itself.' },
   summary: 'Store a secret value, read from standard input or a file',
   scopes: OPERATORS,
   ...LOCAL_ONLY,
@@ -89,6 +90,7 @@ const set = writeOperation({
 
 const remove = writeOperation({
   id: 'secret.remove',
+  causes: { none: 'Set at the machine only, by an account that can write the store itself.' },
   summary: 'Remove a secret and its value',
   scopes: OPERATORS,
   ...LOCAL_ONLY,

@@ -75,6 +75,7 @@ export const SOURCE_FIELDS = {
 
 const add = writeOperation({
   id: 'source.add',
+  causes: { of: 'source' },
   summary: 'Add a directory or Git repository that workspaces read files from',
   scopes: OPERATORS,
   ...LOCAL_ONLY,
@@ -134,6 +135,7 @@ export async function placeOf(
 
 const sync = writeOperation({
   id: 'source.sync',
+  causes: { of: 'source' },
   summary: 'Fetch a source again; a directory is accepted as it is now',
   scopes: OPERATORS,
   ...LOCAL_ONLY,
@@ -153,6 +155,7 @@ const sync = writeOperation({
 
 const remove = writeOperation({
   id: 'source.remove',
+  causes: { of: 'source' },
   summary: 'Remove a source and its fetched files',
   scopes: OPERATORS,
   ...LOCAL_ONLY,

@@ -1,3 +1,5 @@
+import { subjectOf } from '../../domain/events/causes.ts';
+import { leaveCause } from '../../store/events/causes.ts';
 import * as z from 'zod';
 import { OPERATORS } from '../../domain/access/scope.ts';
 import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
@@ -29,6 +31,8 @@ const vendor = writeOperation({
   prepare: (context, { source }) => refuseHooks(context, source),
   async run({ tx, caller, services }, { source, timeout, summary }) {
     const request = { source, timeoutMs: jobTimeoutMs(timeout) };
+    // Later jobs of the source have what it fetched.
+    await leaveCause(tx, subjectOf('source', source), caller.owner);
     return writtenJob(await queueVendor(tx, services, askerOf(caller, summary), request), { source });
   },
 });

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { SCOPES } from '../../domain/access/scope.ts';
 import { APPROVAL_STATES, DECISIONS, ORIGINS } from '../../domain/approvals/approval.ts';
 import { JOB_KINDS, JOB_STATES } from '../../domain/jobs/job.ts';
 import { PLAN_ACTIONS } from '../../domain/workspaces/plan.ts';
@@ -33,6 +34,9 @@ export const STALE = z.object({
   moved_at: time.optional(),
 });
 
+/** Of a pending request that no token can decide: one of these, of an owner outside its chain, is missing. */
+const missingScopes = z.array(z.enum(SCOPES)).optional();
+
 const provenance = z.object({
   origin: z.enum(ORIGINS),
   alert: z.string().optional(),
@@ -57,11 +61,13 @@ export const APPROVAL_VIEWS = {
     ttl_seconds: count,
     policy: z.string(),
     plan_artifact_id: z.string().nullable(),
+    missing_scopes: missingScopes,
   }),
   'approval.list': z.array(z.object({ ...approval, summary: z.string() })),
   'approval.get': z.object({
     ...approval,
     stale: STALE.optional(),
+    missing_scopes: missingScopes,
     provenance,
     source_commit: sourceCommit,
     summary: z.string(),

@@ -1,3 +1,5 @@
+import { subjectOf } from '../../domain/events/causes.ts';
+import { leaveCause } from '../../store/events/causes.ts';
 import * as z from 'zod';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -145,6 +147,7 @@ const status = readOperation({
 
 const cancel = writeOperation({
   id: 'workflow.cancel',
+  causes: { of: 'run', by: 'the write itself, before it cancels the jobs of the run' },
   summary: 'Cancel a run of a workflow and its jobs',
   scopes: OPERATORS,
   ...LOCAL_ONLY,
@@ -163,6 +166,7 @@ const cancel = writeOperation({
     const found = await getRun(tx.db, id);
     if (found.state !== 'running') throw new Failure('conflict', `Workflow run ${id} is ${found.state} already.`);
     await requestRunCancel(tx, id);
+    await leaveCause(tx, subjectOf('run', id), caller.owner);
     await advanceRun(tx, depsOf(context), id, caller);
     tx.afterCommit(() => services.wake());
     return written(reply('workflow.status', await runView(tx.db, await getRun(tx.db, id))), id, {

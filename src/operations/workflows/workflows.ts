@@ -80,6 +80,7 @@ const get = readOperation({
 
 const add = writeOperation({
   id: 'workflow.add',
+  causes: { none: 'Its owners are in its row, and so in the chain of each job that it starts.' },
   summary: 'Add a workflow from a file',
   scopes: OPERATORS,
   ...LOCAL_ONLY,
@@ -143,6 +144,7 @@ async function requireTargetsOf(
 
 const remove = writeOperation({
   id: 'workflow.remove',
+  causes: { none: 'Its owners are in its row, and so in the chain of each job that it starts.' },
   summary: 'Remove a workflow; its runs continue and remain',
   scopes: OPERATORS,
   ...LOCAL_ONLY,

@@ -17,6 +17,7 @@ const FILE_MODE = 0o600;
 /** A state in clear, for a person who has to bring it somewhere: it never leaves by any other way. */
 const exportState = writeOperation({
   id: 'workspace.export',
+  causes: { none: 'It copies a state and changes none.' },
   summary: 'Write one version of the state, unencrypted, to a new file',
   scopes: OPERATORS,
   http: { none: 'A state holds secrets in clear: it is written at the machine, for who works there.' },

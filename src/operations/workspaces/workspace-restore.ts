@@ -20,6 +20,7 @@ const STATE_BYTES_MAX = 256 * 1024 * 1024;
 /** A way back from a state that a run spoiled, and into the service for a state from elsewhere. */
 const restore = writeOperation({
   id: 'workspace.restore',
+  causes: { of: 'workspace' },
   summary: 'Restore a state as the newest version, with a higher serial',
   scopes: OPERATORS,
   ...LOCAL_ONLY,

@@ -95,6 +95,7 @@ async function policyOf(input: {
 
 const add = writeOperation({
   id: 'workspace.add',
+  causes: { of: 'workspace' },
   summary: 'Register a Terraform root as a workspace',
   scopes: OPERATORS,
   ...LOCAL_ONLY,
@@ -154,6 +155,7 @@ type Update = z.output<typeof updateInput>;
 
 const update = writeOperation({
   id: 'workspace.update',
+  causes: { of: 'workspace' },
   summary: 'Update the location or policy of a workspace; the rest is kept',
   scopes: OPERATORS,
   ...LOCAL_ONLY,
@@ -200,6 +202,7 @@ function switches(input: Update): Partial<Pick<NewWorkspace, 'require_saved_plan
 
 const remove = writeOperation({
   id: 'workspace.remove',
+  causes: { of: 'workspace' },
   summary: 'Remove a workspace with its saved plans and stored states',
   scopes: OPERATORS,
   ...LOCAL_ONLY,

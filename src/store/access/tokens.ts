@@ -50,6 +50,18 @@ function activeTokensOf(db: Db, owner: string, scopes: readonly Scope[], now: nu
   return activeTokens(db, now).selectAll().where('owner', '=', owner).where('scope', 'in', scopes).orderBy('id');
 }
 
+/** Whether somebody outside of `owners` has a token of one of the scopes that is valid at `now`. */
+export async function hasTokenOfOthers(
+  at: TagReader,
+  owners: readonly string[],
+  scopes: readonly Scope[],
+  now: number,
+): Promise<boolean> {
+  const rows = await activeTokens(at.db, now).selectAll().where('scope', 'in', scopes).execute();
+  const others = rows.filter(({ owner }) => !owners.includes(owner));
+  return (await tagged(at, 'tokens', others)).length > 0;
+}
+
 /** Whether an owner has a token of one of the scopes that is valid at `now`. */
 export async function hasActiveToken(
   at: TagReader,

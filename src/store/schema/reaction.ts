@@ -104,6 +104,17 @@ export interface RuleRow {
   summary: string | null;
 }
 
+/** Who changed what an event depends on. */
+export interface CauseRow {
+  /** A `Subject`. */
+  subject: string;
+  owner: string;
+  /** Higher for a later change of the same subject. */
+  position: number;
+  /** Whether an event of the subject came after this change. */
+  seen: 0 | 1;
+}
+
 /** When a rule last fired for a thing, and with which job. */
 export interface RuleFireRow {
   rule: string;

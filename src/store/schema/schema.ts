@@ -55,6 +55,7 @@ export interface Schema {
   webhook_signatures: reaction.WebhookSignatureRow;
   rules: reaction.RuleRow;
   rule_fires: reaction.RuleFireRow;
+  causes: reaction.CauseRow;
   silences: reaction.SilenceRow;
   mutes: reaction.MuteRow;
   schedules: reaction.ScheduleRow;

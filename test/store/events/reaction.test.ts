@@ -88,7 +88,11 @@ for (const engine of ENGINES) {
       const { event, jobId, approvalId } = await one(deps);
       assert.deepEqual(
         [event.outcome, event.reason],
-        ['gated', `Rule clean-up matched: ${jobId} waits for the approval ${approvalId}.`],
+        [
+          'gated',
+          `Rule clean-up matched: ${jobId} waits for the approval ${approvalId}. No token can decide it: each one of ` +
+            'the scope approve or operator belongs to somebody who asked for it or caused it.',
+        ],
       );
       const approval = await getApproval(store.db, approvalId ?? '');
       const {

@@ -21,7 +21,9 @@ async function cancelled(store: Store): Promise<string> {
   const job = makeJob({ summary: 'clear the cache' });
   const gate = { origin: 'schedule', schedule: 'nightly', ttlMs: RULE_TTL_MS } as const;
   await store.write((tx) => askFirst(tx, DEPS, job, gate, null));
-  await store.write((tx) => cancelJob(tx, job.id, { by: 'mia', via: 'cli', reason: 'cancelled' }, () => undefined));
+  await store.write((tx) =>
+    cancelJob(tx, job.id, { by: 'mia', via: 'cli', owner: null, reason: 'cancelled' }, () => undefined),
+  );
   return job.id;
 }
 

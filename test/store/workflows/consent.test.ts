@@ -90,7 +90,9 @@ async function act(store: Store, random: Seeded, jobId: string, state: string): 
     return 'forged';
   }
   if (what === 'cancel') {
-    await store.write((tx) => cancelJob(tx, jobId, { by: 'cem', via: 'cli', reason: 'cancelled' }, () => undefined));
+    await store.write((tx) =>
+      cancelJob(tx, jobId, { by: 'cem', via: 'cli', owner: null, reason: 'cancelled' }, () => undefined),
+    );
     return 'no';
   }
   if (what === 'expire') {

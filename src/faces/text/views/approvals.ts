@@ -1,3 +1,4 @@
+import { noDecider } from '../../../domain/approvals/deciders.ts';
 import type { Projected } from '../../../operations/views/views.ts';
 import { shortCounts } from '../../../domain/plan-words.ts';
 import { command, type Display, type Paint, paint } from '../display.ts';
@@ -51,6 +52,7 @@ export function approval(data: Projected<'approval.get'>, display: Display): Tex
     ['Decided', data.decided_at === null ? null : `${absolute(data.decided_at, display.nowMs)}${by(data)}`],
     ['Reason', data.reason],
     ['Stale', stale === undefined ? null : movedBy(stale, display.nowMs)],
+    ['Undecidable', data.missing_scopes === undefined ? null : noDecider(data.missing_scopes)],
   ]);
   return [shown, next(data, display)];
 }
@@ -104,7 +106,9 @@ export function pending(data: Projected<'approval.pending'>, display: Display): 
         ` (policy ${data.policy}), until ${absolute(data.expires_at, display.nowMs)}. ` +
           'Exit 0: the request was accepted.',
       ),
-    '  Who can decide: any token with scope approve, except those of the requesters. Undecided, it expires.',
+    data.missing_scopes === undefined
+      ? '  Who can decide: any token with scope approve, except those of the requesters. Undecided, it expires.'
+      : inline(`  ${noDecider(data.missing_scopes)} Undecided, it expires.`),
     ...(data.plan_artifact_id === null
       ? []
       : [inline(`  See it:  ${command(display, `approval plan ${data.approval_id}`)}`)]),

@@ -1,3 +1,4 @@
+import { noDecider } from '../../../domain/approvals/deciders.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { KINDS } from '../../../domain/jobs/kinds.ts';
 import type { Projected } from '../../../operations/views/views.ts';
@@ -118,6 +119,7 @@ function facts(approval: Approval, { display, url }: PageRequest): Html {
     ['Expires', approval.state === 'pending' ? expiry(approval, nowMs) : null],
     ['Decided', decided(approval, nowMs)],
     ['Reason', approval.reason],
+    ['Undecidable', approval.missing_scopes === undefined ? null : noDecider(approval.missing_scopes)],
   ];
   const shown = rows.map(([name, value]) =>
     value === null

@@ -1,0 +1,56 @@
+/**
+ * Who changes what a later event says causes it: a change of a check can make it go down. Such owners join the asking
+ * chain of what the event starts, so that no person approves what they have caused (T84).
+ */
+
+/** What an event can depend on, besides what names its owners itself. */
+export const CAUSE_KINDS = [
+  'check',
+  'inventory',
+  'job',
+  'mute',
+  'netgroup',
+  'node',
+  'run',
+  'silence',
+  'source',
+  'webhook',
+  'workspace',
+] as const;
+export type CauseKind = (typeof CAUSE_KINDS)[number];
+
+/** What later events depend on that an operation changes: its caller is in the chain of what they start (T84). */
+export type Causes =
+  /** The thing that the row of the ledger names; `by` says what notes the caller, where that is not the shared path. */
+  | { readonly of: CauseKind; readonly by?: string }
+  /** A sentence: why no event depends on it, or what else has the caller in the chain. */
+  | { readonly none: string };
+
+/** One thing of such a kind: `check:db`. */
+export type Subject = `${CauseKind}:${string}`;
+
+export function subjectOf(kind: CauseKind, name: string): Subject {
+  return `${kind}:${name}`;
+}
+
+/** What the end of a job depends on; `inventory` is the stored one that it names. */
+export function jobDependencies(
+  { id, workspace, source }: Readonly<Record<'workspace' | 'source', string | null>> & { readonly id: string },
+  inventory: string | null,
+): Subject[] {
+  return [
+    subjectOf('job', id),
+    ...(workspace === null ? [] : [subjectOf('workspace', workspace)]),
+    ...(source === null ? [] : [subjectOf('source', source)]),
+    ...(inventory === null ? [] : [subjectOf('inventory', inventory)]),
+  ];
+}
+
+/** What the end of a run depends on: its cancel, and what became of the jobs of its steps. */
+export function runDependencies(id: string, steps: readonly { readonly job_id: string | null }[]): Subject[] {
+  const jobs = steps.flatMap(({ job_id: job }) => (job === null ? [] : [subjectOf('job', job)]));
+  return [subjectOf('run', id), ...jobs];
+}
+
+/** The name of what is in no netgroup: a group that loses a prefix changes what is said of addresses outside. */
+export const NO_NETGROUP = '';
