@@ -62,16 +62,31 @@ function observationsOf({ transition }: CheckTransition): string {
 /**
  * Writes the new states of some targets with their events and what rules do with them, in one transaction: after a
  * crash a target has both or neither. Throws Failure `unavailable` where the store does not accept it, also if a rule
- * keeps changing: nothing was written then.
+ * keeps changing: nothing was written then. One that cannot be written at all is thrown after the others are.
  */
 export async function recordTransitions(deps: ReactionDeps, changes: readonly CheckTransition[]): Promise<void> {
   try {
     return await retryOnRuleChange(deps, () => recordOnce(deps, changes));
   } catch (error) {
-    if (error instanceof Failure) throw error;
+    if (isUnavailable(error)) throw error;
   }
   // One of them failed unexpectedly: it must not keep the others out.
-  for (const change of changes) await recordApart(deps, change);
+  const faults: unknown[] = [];
+  for (const change of changes) {
+    try {
+      await recordApart(deps, change);
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      faults.push(new Error(`no event of ${change.check}/${change.target}`, { cause: error }));
+    }
+  }
+  const [first] = faults;
+  if (first !== undefined) throw faults.length === 1 ? first : new AggregateError(faults, 'events of checks are lost');
+}
+
+/** Then it can be written later. */
+function isUnavailable(error: unknown): boolean {
+  return error instanceof Failure && error.code === 'unavailable';
 }
 
 async function recordOnce(deps: ReactionDeps, changes: readonly CheckTransition[]): Promise<void> {
@@ -93,7 +108,7 @@ async function recordApart(deps: ReactionDeps, change: CheckTransition): Promise
   try {
     return await retryOnRuleChange(deps, () => recordOnce(deps, [change]));
   } catch (error) {
-    if (error instanceof Failure) throw error;
+    if (isUnavailable(error)) throw error;
   }
   const { labels, name, status, fingerprint } = eventOfTransition(change);
   const reason = 'The transition could not be handled: an internal error of the service.';

@@ -40,6 +40,7 @@ export async function openSweep(parts: Parts): Promise<Sweep> {
   const { store, clock, keyring, reaction, instancesDir, self, onError, checks } = parts;
   const deps = await checks.probes();
   const { canary, netgroups } = checks;
+  let reported: readonly string[] = [];
   return new Sweep({
     store,
     clock,
@@ -55,6 +56,9 @@ export async function openSweep(parts: Parts): Promise<Sweep> {
     },
     netgroupsNow: async () => {
       const index = await netgroups.current();
+      for (const name of index.unread)
+        if (!reported.includes(name)) onError(new Error(`the netgroup ${name} cannot be read and covers nothing`));
+      reported = index.unread;
       return (kind, spec) => {
         const address = addressOfTarget(kind, spec);
         return address === null ? null : index.classify(address);

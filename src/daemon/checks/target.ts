@@ -5,6 +5,7 @@ import {
   type ProbeDetail,
   type TargetStatus,
 } from '../../domain/checks/check.ts';
+import { addressOfTarget } from '../../domain/checks/kinds.ts';
 import type { Gathered } from '../../domain/checks/sweep/day.ts';
 import type { SweepState } from '../../domain/checks/sweep/observe.ts';
 import { type Place, slotsOf } from '../../domain/checks/sweep/slots.ts';
@@ -55,6 +56,8 @@ export function orderOf({ kind, intervalMs, options: text }: SweptCheck, row: Ch
   if (typeof options !== 'object' || options === null) throw new Error('its options are no fields');
   if (!CHECK_KINDS.includes(kind)) throw new Error('there is no such kind');
   if (!(intervalMs >= min && intervalMs <= max)) throw new Error('its interval is out of bounds');
+  // What the netgroup of the target is taken from when it changes, with many others in one batch.
+  addressOfTarget(kind, row.spec);
   return { kind, options, row };
 }
 

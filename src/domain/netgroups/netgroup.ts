@@ -23,6 +23,8 @@ export interface NetgroupIndex {
   classify(address: string): string;
   /** The prefix that decides; null if none covers the address. */
   match(address: string): NetgroupMatch | null;
+  /** Groups with a prefix that cannot be read, because somebody wrote into the database: they cover nothing (T80). */
+  readonly unread: readonly string[];
 }
 
 /**
@@ -31,7 +33,7 @@ export interface NetgroupIndex {
  */
 export function compileNetgroups(groups: readonly Netgroup[]): NetgroupIndex {
   const words = new Uint32Array(ADDRESS_WORDS);
-  const spans = spansOf(groups);
+  const { spans, unread } = spansOf(groups);
   const ranges = { 4: compileRanges(spans, 4), 6: compileRanges(spans, 6) };
   const match = (address: string): NetgroupMatch | null => {
     const family = readAddress(address, words);
@@ -39,6 +41,7 @@ export function compileNetgroups(groups: readonly Netgroup[]): NetgroupIndex {
   };
   return {
     match,
+    unread,
     classify(address) {
       const found = match(address);
       return found === null || found.isExclusion ? AWAY : found.netgroup;
@@ -118,17 +121,24 @@ function compileRanges(spans: readonly Span[], family: AddressFamily): Ranges {
 }
 
 /** In the order of their addresses, shorter prefixes first; of equal ones exclusions, then by the names of groups. */
-function spansOf(groups: readonly Netgroup[]): Span[] {
-  const spans = groups.flatMap(({ name, prefixes, excludes }) => [
-    ...prefixes.map((prefix) => spanOf({ netgroup: name, prefix, isExclusion: false })),
-    ...excludes.map((prefix) => spanOf({ netgroup: name, prefix, isExclusion: true })),
-  ]);
-  return spans.toSorted((a, b) => compareSpans(a, b) || compareMatches(a.match, b.match));
+function spansOf(groups: readonly Netgroup[]): { spans: readonly Span[]; unread: readonly string[] } {
+  const spans: Span[] = [];
+  const unread: string[] = [];
+  for (const { name, prefixes, excludes } of groups) {
+    const read = [
+      ...prefixes.map((prefix) => spanOf({ netgroup: name, prefix, isExclusion: false })),
+      ...excludes.map((prefix) => spanOf({ netgroup: name, prefix, isExclusion: true })),
+    ];
+    const fit = read.filter((span) => span !== null);
+    if (fit.length === read.length) spans.push(...fit);
+    else unread.push(name);
+  }
+  return { spans: spans.toSorted((a, b) => compareSpans(a, b) || compareMatches(a.match, b.match)), unread };
 }
 
-function spanOf(match: NetgroupMatch): Span {
+function spanOf(match: NetgroupMatch): Span | null {
   const prefix = readPrefix(match.prefix);
-  if (prefix === null) throw new Error(`The netgroup ${match.netgroup} has the prefix ${match.prefix}.`);
+  if (prefix === null) return null;
   const { family, bits, words } = prefix;
   const first = [...words.subarray(ADDRESS_WORDS - FAMILY_BITS[family] / WORD_BITS)];
   return { family, first, end: behind(first, bits), match };

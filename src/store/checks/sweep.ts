@@ -127,8 +127,18 @@ export function pendingOf({ disagreeing, withheld }: SweepState): string | null 
   return disagreeing.length === 0 && withheld === null ? null : JSON.stringify({ disagreeing, withheld });
 }
 
-/** The state of a stored target. */
+/** The state of a stored target. Throws where somebody wrote into the database. */
 export function stateOf({ status, last_change: lastChange, pending }: CheckTargetRow): SweepState {
   const parts = pending === null ? {} : (JSON.parse(pending) as Partial<SweepState>);
-  return { status, lastChange, disagreeing: parts.disagreeing ?? [], withheld: parts.withheld ?? null };
+  const { disagreeing = [], withheld = null } = parts;
+  if (!areTimes(disagreeing) || (withheld !== null && !areTimes(withheld)))
+    throw new Error('its last observations are no times');
+  return { status, lastChange, disagreeing, withheld };
+}
+
+/** The last millisecond of the calendar: of another one no event can tell. */
+const TIME_MAX_MS = 8_640_000_000_000_000;
+
+function areTimes(list: readonly unknown[]): boolean {
+  return Array.isArray(list) && list.every((at) => typeof at === 'number' && Math.abs(at) <= TIME_MAX_MS);
 }

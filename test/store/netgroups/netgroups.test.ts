@@ -118,5 +118,15 @@ for (const engine of ENGINES) {
       await heard;
       assert.equal((await groups.current()).classify('10.1.0.1'), 'dc');
     });
+
+    test('T80: one that cannot be read covers nothing, is named, and holds up no other', async () => {
+      await add(its.store, 'bad', '10.0.0.0/8');
+      await add(its.store, 'dc', '10.0.0.0/8');
+      await its.store.write(({ db }) =>
+        db.updateTable('netgroups').set({ excludes: '10.0.0.0/99' }).where('name', '=', 'bad').execute(),
+      );
+      const index = await currentNetgroups(its.store, systemClock).current();
+      assert.deepEqual([index.classify('10.1.0.1'), index.unread], ['dc', ['bad']]);
+    });
   });
 }
