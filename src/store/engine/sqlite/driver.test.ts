@@ -35,3 +35,22 @@ test('rows are plain objects, also after another process has added a column', (t
     { id: 3, late: 'x' },
   ]);
 });
+
+test('T80: an integer that a number does not hold is the nearest one, and the other rows are read', (t) => {
+  const connection = new SqliteConnection(':memory:', { readOnly: false });
+  t.after(() => connection.close());
+  connection.run('create table thing (id integer primary key, at integer) strict', []);
+  connection.run('insert into thing values (1, 5), (2, ?)', [9_223_372_036_854_775_807n]);
+  const all = (): unknown => connection.run('select id, at from thing order by id', []).rows;
+  const near = [
+    { id: 1, at: 5 },
+    { id: 2, at: 2 ** 63 },
+  ];
+  assert.deepEqual(all(), near);
+  assert.deepEqual(all(), near, 'also when it is asked again');
+  const touch = (): unknown => connection.run('update thing set id = id where id > 0 returning id, at', []).rows;
+  assert.throws(touch, { code: 'ERR_OUT_OF_RANGE' }, 'a write, whose transaction is undone');
+  assert.deepEqual(touch(), near, 'and then runs again');
+  connection.run('update thing set at = 6 where id = 2', []);
+  for (const _ of [1, 2]) assert.deepEqual(all(), [near[0], { id: 2, at: 6 }]);
+});

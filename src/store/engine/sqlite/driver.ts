@@ -1,5 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type QueryResult, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
+import { errorCode } from '../../../lib/error-code.ts';
 import { bindDb, type Statement, type StatementConnection } from '../bound.ts';
 import type { Dialect } from '../dialect.ts';
 import type { Db } from '../../schema/schema.ts';
@@ -14,6 +15,8 @@ interface Kept {
   readonly statement: StatementSync;
   /** See `tableWritten`. */
   readonly writesTo: string | null;
+  /** Its integers are read as bigints: one that it answered before is no exact number (T80). */
+  isWide: boolean;
   /** Of its columns; none for a statement that answers no rows. */
   names: readonly string[];
 }
@@ -72,7 +75,7 @@ export class SqliteConnection implements StatementConnection {
       if (this.#statements.size >= STATEMENTS_KEPT) this.#statements.clear();
       const statement = this.raw.prepare(sql.replaceAll(BOUND_LIMIT, 'limit ? + 0'));
       statement.setReturnArrays(true);
-      entry = { statement, writesTo: tableWritten(sql), names: namesOf(statement) };
+      entry = { statement, writesTo: tableWritten(sql), isWide: false, names: namesOf(statement) };
       this.#statements.set(sql, entry);
     }
     return entry;
@@ -88,7 +91,7 @@ function namesOf(statement: StatementSync): string[] {
  * them: a list of 50 jobs after a write took 1.34 ms in place of 0.93.
  */
 function rowsOf(kept: Kept, parameters: readonly Value[]): Record<string, Value>[] {
-  const rows = kept.statement.all(...parameters) as unknown as readonly Value[][];
+  const rows = valuesOf(kept, parameters);
   // SQLite prepares `select *` again after another process has added a column, and a migration changes no other
   // columns.
   if (rows[0] !== undefined && rows[0].length !== kept.names.length) kept.names = namesOf(kept.statement);
@@ -98,6 +101,43 @@ function rowsOf(kept: Kept, parameters: readonly Value[]): Record<string, Value>
     for (let i = 0; i < names.length; i += 1) row[names[i] ?? ''] = values[i] ?? null;
     return row;
   });
+}
+
+/**
+ * Node answers no row at all where one has an integer that a number does not hold exactly. No service writes one;
+ * somebody else may. Then each is the nearest number, as on PostgreSQL, so that the reader of the rows finds the one
+ * that is out of form. A statement that writes fails once, with its transaction, and is right when it runs again.
+ */
+function valuesOf(kept: Kept, parameters: readonly Value[]): readonly (readonly Value[])[] {
+  if (kept.isWide) return wideValuesOf(kept, parameters);
+  try {
+    return kept.statement.all(...parameters) as unknown as readonly Value[][];
+  } catch (error) {
+    if (errorCode(error) !== 'ERR_OUT_OF_RANGE') throw error;
+    setWide(kept, true);
+    if (kept.writesTo !== null) throw error;
+    return wideValuesOf(kept, parameters);
+  }
+}
+
+function wideValuesOf(kept: Kept, parameters: readonly Value[]): readonly (readonly Value[])[] {
+  const rows = kept.statement.all(...parameters) as unknown as readonly Value[][];
+  let isNeeded = false;
+  const numbers = rows.map((values) =>
+    values.map((value) => {
+      if (typeof value !== 'bigint') return value;
+      const nearest = Number(value);
+      isNeeded ||= !Number.isSafeInteger(nearest);
+      return nearest;
+    }),
+  );
+  if (!isNeeded) setWide(kept, false);
+  return numbers;
+}
+
+function setWide(kept: Kept, isWide: boolean): void {
+  kept.isWide = isWide;
+  kept.statement.setReadBigInts(isWide);
 }
 
 /** A statement that answers one number, as a function. The array that it answers costs a third of an object. */
