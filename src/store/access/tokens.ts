@@ -1,5 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Scope } from '../../domain/access/scope.ts';
+import { countedUp } from '../engine/counts.ts';
 import type { Tx } from '../engine/tx.ts';
 import { countOf, found, insertRow, rowBy } from '../engine/rows.ts';
 import type { Untagged } from '../engine/tags/forms.ts';
@@ -95,7 +96,7 @@ async function revokeWhere(tx: Tx, column: 'id' | 'name', value: string): Promis
   const revoked = retagged(tx.ring, 'tokens', row, { revoked_at: tx.now });
   return tx.db
     .updateTable('tokens')
-    .set((eb) => ({ ...revoked, version: eb('version', '+', 1) }))
+    .set({ ...revoked, version: countedUp('version') })
     .where('id', '=', row.id)
     .returningAll()
     .executeTakeFirst();

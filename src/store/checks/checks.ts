@@ -1,6 +1,7 @@
 import type { CheckKind, CheckOptions } from '../../domain/checks/check.ts';
 import { Failure } from '../../domain/failure.ts';
 import { forgetManaged } from '../configuration/managed.ts';
+import { countedUp } from '../engine/counts.ts';
 import { found, insertRow, rowBy } from '../engine/rows.ts';
 import type { Tx } from '../engine/tx.ts';
 import { deleteTargets } from './targets.ts';
@@ -49,7 +50,7 @@ export async function changeCheck(
 ): Promise<CheckRow> {
   const update = tx.db
     .updateTable('checks')
-    .set((eb) => ({ ...change, updated_at: tx.now, revision: eb('revision', '+', 1) }))
+    .set({ ...change, updated_at: tx.now, revision: countedUp('revision') })
     .where('name', '=', name);
   tx.announce();
   return found(await update.returningAll().executeTakeFirst(), 'check', name);

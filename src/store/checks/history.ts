@@ -17,6 +17,7 @@ import {
   encodeDay,
   type Gathered,
 } from '../../domain/checks/sweep/day.ts';
+import { totalWithNew } from '../engine/counts.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Tx } from '../engine/tx.ts';
 import type { CheckDayRow, Db } from '../schema/schema.ts';
@@ -51,12 +52,12 @@ const addToDay = prepared<CheckDayRow, unknown>((db, value) =>
     .onConflict((conflict) =>
       conflict
         .columns(['check_name', 'name', 'day'])
-        .doUpdateSet((eb) => ({
-          up: eb('check_days.up', '+', eb.ref('excluded.up')),
-          down: eb('check_days.down', '+', eb.ref('excluded.down')),
-          missed: eb('check_days.missed', '+', eb.ref('excluded.missed')),
+        .doUpdateSet({
+          up: totalWithNew('check_days', 'up'),
+          down: totalWithNew('check_days', 'down'),
+          missed: totalWithNew('check_days', 'missed'),
           slots: sql.ref('excluded.slots'),
-        })),
+        }),
     ),
 );
 

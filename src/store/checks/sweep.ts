@@ -1,6 +1,7 @@
 import type { CheckKind, ProbeDetail, TargetStatus } from '../../domain/checks/check.ts';
 import type { SweepState } from '../../domain/checks/sweep/observe.ts';
 import { nextTurn } from '../../lib/flow/cooperative.ts';
+import { sumOf } from '../engine/counts.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Tx } from '../engine/tx.ts';
 import type { CheckRow, CheckTargetRow, Db } from '../schema/schema.ts';
@@ -13,7 +14,7 @@ export async function checksMark(db: Db): Promise<string> {
     .selectFrom('checks')
     .select((eb) => [
       eb.fn.countAll<number>().as('count'),
-      eb.cast<string>(eb.fn.sum('revision'), 'text').as('revisions'),
+      sumOf('revision').as('revisions'),
       eb.fn.max('updated_at').as('updated'),
     ])
     .executeTakeFirstOrThrow();

@@ -9,6 +9,7 @@ import {
 } from '../../domain/events/event.ts';
 import type { JobState, JobTrigger } from '../../domain/jobs/job.ts';
 import { pooledBytes } from '../../lib/random.ts';
+import { sumOf, totalWithNew } from '../engine/counts.ts';
 import type { Counter, Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
 import { found, insertRow, rowBy } from '../engine/rows.ts';
@@ -23,9 +24,7 @@ const addCount = prepared<{ outcome: EventOutcome; count: number }, unknown>((db
     .insertInto('event_counts')
     .values({ chain: CHAIN, outcome: value('outcome'), count: value('count') })
     .onConflict((conflict) =>
-      conflict
-        .columns(['chain', 'outcome'])
-        .doUpdateSet((eb) => ({ count: eb('event_counts.count', '+', eb.ref('excluded.count')) })),
+      conflict.columns(['chain', 'outcome']).doUpdateSet({ count: totalWithNew('event_counts', 'count') }),
     ),
 );
 
@@ -46,7 +45,7 @@ export function insertEvent(tx: Tx, row: EventRow): void {
 export async function countEvents(db: Db): Promise<Readonly<Record<EventOutcome, number>>> {
   const rows = await db
     .selectFrom('event_counts')
-    .select((eb) => ['outcome', eb.cast<string>(eb.fn.sum('count'), 'text').as('count')])
+    .select(['outcome', sumOf('count').as('count')])
     .groupBy('outcome')
     .execute();
   const counts = Object.fromEntries(EVENT_OUTCOMES.map((outcome) => [outcome, 0])) as Record<EventOutcome, number>;

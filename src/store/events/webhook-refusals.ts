@@ -1,4 +1,5 @@
 import type { MessageRefusal } from '../../domain/events/message-refusal.ts';
+import { sumOf, totalWithNew } from '../engine/counts.ts';
 import type { Tx } from '../engine/tx.ts';
 import type { Db } from '../schema/schema.ts';
 
@@ -33,7 +34,7 @@ export async function addRefusals(tx: Tx, refusals: readonly NewRefusal[]): Prom
       .onConflict((conflict) =>
         conflict
           .columns(['webhook', 'hour', 'reason'])
-          .doUpdateSet((eb) => ({ count: eb('webhook_refusals.count', '+', eb.ref('excluded.count')) })),
+          .doUpdateSet({ count: totalWithNew('webhook_refusals', 'count') }),
       )
       .execute();
   }
@@ -46,7 +47,7 @@ export async function addRefusals(tx: Tx, refusals: readonly NewRefusal[]): Prom
 export async function listRefusals(db: Db, now: number): Promise<NewRefusal[]> {
   const rows = await db
     .selectFrom('webhook_refusals')
-    .select((eb) => ['webhook', 'reason', eb.cast<string>(eb.fn.sum('count'), 'text').as('count')])
+    .select(['webhook', 'reason', sumOf('count').as('count')])
     .where('hour', '>=', now - KEPT_MS)
     .groupBy(['webhook', 'reason'])
     .execute();

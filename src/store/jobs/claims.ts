@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { FinalState, JobState } from '../../domain/jobs/job.ts';
+import { countedUp } from '../engine/counts.ts';
 import type { Tx } from '../engine/tx.ts';
 import { retagged } from '../engine/tags/tags.ts';
 import { getJob, releaseKey } from './jobs.ts';
@@ -18,9 +19,6 @@ export function fenceOf(row: JobRow): Fence {
   return { jobId: row.id, daemonId: row.daemon_id ?? '', generation: row.lease_generation };
 }
 
-/** Of the claims of one job; a column of PostgreSQL has 31 bits. */
-const GENERATION_MAX = 2 ** 31 - 1;
-
 const claimReady = prepared<{ daemonId: string; now: number; limit: number }, JobRow>((db, value, dialect) =>
   db
     // Materialized, or PostgreSQL may run the locking query once for each row and claim more than the limit.
@@ -29,18 +27,12 @@ const claimReady = prepared<{ daemonId: string; now: number; limit: number }, Jo
       () => sql<{ id: string }>`(${dialect.readyJobs(value('daemonId'), value('limit'), 'claim')})`,
     )
     .updateTable('jobs')
-    .set((eb) => ({
+    .set({
       state: RUNNING,
       daemon_id: value('daemonId'),
       started_at: value('now'),
-      // One that no service reaches would be out of range: it must not hold up the other rows of the statement.
-      lease_generation: eb
-        .case()
-        .when('lease_generation', '<', eb.lit(GENERATION_MAX))
-        .then(eb('lease_generation', '+', eb.lit(1)))
-        .else(eb.lit(1))
-        .end(),
-    }))
+      lease_generation: countedUp('lease_generation'),
+    })
     .where('state', '=', QUEUED)
     .where('id', 'in', (eb) => eb.selectFrom('ready').select('ready.id'))
     .returningAll(),

@@ -1,3 +1,4 @@
+import { countedUp } from '../engine/counts.ts';
 import { hasChanged } from '../engine/rows.ts';
 import type { Tx } from '../engine/tx.ts';
 import type { Db, Schema } from '../schema/schema.ts';
@@ -41,7 +42,7 @@ export async function takeTurn(tx: Tx, name: Retained, daemonId: string): Promis
 export async function noteShortened(tx: Tx, name: Retained, rows: number): Promise<void> {
   await tx.db
     .updateTable('retention')
-    .set((eb) => ({ shortened_at: tx.now, deleted: eb('deleted', '+', rows) }))
+    .set({ shortened_at: tx.now, deleted: countedUp('deleted', rows) })
     .where('name', '=', name)
     .execute();
 }

@@ -10,6 +10,7 @@ import {
 import type { Clock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
 import { forgetManaged } from '../configuration/managed.ts';
+import { sumOf } from '../engine/counts.ts';
 import { FollowedData, type FollowedStore } from '../engine/followed-data.ts';
 import { prepared } from '../engine/prepared.ts';
 import { found, insertRow } from '../engine/rows.ts';
@@ -84,9 +85,7 @@ async function requireRoom(tx: Tx): Promise<void> {
 const marks = prepared<object, { mark: string | null }>((db) =>
   db
     .selectFrom('netgroups')
-    .select(
-      sql<string | null>`cast(count(*) as text) || '/' || max(id) || '/' || cast(sum(updated_at) as text)`.as('mark'),
-    ),
+    .select(sql<string | null>`cast(count(*) as text) || '/' || max(id) || '/' || ${sumOf('updated_at')}`.as('mark')),
 );
 
 /** What classifies addresses by the groups of a store. */

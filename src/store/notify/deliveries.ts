@@ -1,4 +1,5 @@
 import { type ExpressionBuilder, sql } from 'kysely';
+import { countedUp } from '../engine/counts.ts';
 import { countOf } from '../engine/rows.ts';
 import type { Tx } from '../engine/tx.ts';
 import { registeredEndpoints } from './live-endpoints.ts';
@@ -91,7 +92,7 @@ export async function settleDelivery(
   { page_id: notificationId, target, state, failure }: Settled,
 ): Promise<void> {
   await waitingDelivery(tx, { page_id: notificationId, target })
-    .set((eb) => ({ state, failure, settled_at: tx.now, attempts: eb('attempts', '+', 1) }))
+    .set({ state, failure, settled_at: tx.now, attempts: countedUp('attempts') })
     .execute();
   await finishNotifications(tx, [notificationId]);
 }
@@ -142,7 +143,7 @@ export async function retryDelivery(
   nextAt: number,
 ): Promise<void> {
   await waitingDelivery(tx, delivery)
-    .set((eb) => ({ failure, next_at: nextAt, attempts: eb('attempts', '+', 1) }))
+    .set({ failure, next_at: nextAt, attempts: countedUp('attempts') })
     .execute();
 }
 

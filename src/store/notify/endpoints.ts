@@ -1,5 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import { dropDeliveries } from './deliveries.ts';
+import { countedUp } from '../engine/counts.ts';
 import { countOf, found, insertRow, rowBy } from '../engine/rows.ts';
 import { retagged, tagOf } from '../engine/tags/tags.ts';
 import type { Tx } from '../engine/tx.ts';
@@ -76,7 +77,7 @@ export async function pruneEndpoint(tx: Tx, id: string): Promise<boolean> {
 export async function recordAttempt(tx: Tx, id: string, failure: string | null): Promise<void> {
   const update = tx.db.updateTable('endpoints').where('id', '=', id);
   if (failure === null) await update.set({ sent_at: tx.now, failures: 0, failure: null }).execute();
-  else await update.set((eb) => ({ failed_at: tx.now, failure, failures: eb('failures', '+', 1) })).execute();
+  else await update.set({ failed_at: tx.now, failure, failures: countedUp('failures') }).execute();
 }
 
 /** Requests a notification at the end of a job; false, without a write, if it was requested before. */

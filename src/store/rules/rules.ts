@@ -3,6 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { RuleAction } from '../../domain/rules/actions.ts';
 import type { Rule } from '../../domain/rules/rule.ts';
 import { forgetManaged } from '../configuration/managed.ts';
+import { countedUp, sumOf } from '../engine/counts.ts';
 import type { Tx } from '../engine/tx.ts';
 import { checkTag, retagged, tagOf } from '../engine/tags/tags.ts';
 import { prepared } from '../engine/prepared.ts';
@@ -134,7 +135,7 @@ export async function deleteRule(tx: Tx, name: string): Promise<RuleRow> {
 async function change(tx: Tx, name: string, columns: Partial<RuleRow>): Promise<RuleRow | undefined> {
   const row = await tx.db
     .updateTable('rules')
-    .set((eb) => ({ ...columns, version: eb('version', '+', 1), updated_at: tx.now }))
+    .set({ ...columns, version: countedUp('version'), updated_at: tx.now })
     .where('name', '=', name)
     .returningAll()
     .executeTakeFirst();
@@ -192,9 +193,7 @@ const marks = prepared<object, { mark: string | null }>((db) =>
   db.selectFrom('rules').select(
     // A sum of versions alone would not tell a rule from another one that took its place.
     // The first characters of the tags too, which no one else can make: somebody may change versions and times.
-    sql<
-      string | null
-    >`cast(count(*) as text) || '/' || cast(sum(version) as text) || '/' || cast(sum(updated_at) as text) || '/' ||
+    sql<string | null>`cast(count(*) as text) || '/' || ${sumOf('version')} || '/' || ${sumOf('updated_at')} || '/' ||
       string_agg(coalesce(substr(order_tag, 1, 8), ''), ',' order by name)`.as('mark'),
   ),
 );

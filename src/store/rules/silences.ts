@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
 import { newId } from '../../lib/id.ts';
+import { sumOf } from '../engine/counts.ts';
 import type { Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
 import { found, hasChanged, insertRow, rowBy } from '../engine/rows.ts';
@@ -133,9 +134,7 @@ export function noteSilenceEnd(tx: Tx, id: string): Promise<boolean> {
 const marks = prepared<object, { mark: string | null }>((db) =>
   db
     .selectFrom('silences')
-    .select(
-      sql<string | null>`cast(count(*) as text) || '/' || max(id) || '/' || cast(sum(expires_at) as text)`.as('mark'),
-    )
+    .select(sql<string | null>`cast(count(*) as text) || '/' || max(id) || '/' || ${sumOf('expires_at')}`.as('mark'))
     .where('ended_at', 'is', null),
 );
 
