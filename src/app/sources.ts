@@ -17,6 +17,7 @@ import type { SourceFetcher } from '../operations/core/services.ts';
 import { NoTarget } from '../runners/checkout/copy-target.ts';
 import { COPY_LIMITS, copyTree } from '../runners/checkout/copy-tree.ts';
 import { findHooksFile, readHookNames } from '../runners/checkout/hooks-file.ts';
+import { PLUGIN_FOLDERS } from '../runners/checkout/plugin-folders.ts';
 import { fetchGit } from '../runners/checkout/git/git.ts';
 import type { GitPlace } from '../runners/checkout/git/place.ts';
 import { type OpenDirectory, openDirectory, openTree } from '../runners/checkout/open-tree.ts';
@@ -92,6 +93,10 @@ export function createSourceFetcher(
     hasFile: async (tree, path) => (await resolveRunFile(() => openTree(tree), path)) !== null,
     hookNames: readHookNames,
     digestOf: async (tree, signal) => (await copyTree(tree, new NoTarget(), COPY_LIMITS, signal)).digest,
+    async wholeDigestOf(tree, leavesPlugins, signal) {
+      const without = leavesPlugins ? PLUGIN_FOLDERS : undefined;
+      return (await copyTree(tree, new NoTarget(), COPY_LIMITS, signal, without)).wholeDigest;
+    },
   };
   return fetcher;
 }

@@ -3,6 +3,7 @@ import { debounce } from '../lib/flow/debounce.ts';
 import { pathPart } from '../domain/path-part.ts';
 import { leaseFile } from '../store/engine/instance-lock.ts';
 import type { Tx } from '../store/engine/tx.ts';
+import type { FilesReader } from '../operations/approvals/pinned-files.ts';
 import type { Reload } from '../operations/core/services.ts';
 import { settleRestart } from '../store/maintenance/restarts.ts';
 import { retarget } from '../store/notify/targets.ts';
@@ -31,6 +32,7 @@ import { Scheduler } from './schedules/schedule.ts';
 import { prepareNextSteps } from './workflows/next-steps.ts';
 
 interface DaemonOptions extends RunDeps {
+  readonly sources: RunDeps['sources'] & FilesReader['sources'];
   readonly clock: Clock;
   readonly setup: RunSetup;
   readonly machine: Machine;

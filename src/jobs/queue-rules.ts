@@ -16,7 +16,9 @@ export type ApprovalCheck =
   /** `moved`: the state has changed. `another`: the plan is not the requested one, or is gone. */
   | { readonly is: 'moved' | 'another'; readonly stale: StaleBlock; readonly why: string }
   /** Something that the request names is not as it was when it was asked for. */
-  | { readonly is: 'changed'; readonly why: string };
+  | { readonly is: 'changed'; readonly why: string }
+  /** Its files were not read yet: a moment later it may be good. */
+  | { readonly is: 'unread'; readonly why: string };
 
 /** What a saved plan does, in words and counts. */
 type PlanCounts = Pick<ArtifactRow, 'summary' | 'destroys' | 'changes' | 'creates'>;

@@ -6,6 +6,7 @@ import { newId } from '../lib/id.ts';
 import { insertApproval } from '../store/approvals/approvals.ts';
 import type { Tx, Work } from '../store/engine/tx.ts';
 import { insertJob, type NewJob } from '../store/jobs/jobs.ts';
+import { noteUnread } from '../store/jobs/pinned-files.ts';
 import type { ApprovalRow } from '../store/schema/schema.ts';
 import { missingScopes } from './deciders.ts';
 import { pinsOf } from './pins/pin.ts';
@@ -139,8 +140,10 @@ export async function askFirst(
     ttlMs: gate.ttlMs,
   });
   const pinned = await pinsOf(tx, job);
-  await insertJob(tx, { ...job, state: 'awaiting_approval', expiresAt: approval.expires_at, pinned });
-  // The daemon has a new deadline.
+  const column = pinned === null ? null : JSON.stringify(pinned);
+  await insertJob(tx, { ...job, state: 'awaiting_approval', expiresAt: approval.expires_at, pinned: column });
+  if (pinned?.files !== undefined) await noteUnread(tx, job.id);
+  // The daemon has a new deadline, and perhaps files to read.
   tx.afterCommit(() => deps.wake());
   return { state: 'awaiting_approval', jobId: job.id, approval, missing: await missingScopes(tx, job.owners, tx.now) };
 }

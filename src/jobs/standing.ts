@@ -1,7 +1,9 @@
+import { readPinned } from '../domain/approvals/pinned.ts';
 import type { TagReader } from '../store/engine/tags/tags.ts';
 import { getJob } from '../store/jobs/jobs.ts';
 import type { ApprovalRow } from '../store/schema/schema.ts';
 import { QUEUE_RULES } from './kinds.ts';
+import { checkFiles } from './pins/directory.ts';
 import { changeOfRows } from './pins/settings.ts';
 import type { ApprovalCheck } from './queue-rules.ts';
 
@@ -9,6 +11,7 @@ import type { ApprovalCheck } from './queue-rules.ts';
 export async function stillHolds(on: TagReader, approval: ApprovalRow): Promise<ApprovalCheck> {
   const check = await QUEUE_RULES[approval.kind].stillHolds(on.db, approval);
   if (check.is !== 'good') return check;
-  const why = await changeOfRows(on, await getJob(on.db, approval.job_id));
-  return why === null ? check : { is: 'changed', why };
+  const job = await getJob(on.db, approval.job_id);
+  const why = await changeOfRows(on, job);
+  return why === null ? checkFiles(readPinned(job.pinned)?.files) : { is: 'changed', why };
 }

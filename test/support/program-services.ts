@@ -65,6 +65,7 @@ export function fakeServices(fakes: Fakes): Services {
       fetch: ({ kind }) => Promise.resolve({ commit: kind === 'git' ? 'c'.repeat(40) : null, dirKept: null }),
       treeOf: () => Promise.resolve(null),
       digestOf: () => Promise.reject(new Error('there are no sources')),
+      wholeDigestOf: () => Promise.reject(new Error('there are no sources')),
       remove: () => Promise.resolve(),
       hooksFile: () => Promise.resolve(null),
       hasFile: () => Promise.resolve(true),

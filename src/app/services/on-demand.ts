@@ -68,6 +68,7 @@ export function createOnDemand(settings: Settings, paths: DataDirPaths, clock: C
       hasFile: async (...given) => (await sources()).hasFile(...given),
       hookNames: async (...given) => (await sources()).hookNames(...given),
       digestOf: async (...given) => (await sources()).digestOf(...given),
+      wholeDigestOf: async (...given) => (await sources()).wholeDigestOf(...given),
       async remove(name) {
         await (await sources()).remove(name);
         // Where this process cannot, the next vendor job does it.

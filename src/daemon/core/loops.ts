@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import { expireLoop, type ExpireDeps } from '../approvals/expire.ts';
+import { readFilesLoop, type ReadFilesDeps } from '../approvals/read-files.ts';
 import { checksLoop } from '../checks/loop.ts';
 import type { Sweep } from '../checks/sweep.ts';
 import { deadmanLoop } from '../events/deadman.ts';
@@ -23,6 +24,7 @@ import type { Signals } from './signals.ts';
 
 /** What the loops work with: each takes its part. */
 export type LoopDeps = ExpireDeps &
+  ReadFilesDeps &
   AdoptionDeps &
   PresenceDeps &
   RescueDeps &
@@ -49,6 +51,7 @@ export const LOOPS: readonly LoopRow<LoopDeps>[] = [
   rescueLoop,
   claimLoop,
   cancelLoop,
+  readFilesLoop,
   outcomesLoop,
   workflowsLoop,
   endingsLoop,

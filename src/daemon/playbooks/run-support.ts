@@ -6,6 +6,7 @@ import { SSH_AGENT } from '../../domain/inventories/inventory.ts';
 import { playbookKind } from '../../domain/playbooks/kind.ts';
 import type { PlaybookSpec } from '../../domain/playbooks/playbook.ts';
 import { vaultFault, vaultVariable } from '../../domain/playbooks/vault.ts';
+import { approvedTree } from '../../jobs/pins/directory.ts';
 import { hostsIn } from '../../jobs/inventories/targets.ts';
 import type { Keyring } from '../../lib/seal.ts';
 import { ansibleRunner } from '../../runners/ansible/ansible.ts';
@@ -70,7 +71,7 @@ async function treeOf(
   const tree = await deps.sources.treeOf(placeOfNamed(dir ?? '', dirKept));
   if (tree === null)
     throw new Failure('conflict', 'The directory is gone, or is one that no run may take its files from.');
-  return { tree, plugins: false, vendored: null };
+  return { tree: approvedTree(job, tree, 'its directory'), plugins: false, vendored: null };
 }
 
 /** The secrets of a project, as they are at this moment. */

@@ -1,6 +1,7 @@
 import { readPinned } from '../../domain/approvals/pinned.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Tree } from '../../domain/sources/directory.ts';
+import { approvedTree } from '../../jobs/pins/directory.ts';
 import { refuseChangedRow } from '../../jobs/pins/settings.ts';
 import type { SourceFetcher } from '../../operations/core/services.ts';
 import { checkTag } from '../../store/engine/tags/tags.ts';
@@ -35,7 +36,7 @@ export async function sourceTree(
     target: name,
   });
   refuseChangedRow(job, 'source', source);
-  if (here !== null) return { tree: here, source };
+  if (here !== null) return { tree: approvedTree(job, here, `source ${source.name}`), source };
   // Another machine fetched it, or newer ones took its place: the run uses the commit that was recorded then.
   const place = placeOfCommit(source, pinned);
   if (place.commit_id !== null) await sources.fetch({ ...place, ref: place.commit_id }, signal);
@@ -45,5 +46,5 @@ export async function sourceTree(
       'unavailable',
       `The files of source ${source.name} are not on this machine: svc source sync ${source.name}`,
     );
-  return { tree: fetched, source };
+  return { tree: approvedTree(job, fetched, `source ${source.name}`), source };
 }

@@ -10,6 +10,7 @@ import {
   type WorkspaceSpec,
 } from '../../domain/workspaces/workspace.ts';
 import { readInputs } from '../../domain/workspaces/inputs.ts';
+import { approvedTree } from '../../jobs/pins/directory.ts';
 import { refuseChangedRow } from '../../jobs/pins/settings.ts';
 import { newId } from '../../lib/id.ts';
 import type { Keyring } from '../../lib/seal.ts';
@@ -113,7 +114,7 @@ async function treeOf(
   workspace: WorkspaceRow,
   signal: AbortSignal,
 ): Promise<Pick<WorkspaceMaterials, 'tree' | 'root' | 'mirror'>> {
-  if (workspace.source === null) return { tree: await directoryOf(deps, workspace.name), root: '', mirror: null };
+  if (workspace.source === null) return { tree: await directoryOf(deps, job, workspace.name), root: '', mirror: null };
   const { tree, source } = await sourceTree(deps, { job, name: workspace.source }, signal);
   const vendored = await vendoredOf(deps, job, source);
   const hasProviders = vendored !== null && vendored.manifest.providers > 0;
@@ -121,7 +122,7 @@ async function treeOf(
 }
 
 /** The path may be another directory since the workspace was added: the service's own is never copied into a run. */
-async function directoryOf(deps: RunDeps, name: string): Promise<Tree> {
+async function directoryOf(deps: RunDeps, job: JobRow, name: string): Promise<Tree> {
   const { tree } = await knownTree(deps.store, {
     row: () => checkedWorkspace(deps, name),
     tree: (row) => deps.sources.treeOf(placeOfWorkspace(row)),
@@ -134,7 +135,7 @@ async function directoryOf(deps: RunDeps, name: string): Promise<Tree> {
       'conflict',
       `The directory of workspace ${name} is gone, or is one that no run may take its files from.`,
     );
-  return tree;
+  return approvedTree(job, tree, `workspace ${name}`);
 }
 
 /** A secret and the version of its value: a plan contains the value that it was made with. */

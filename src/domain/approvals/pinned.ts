@@ -7,7 +7,17 @@ export interface Pinned {
    * somebody had changed in the database: nothing is the same as that.
    */
   readonly settings: Readonly<Record<string, string>>;
+  /** Of the directory that its run copies; absent where it copies none, and in requests of earlier builds. */
+  readonly files?: PinnedFiles;
 }
+
+/** The files of a directory, which are read after the request was written: reading takes time. */
+export type PinnedFiles =
+  | { readonly is: 'unread' }
+  /** SHA-256, hex, as the copy of a run has it. */
+  | { readonly is: 'read'; readonly digest: string }
+  /** `why` is a sentence. */
+  | { readonly is: 'unreadable'; readonly why: string };
 
 const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 

@@ -8,6 +8,10 @@ export interface KindFacts<Spec> {
   about?(spec: Spec): string;
   /** The inventory whose hosts it works on; left out for a kind that has no inventory. */
   inventory?(spec: Spec): string;
+  /** The directory that an order itself names; left out for a kind whose orders name none. */
+  directory?(spec: Spec): OrderDirectory | null;
+  /** Whether a run leaves out plugins of a source that may have none: see PLUGIN_FOLDERS. */
+  readonly leavesPlugins?: true;
   /** What a run starts, for an operator on the machine; left out for a kind that starts no program of its order. */
   command?(spec: Spec): JobCommand;
   readonly words: KindWords;
@@ -24,6 +28,12 @@ export interface KindFacts<Spec> {
   readonly makesPlan: boolean;
   /** Whether a run destroys everything that it works on: its approver is warned. */
   readonly destroysAll: boolean;
+}
+
+interface OrderDirectory {
+  readonly path: string;
+  /** What it was when the job was asked for, as the column of a source; null in orders of earlier builds. */
+  readonly kept: string | null;
 }
 
 interface JobCommand {

@@ -6,6 +6,9 @@ export const playbookKind: KindFacts<PlaybookSpec> = {
   runbook: ({ playbook }) => `playbook:${playbook}`,
   about: ({ playbook, inventory }) => `${playbook} on ${inventory}`,
   inventory: ({ inventory }) => inventory,
+  directory: ({ source, dir, dirKept = null }) =>
+    source === null && dir !== null ? { path: dir, kept: dirKept } : null,
+  leavesPlugins: true,
   command: (spec) => ({ words: wordsOf(spec), writable: spec.writable }),
   words: { title: (of) => `Run playbook ${of}`, short: 'playbook run' },
   stop: 'group',

@@ -18,6 +18,8 @@ export interface Tree {
   readonly path: string;
   /** Null for a folder of the service, which only the service can exchange. */
   readonly named: NamedDirectory | null;
+  /** Of a run that was approved with these files: its copy must have this digest, or it ends with this message. */
+  readonly approved?: { readonly digest: string; readonly change: string };
 }
 
 interface NamedDirectory {

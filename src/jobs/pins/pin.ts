@@ -4,13 +4,14 @@ import { ifTagged } from '../../store/engine/tags/tags.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { NewJob } from '../../store/jobs/jobs.ts';
 import { findSource } from '../../store/sources/sources.ts';
+import { directoryOf } from './directory.ts';
 import { keyOf, PINNED_ROWS, type PinnedKind } from './settings.ts';
 
-/** What a request is about, as it is now: for the column of its job. Null where the order says all. */
+/** What a request is about, as it is now. Null where the order says all. The files of a directory are read later. */
 export async function pinsOf(
   tx: Tx,
-  job: Pick<NewJob, 'kind' | 'source' | 'workspace' | 'spec'>,
-): Promise<string | null> {
+  job: Pick<NewJob, 'kind' | 'source' | 'workspace' | 'spec' | 'planArtifactId'>,
+): Promise<Pinned | null> {
   const { source, workspace } = job;
   const named = (
     [
@@ -19,11 +20,12 @@ export async function pinsOf(
       ['inventory', inventoryIn(job)],
     ] as const
   ).filter(isNamed);
-  if (named.length === 0) return null;
+  // The run of a saved plan compares its files with those of the plan.
+  const hasFiles = job.planArtifactId === undefined && (await directoryOf(tx, job)) !== null;
+  if (named.length === 0 && !hasFiles) return null;
   const settings: Record<string, string> = {};
   for (const [kind, name] of named) settings[keyOf(kind, name)] = await PINNED_ROWS[kind].pin(tx, name);
-  const pinned: Pinned = { ...(await commitOf(tx, source)), settings };
-  return JSON.stringify(pinned);
+  return { ...(await commitOf(tx, source)), settings, ...(hasFiles ? { files: { is: 'unread' } } : {}) };
 }
 
 function isNamed(pair: readonly [PinnedKind, string | null]): pair is readonly [PinnedKind, string] {

@@ -2,7 +2,7 @@ import type { Scope } from '../../domain/access/scope.ts';
 import { shownCommit } from '../../domain/approvals/pinned.ts';
 import { hostOf } from '../../domain/rules/mute.ts';
 import { rfc3339 } from '../../lib/clock.ts';
-import type { StaleBlock } from '../../jobs/queue-rules.ts';
+import type { ApprovalCheck } from '../../jobs/queue-rules.ts';
 import { summarise, type SummaryFacts } from '../../domain/approvals/summary.ts';
 import type { ApprovalRow } from '../../store/schema/schema.ts';
 import type { ShownApproval } from './checked-request.ts';
@@ -19,15 +19,19 @@ export function approvalView(row: ShownApproval): ViewItem<'approval.list'> {
   };
 }
 
-/** The view of `approval.get`: adds the origin of the request, and what changed the state since the plan. */
+/** The view of `approval.get`: adds the origin of the request, and what is in the way of a yes. */
 export function approvalDetail(
   row: ShownApproval,
-  stale: StaleBlock | null,
+  check: ApprovalCheck | null,
   missing: readonly Scope[],
 ): ViewData<'approval.get'> {
-  const scopes = missing.length === 0 ? {} : { missing_scopes: [...missing] };
-  const block = { ...(stale === null ? {} : { stale }), ...scopes };
+  const block = { ...blockOf(check), ...(missing.length === 0 ? {} : { missing_scopes: [...missing] }) };
   return { ...approvalView(row), ...block, provenance: provenanceOf(row), source_commit: shownCommit(row.job_pinned) };
+}
+
+function blockOf(check: ApprovalCheck | null): Pick<ViewData<'approval.get'>, 'stale' | 'changed'> {
+  if (check === null || check.is === 'good') return {};
+  return 'stale' in check ? { stale: check.stale } : { changed: check.why };
 }
 
 function summaryOf(row: ShownApproval): string {

@@ -7,6 +7,7 @@ import { missingScopes } from '../../jobs/deciders.ts';
 import { stillHolds } from '../../jobs/standing.ts';
 import { findApproval, getApproval, getListedApproval, listApprovals } from '../../store/approvals/approvals.ts';
 import { passesTag } from '../../store/engine/tags/tags.ts';
+import type { ApprovalRow } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { isAsking } from './approval-links.ts';
 import { approvalDetail, approvalView } from './approval-view.ts';
@@ -15,6 +16,7 @@ import { decide, recordRefusal, refuseAsker } from './decide.ts';
 import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
 import { readOperation, writeOperation, type Context, type Operation } from '../core/operation.ts';
+import { lookAtFiles, NOT_LOOKED, readerOf } from './pinned-files.ts';
 import { planViewJson } from './plan-view.ts';
 import { reply, replyEncoded, replyStream, written, type StreamEvent } from '../core/reply.ts';
 import { VIEWS, type Projected } from '../views/views.ts';
@@ -74,7 +76,7 @@ const get = readOperation({
     // Whose row was changed in the database is not known.
     const isOpen = row.state === 'pending' && row.fault === null;
     const missing = isOpen ? await missingScopes(store, JSON.parse(row.owners) as string[], clock.now()) : [];
-    return reply('approval.get', approvalDetail(row, check?.is === 'moved' ? check.stale : null, missing));
+    return reply('approval.get', approvalDetail(row, check, missing));
   },
 });
 
@@ -201,19 +203,22 @@ const decision = writeOperation({
   failures: ['not_found', 'forbidden', 'conflict', 'stale_plan'],
   async prepare({ store, services, caller }, { id, decision }) {
     const approval = await findApproval(store.db, id);
-    if (approval?.state !== 'pending' || !isAsking(approval, caller.owner)) return;
     // A passed deadline is reported first, by the decision itself.
-    if (approval.expires_at <= (await store.dialect.clock(store.db, services.clock.now()))) return;
-    await recordRefusal(store, caller, id, decision);
-    refuseAsker(approval, caller.owner);
+    const isOpen = approval !== undefined && (await isStillOpen({ store, services }, approval));
+    if (isOpen && isAsking(approval, caller.owner)) {
+      await recordRefusal(store, caller, id, decision);
+      refuseAsker(approval, caller.owner);
+    }
+    return isOpen ? lookAtFiles(readerOf({ store, services }), approval, decision) : NOT_LOOKED;
   },
-  async run({ store, services, tx, caller }, { id, decision, reason }) {
+  async run({ store, services, tx, caller }, { id, decision, reason }, files) {
     const { name, owner, via } = caller;
     const request = {
       approvalId: id,
       decision,
       reason: reason === undefined || reason === '' ? null : reason,
       decider: { name, owner, via },
+      files,
     };
     const { approval, jobState } = await decide({ store, services }, tx, request);
     const decided = reply('approval.decision', {
@@ -230,5 +235,12 @@ const decision = writeOperation({
     return written(decided, id, { decision });
   },
 });
+
+async function isStillOpen(
+  { store, services }: Pick<Context, 'store' | 'services'>,
+  { state, expires_at: expiresAt }: ApprovalRow,
+): Promise<boolean> {
+  return state === 'pending' && expiresAt > (await store.dialect.clock(store.db, services.clock.now()));
+}
 
 export const APPROVAL_OPERATIONS: readonly Operation[] = [list, get, plan, watch, decision];

@@ -1,5 +1,6 @@
 import { DECISIONS, type Decision } from '../../domain/approvals/approval.ts';
 import { subjectOf } from '../../domain/events/causes.ts';
+import { readPinned } from '../../domain/approvals/pinned.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { JobState } from '../../domain/jobs/job.ts';
 import { rfc3339 } from '../../lib/clock.ts';
@@ -7,10 +8,12 @@ import { stillHolds } from '../../jobs/standing.ts';
 import { getApproval, holdApproval, settle } from '../../store/approvals/approvals.ts';
 import { leaveCause } from '../../store/events/causes.ts';
 import { appendState } from '../../store/jobs/chunks.ts';
+import { getJob } from '../../store/jobs/jobs.ts';
 import { cancelWaiting, queueApproved } from '../../store/jobs/claims.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { ApprovalRow } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
+import type { FilesLook } from './pinned-files.ts';
 import { isAsking } from './approval-links.ts';
 import { checkRequest } from './checked-request.ts';
 import { actorOf } from '../core/reply.ts';
@@ -29,6 +32,8 @@ interface DecisionRequest {
   readonly decision: Decision;
   readonly reason: string | null;
   readonly decider: Decider;
+  /** What `lookAtFiles` found before the transaction. */
+  readonly files: FilesLook;
 }
 
 export interface Decided {
@@ -48,7 +53,7 @@ interface DecideHome {
  * with `stale`. The caller writes the row of the ledger.
  */
 export async function decide(runtime: DecideHome, tx: Tx, request: DecisionRequest): Promise<Decided> {
-  const { approvalId, decision, reason, decider } = request;
+  const { approvalId, decision, reason, decider, files } = request;
   if (!DECISIONS.includes(decision))
     throw new Failure('invalid_argument', `decision: expected one of ${DECISIONS.join(', ')}.`);
   const approval = await holdApproval(tx, approvalId);
@@ -59,6 +64,7 @@ export async function decide(runtime: DecideHome, tx: Tx, request: DecisionReque
     await refuseStale(tx, approval);
     // What somebody wrote into the database is approved by no one.
     await checkRequest(tx, approval);
+    await refuseOtherFiles(tx, approval, files);
   }
   const to = decision === 'approve' ? 'approved' : 'rejected';
   const settled = await settle(tx, approvalId, { to, by: decider.name, via: decider.via, reason });
@@ -125,8 +131,22 @@ function outOfTime(approval: ApprovalRow): Failure {
 async function refuseStale(tx: Tx, approval: ApprovalRow): Promise<void> {
   const check = await stillHolds(tx, approval);
   if (check.is === 'good') return;
-  const ways = `It can be rejected, or cancelled by its requester: svc job cancel ${approval.job_id}`;
-  const message = `${check.why} Nothing was decided. ${ways}`;
-  if (check.is === 'changed') throw new Failure('conflict', message);
-  throw new Failure('stale_plan', message, { stale: check.stale });
+  if (check.is === 'changed' || check.is === 'unread') throw changed(approval, check.why);
+  throw new Failure('stale_plan', refusal(approval, check.why), { stale: check.stale });
+}
+
+/** Throws conflict for other files than those of the request. What was compared has to be what is pinned now. */
+async function refuseOtherFiles(tx: Tx, approval: ApprovalRow, { pinned, why }: FilesLook): Promise<void> {
+  if (why !== null) throw changed(approval, why);
+  const now = (await getJob(tx.db, approval.job_id)).pinned;
+  if (readPinned(now)?.files === undefined || now === pinned) return;
+  throw changed(approval, 'The files of its directory were read only now: look at them, then decide.');
+}
+
+function changed(approval: ApprovalRow, why: string): Failure {
+  return new Failure('conflict', refusal(approval, why));
+}
+
+function refusal({ job_id: jobId }: ApprovalRow, why: string): string {
+  return `${why} Nothing was decided. It can be rejected, or cancelled by its requester: svc job cancel ${jobId}`;
 }

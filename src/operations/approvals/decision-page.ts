@@ -26,6 +26,7 @@ import { holdStanding, type Lapse, lapseOf } from './link-standing.ts';
 import * as field from '../core/fields.ts';
 import { parseInput } from '../core/parse.ts';
 import { actorOf } from '../core/reply.ts';
+import { lookAtFiles, readerOf } from './pinned-files.ts';
 import { openPlanView } from './plan-view.ts';
 
 /** The parts of a link's URL, as they came. */
@@ -143,10 +144,15 @@ export async function decideByLink(
   const decider = { name: link.recipient, owner: link.recipient, via: 'link' };
   try {
     await refuseUnseen(runtime, link, isForm);
+    const files = await lookAtFiles(
+      readerOf(runtime),
+      await getApproval(runtime.store.db, link.approval_id),
+      link.decision,
+    );
     await runtime.store.write(async (tx) => {
       // In the transaction of the decision: a token that was revoked before it decides nothing.
       await refuseLapsed(tx, link);
-      await decide(runtime, tx, { approvalId: link.approval_id, decision: link.decision, reason, decider });
+      await decide(runtime, tx, { approvalId: link.approval_id, decision: link.decision, reason, decider, files });
       tx.record({
         ...actorOf(decider),
         operation: 'approval.decision',
@@ -233,7 +239,8 @@ async function pageOf(runtime: Runtime, link: Link, token: string, fresh: boolea
   if (link.decision === 'reject') return { show: 'question', asked, plan: await planOf(runtime, approval), proof };
   const check = await stillHolds(runtime.store, approval);
   if (check.is === 'changed') return { show: 'changed', why: check.why };
-  if (check.is !== 'good')
+  // The form says so where they are still not read then.
+  if (check.is !== 'good' && check.is !== 'unread')
     return { show: 'stale', asked, serial: check.is === 'moved' ? check.stale.current_serial : null };
   return { show: 'question', asked, plan: await planOf(runtime, approval), proof };
 }

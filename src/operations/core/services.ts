@@ -144,6 +144,8 @@ export interface SourceFetcher {
   hasFile(tree: Tree, path: string): Promise<boolean>;
   /** The digest of the files of a tree, as a plan keeps it. Rejects, with the reason, where a run could not copy it. */
   digestOf(tree: Tree, signal?: AbortSignal): Promise<string>;
+  /** The same of all that a run copies, states too; without plugins where it leaves them out. */
+  wholeDigestOf(tree: Tree, leavesPlugins: boolean, signal?: AbortSignal): Promise<string>;
   /** The names of the hooks that it declares. */
   hookNames(tree: Tree, file: string): Promise<readonly string[]>;
 }

@@ -68,6 +68,8 @@ export const APPROVAL_VIEWS = {
     ...approval,
     stale: STALE.optional(),
     missing_scopes: missingScopes,
+    /** Why it cannot be approved, besides a state that moved. */
+    changed: z.string().optional(),
     provenance,
     source_commit: sourceCommit,
     summary: z.string(),

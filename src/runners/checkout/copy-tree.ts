@@ -29,6 +29,8 @@ export const COPY_LIMITS: CopyLimits = { files: 20_000, bytes: 256 * 1024 * 1024
 export interface CopiedTree {
   /** SHA-256, hex, over path, kind, executable bit and content of every file and link, states excepted. */
   readonly digest: string;
+  /** The same with states. */
+  readonly wholeDigest: string;
   readonly files: number;
   readonly bytes: number;
   /** Paths of entries that the caller left out. */
@@ -94,7 +96,8 @@ export async function copyTree(
   await refuseReplaced(from, before);
   await makeLinks(copy);
   const files = [...copy.entries.values()].filter(({ kind }) => kind === 'file').length;
-  return { digest: digestOf(copy.entries), files, bytes: copy.bytes, leftOut };
+  const [digest, wholeDigest] = [digestOf(copy.entries, STATES), digestOf(copy.entries, new Set())];
+  return { digest, wholeDigest, files, bytes: copy.bytes, leftOut };
 }
 
 /**
@@ -235,11 +238,11 @@ async function makeLinks(copy: Copy): Promise<void> {
 }
 
 /** Folders don't count: what is in them has their name in its path, and an empty one is no configuration. */
-function digestOf(entries: ReadonlyMap<string, TreeEntry>): string {
+function digestOf(entries: ReadonlyMap<string, TreeEntry>, except: ReadonlySet<string>): string {
   const lines: string[] = [];
   for (const [path, entry] of entries) {
     if (entry.kind === 'link') lines.push(JSON.stringify([path, 'link', entry.target]));
-    if (entry.kind !== 'file' || STATES.has(path.slice(path.lastIndexOf('/') + 1))) continue;
+    if (entry.kind !== 'file' || except.has(path.slice(path.lastIndexOf('/') + 1))) continue;
     lines.push(JSON.stringify([path, entry.executable ? 'program' : 'file', entry.digest]));
   }
   return hash('sha256', lines.toSorted().join('\n'));

@@ -23,6 +23,8 @@ export async function copyIntoRun(
   await makeRunFolder(runDir, TREE);
   await using target = await openCopyTarget(runDir, TREE);
   const copied = await copyTree(tree, target, COPY_LIMITS, signal, without);
+  // The copy itself is compared: what changes after it is in no run.
+  if (tree.approved !== undefined && copied.wholeDigest !== tree.approved.digest) throw new Error(tree.approved.change);
   // Looked for in the very files that would run: a source may have got its hooks after the run was asked for.
   if (fromSource) await refuseHooks(runDir, TREE);
   return copied;

@@ -72,7 +72,7 @@ const JOBS: AgedTable = {
       and redrive_of is not null on conflict do nothing`.execute(db);
     const asked = sql`select id from approvals where job_id in (${ids})`;
     await sql`delete from decision_links where approval_id in (${asked})`.execute(db);
-    for (const table of ['approvals', 'armed_jobs', 'playbook_runs', 'artifacts', 'redriven_jobs'])
+    for (const table of ['approvals', 'armed_jobs', 'playbook_runs', 'artifacts', 'redriven_jobs', 'unread_files'])
       await sql`delete from ${sql.table(table)} where job_id in (${ids})`.execute(db);
     await sql`delete from causes where subject in (select 'job:' || id from jobs where id in (${ids}))`.execute(db);
     await sql`delete from jobs where id in (${ids})`.execute(db);

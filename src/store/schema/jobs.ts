@@ -72,6 +72,11 @@ export interface ChunkRow {
   data: Uint8Array;
 }
 
+/** A job that waits for approval and whose files were not read yet: a list of work, which decides nothing. */
+export interface UnreadFilesRow {
+  job_id: string;
+}
+
 /** A job whose redrive was deleted. */
 export interface RedrivenJobRow {
   job_id: string;

@@ -34,6 +34,7 @@ export interface Schema {
   restarts: maintenance.RestartRow;
   retention: maintenance.RetentionRow;
   redriven_jobs: jobs.RedrivenJobRow;
+  unread_files: jobs.UnreadFilesRow;
   sources: infrastructure.SourceRow;
   workspaces: infrastructure.WorkspaceRow;
   states: infrastructure.StateRow;

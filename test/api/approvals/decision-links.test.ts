@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { describe, test } from 'node:test';
 import { decide } from '../../../src/operations/approvals/decide.ts';
+import { NOT_LOOKED } from '../../../src/operations/approvals/pinned-files.ts';
 import { proofOf } from '../../../src/operations/approvals/decision-page.ts';
 import { ask, assertPending, ledger, openDecisionFixture, VALUE, WORKSPACE } from '../../support/fixtures/decisions.ts';
 
@@ -169,7 +170,7 @@ describe('A decision link', () => {
     const { approve } = await fixture.links(approvalId);
     const decider = { name: 'bo', owner: 'bo', via: 'api' };
     await fixture.program.store.write((tx) =>
-      decide(fixture.runtime, tx, { approvalId, decision: 'reject', reason: 'not today', decider }),
+      decide(fixture.runtime, tx, { approvalId, decision: 'reject', reason: 'not today', decider, files: NOT_LOOKED }),
     );
     const visit = await ask(approve, 'GET');
     assert.equal(visit.status, 200);

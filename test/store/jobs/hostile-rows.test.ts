@@ -9,6 +9,7 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import type { Facts } from '../../../src/doctor/entry.ts';
 import { examineSchema } from '../../../src/doctor/entries/schema.ts';
 import { decide } from '../../../src/operations/approvals/decide.ts';
+import { NOT_LOOKED } from '../../../src/operations/approvals/pinned-files.ts';
 import { getListedApproval } from '../../../src/store/approvals/approvals.ts';
 import { getJob } from '../../../src/store/jobs/jobs.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -80,7 +81,13 @@ for (const engine of ENGINES)
       assert.equal((await getListedApproval(store.db, approval.id)).summary, 'clear the cache');
       const home = { store, services: { wake: () => undefined, announceJob: () => undefined } };
       const decider = { name: 'zoe', owner: 'zoe', via: 'api' };
-      const request = { approvalId: approval.id, decision: 'approve', reason: null, decider } as const;
+      const request = {
+        approvalId: approval.id,
+        decision: 'approve',
+        reason: null,
+        decider,
+        files: NOT_LOOKED,
+      } as const;
       const approve = (): Promise<unknown> => store.write((tx) => decide(home, tx, request));
       await set('approvals', { summary: 'show the time' });
       await assert.rejects(approve(), /Integrity: approval apr_\w+ was changed/);

@@ -10,6 +10,7 @@ import { startRun } from '../../../src/jobs/workflows/start.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { decide } from '../../../src/operations/approvals/decide.ts';
+import { NOT_LOOKED } from '../../../src/operations/approvals/pinned-files.ts';
 import { findApprovalOfJob } from '../../../src/store/approvals/approvals.ts';
 import type { Db, WorkflowStepRow } from '../../../src/store/schema/schema.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -104,7 +105,9 @@ async function act(store: Store, random: Seeded, jobId: string, state: string): 
   }
   const decider = { name: 'ben', owner: 'ben', via: 'api' };
   const home = { store, services: { wake: () => undefined, announceJob: () => undefined } };
-  await store.write((tx) => decide(home, tx, { approvalId: approval.id, decision: what, reason: null, decider }));
+  await store.write((tx) =>
+    decide(home, tx, { approvalId: approval.id, decision: what, reason: null, decider, files: NOT_LOOKED }),
+  );
   return what === 'approve' ? 'yes' : 'no';
 }
 

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { EXPIRE_EVERY_MS } from '../../../src/daemon/approvals/expire.ts';
 import { Failure } from '../../../src/domain/failure.ts';
 import { decide } from '../../../src/operations/approvals/decide.ts';
+import { NOT_LOOKED } from '../../../src/operations/approvals/pinned-files.ts';
 import {
   findApprovalOfJob,
   getApproval,
@@ -33,6 +34,7 @@ for (const engine of ENGINES) {
           approvalId: no.approval.id,
           decision: 'reject',
           reason,
+          files: NOT_LOOKED,
           decider: { name: 'ana', owner: 'ana', via: 'link' },
         }),
       );
@@ -71,6 +73,7 @@ for (const engine of ENGINES) {
               approvalId: 'apr_00000000000000000000000000',
               decision: 'approve',
               reason: null,
+              files: NOT_LOOKED,
               decider: { name: 'ana', owner: 'ana', via: 'api' },
             }),
           ),

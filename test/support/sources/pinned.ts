@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import type { WorkspaceKind } from '../../../src/domain/workspaces/workspace.ts';
 import { queueCommand } from '../../../src/jobs/commands/queue.ts';
 import { queueWorkspaceRun } from '../../../src/jobs/workspaces/queue.ts';
+import { readerOf, readUnread } from '../../../src/operations/approvals/pinned-files.ts';
 import { insertSource, moveSource } from '../../../src/store/sources/sources.ts';
 import { approvalOf } from '../workflows/fixture.ts';
 import type { Fixture } from '../fixtures/installation.ts';
@@ -45,12 +46,23 @@ export async function syncTo(fixture: Fixture, commit: string): Promise<void> {
 }
 
 /** A run of a workspace that waits for approval, as a rule or a schedule asks for it. */
-export async function askForRun(fixture: Fixture, kind: WorkspaceKind, workspace: string): Promise<Asked> {
+export async function askForRun(
+  fixture: Fixture,
+  kind: WorkspaceKind,
+  workspace: string,
+  isRead = true,
+): Promise<Asked> {
   const asker = { trigger: 'schedule', requestedBy: 'ana', owners: ['ana'] } as const;
   const request = { kind, workspace, plan: null, runSecrets: {}, timeoutMs: TIMEOUT_MS };
   const gate = { origin: 'schedule', ttlMs: 600_000 } as const;
   const { jobId } = await fixture.store.write((tx) => queueWorkspaceRun(tx, DEPS, asker, request, gate));
+  if (isRead) await readFiles(fixture);
   return { job: jobId, approval: (await approvalOf(fixture, jobId)).id };
+}
+
+/** What a daemon does after the commit of a request. */
+export function readFiles(fixture: Fixture): Promise<void> {
+  return readUnread(readerOf(fixture), new AbortController().signal);
 }
 
 /** A command on the hosts of an inventory that waits for approval. */

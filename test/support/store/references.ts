@@ -21,6 +21,7 @@ const REFERENCES: readonly (readonly [from: keyof Schema, column: string, to: ke
   ['jobs', 'plan_artifact_id', 'artifacts', 'id'],
   ['jobs', 'outcome_event_id', 'events', 'id'],
   ['redriven_jobs', 'job_id', 'jobs', 'id'],
+  ['unread_files', 'job_id', 'jobs', 'id'],
   ['workflow_steps', 'job_id', 'jobs', 'id'],
   ['workflow_runs', 'event_id', 'events', 'id'],
   ['workspaces', 'last_plan_job_id', 'jobs', 'id'],

@@ -51,6 +51,7 @@ export function approval(data: Projected<'approval.get'>, display: Display): Tex
     ['Expires', absolute(data.expires_at, display.nowMs)],
     ['Decided', data.decided_at === null ? null : `${absolute(data.decided_at, display.nowMs)}${by(data)}`],
     ['Reason', data.reason],
+    ['Changed', data.changed],
     ['Stale', stale === undefined ? null : movedBy(stale, display.nowMs)],
     ['Undecidable', data.missing_scopes === undefined ? null : noDecider(data.missing_scopes)],
   ]);

@@ -70,8 +70,9 @@ function titleOf({ kind, workspace, summary, plan_artifact_id: artifact, provena
 
 /** What a person must know first. */
 function warning(approval: Approval, plan: Plan | Failure | null, { display }: PageRequest): Html {
-  const { state, stale, kind, workspace } = approval;
+  const { state, stale, changed, kind, workspace } = approval;
   if (state !== 'pending') return html``;
+  if (changed !== undefined) return html`<p role="alert">It cannot be approved now. ${changed}</p>\n`;
   if (stale !== undefined)
     return html`<p role="alert">It can no longer be approved. ${movedBy(stale, display.nowMs)}</p>\n`;
   if (KINDS[kind].destroysAll)

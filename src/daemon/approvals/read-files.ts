@@ -1,0 +1,18 @@
+import { type FilesReader, readUnread } from '../../operations/approvals/pinned-files.ts';
+import type { LoopRow } from '../core/loop.ts';
+
+export interface ReadFilesDeps extends FilesReader {
+  readonly node: () => string;
+}
+
+/** The interval of passes, in milliseconds: a directory may come to this machine later. */
+const READ_FILES_EVERY_MS = 30_000;
+
+/** Reads the files of requests that a rule, a schedule or a workflow has made, or another process. */
+export const readFilesLoop: LoopRow<ReadFilesDeps> = {
+  name: 'read-files',
+  everyMs: READ_FILES_EVERY_MS,
+  wakeOn: ['after-request'],
+  restsWithoutCommits: true,
+  once: (deps, signal) => readUnread(deps, signal),
+};
