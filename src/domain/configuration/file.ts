@@ -29,6 +29,7 @@ export const CONFIG_LIMITS = {
   bytesMax: 4 * 1024 * 1024,
   depthMax: 20,
   bracketsMax: 20_000,
+  tokensMax: 160_000,
   columns: true,
 } as const satisfies YamlLimits;
 

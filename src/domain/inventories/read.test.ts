@@ -18,6 +18,8 @@ async function refused(text: string, message: RegExp, format?: InventoryFormat):
   });
 }
 
+const VARIABLES = '\n      ansible_host: 127.0.0.1\n      role: web\n      rack: r1\n';
+
 describe('An inventory', () => {
   test('is read again alike from what was written of it', async () => {
     for (const [name, text] of Object.entries(SAME_FILES)) {
@@ -151,5 +153,12 @@ describe('An inventory', () => {
     await refused(`a\n#${'x'.repeat(INVENTORY_LIMITS.fileBytes)}`, /expected at most 2097152 bytes/, 'ini');
     const sections = Array.from({ length: 101 }, (_each, at) => `[g${at}]\na[1:1000]`).join('\n');
     await refused(sections, /^file, line 202: expected at most 100000 members of groups/);
+  });
+
+  test('T97: in YAML is refused before it is parsed where it has more parts than 10,000 hosts need', async () => {
+    await refused('-\n'.repeat(200_000), /^file: it has too many lines, quotes, .+ at most 160000 in all/, 'yaml');
+    const hosts = Array.from({ length: INVENTORY_LIMITS.hosts }, (_each, at) => `    h${at}:${VARIABLES}`);
+    const read = await readInventory(`all:\n  hosts:\n${hosts.join('')}`, 'yaml');
+    assert.equal(read.hosts.size, INVENTORY_LIMITS.hosts);
   });
 });

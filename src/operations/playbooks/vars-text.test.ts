@@ -25,6 +25,7 @@ describe('The variables of a file', () => {
       ['{"a": 1', /^extra_vars_file: the file begins with "\{" and is not JSON\.$/],
       ['ansible_connection: local', /^extra_vars_file: "ansible_connection": variables that begin with ansible_/],
       ['{"a": {"__ansible_unsafe": "x"}}', /^extra_vars_file: "a": the key "__ansible_unsafe" is not accepted\.$/],
+      ['-\n'.repeat(40_000), /^extra_vars_file: file: it has too many lines, quotes, .+ at most 32000 in all\.$/],
       [`a: ${'x'.repeat(65_536)}`, /^extra_vars_file: expected at most 65536 bytes\.$/],
     ] as const)
       await assert.rejects(withVarsText(text, {}), refusal('invalid_argument', message), text.slice(0, 40));
