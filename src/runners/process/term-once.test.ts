@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -15,6 +15,14 @@ test('A process gets the signal once, from whichever of those that share the fol
   // The same number is another process later.
   assert.equal(rescuer.claim(7, 200), true);
   assert.equal(new TermOnce(null).claim(7, 100), true);
+});
+
+test('The folder of a run that was removed is not made again, and the signal is sent', (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-term-'));
+  t.after(() => rmSync(dir, { recursive: true }));
+  const told = termDirOf(join(dir, 'run.outer', 'run'));
+  assert.equal(new TermOnce(told).claim(7, 100), true);
+  assert.deepEqual(readdirSync(dir), []);
 });
 
 test('Where nothing can be noted, telling twice is better than never', (t) => {

@@ -32,9 +32,10 @@ export function termDirOf(runDir: string): string {
 
 function isFirst(dir: string, name: string): boolean {
   try {
-    mkdirSync(dir, { mode: 0o700, recursive: true });
-  } catch {
-    return true;
+    // Not what is above it: the guard of a killed daemon would make the folder of a run again that was just removed.
+    mkdirSync(dir, { mode: 0o700 });
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') return true;
   }
   try {
     closeSync(openSync(join(dir, name), 'wx', 0o600));
