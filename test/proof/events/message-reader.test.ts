@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { hostileMessages } from '../../support/attacks/hostile-messages.ts';
 import { bestSpan } from '../../support/measure/loop-spans.ts';
-import { systemClock } from '../../../src/lib/clock.ts';
+import { type Clock, systemClock } from '../../../src/lib/clock.ts';
 import { TaskSlicer } from '../../../src/lib/flow/cooperative.ts';
 import {
   INLINE_BYTES_MAX,
@@ -16,11 +16,20 @@ import { type Payload, Unreadable } from '../../../src/reaction/normalise/payloa
 const SPAN_MAX_MS = 20;
 const TRIES = 20;
 
-function readerFor(t: TestContext, limits: Partial<ReaderLimits> = {}): MessageReader {
-  const reader = new MessageReader(systemClock, new TaskSlicer(systemClock), { ...READER_LIMITS, ...limits });
+function readerFor(t: TestContext, limits: Partial<ReaderLimits> = {}, clock: Clock = systemClock): MessageReader {
+  const reader = new MessageReader(clock, new TaskSlicer(systemClock), { ...READER_LIMITS, ...limits });
   t.after(() => reader.close());
   return reader;
 }
+
+/** The time is over before the thread can answer, however late this process gets its turn. */
+const OVER_AT_ONCE: Clock = {
+  ...systemClock,
+  after(_ms, fire) {
+    queueMicrotask(fire);
+    return () => undefined;
+  },
+};
 
 /** With separate bytes: the reader transfers them to its thread. */
 function payload(body: string, contentType = 'application/json'): Payload {
@@ -91,7 +100,7 @@ test(
     'one gets a new thread',
   async (t) => {
     const next = payload(alerts(1).padEnd(INLINE_BYTES_MAX + 1, ' '));
-    const slow = readerFor(t, { messageMs: 0 });
+    const slow = readerFor(t, {}, OVER_AT_ONCE);
     await assert.rejects(
       slow.read('generic', payload(alerts(9_000, 'x'))),
       (error) => error instanceof Unreadable && error.refusal === 'too_slow',
