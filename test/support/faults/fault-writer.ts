@@ -14,6 +14,7 @@ import { type ApprovalState, type Decision, DECISIONS } from '../../../src/domai
 import { Failure } from '../../../src/domain/failure.ts';
 import type { JobState } from '../../../src/domain/jobs/job.ts';
 import { encodeChunk } from '../../../src/lib/chunks/chunk.ts';
+import { nextTurn } from '../../../src/lib/flow/cooperative.ts';
 import { newId } from '../../../src/lib/id.ts';
 import type { Keyring } from '../../../src/lib/seal.ts';
 import { invoke } from '../../../src/operations/core/invoke.ts';
@@ -175,7 +176,12 @@ async function decide(writer: Writer, id: string, jobId: string, first: Decision
     }
   };
   const decisions = first === 'approve' ? DECISIONS : DECISIONS.toReversed();
-  const result = await Promise.allSettled(decisions.map((decision) => ask(`${decision}r`, decision)));
+  const asked = decisions.map(async (decision, at) => {
+    // An approval first looks at what it is about; the write of the first one has begun by then.
+    if (at > 0) await nextTurn();
+    return ask(`${decision}r`, decision);
+  });
+  const result = await Promise.allSettled(asked);
   for (const each of result) if (each.status === 'rejected') throw each.reason;
   return result.some((each) => each.status === 'fulfilled' && each.value === 'approve');
 }
