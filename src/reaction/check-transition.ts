@@ -1,4 +1,4 @@
-import { NO_NETGROUP, subjectOf } from '../domain/events/causes.ts';
+import { subjectOf } from '../domain/events/causes.ts';
 import type { ProbeDetail } from '../domain/checks/check.ts';
 import { AGREEING, type Transition } from '../domain/checks/sweep/observe.ts';
 import type { NormalEvent } from '../domain/events/event.ts';
@@ -44,7 +44,7 @@ function eventOfTransition(change: CheckTransition): NormalEvent {
 }
 
 function senderOf({ check, netgroup }: CheckTransition): Sender {
-  const subjects = [subjectOf('check', check), subjectOf('netgroup', netgroup ?? NO_NETGROUP)];
+  const subjects = [subjectOf('check', check), ...(netgroup === null ? [] : [subjectOf('netgroup', netgroup)])];
   return { principal: `check:${check}`, owners: [], subjects, via: 'daemon', trigger: 'rule', depth: 0 };
 }
 

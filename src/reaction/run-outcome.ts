@@ -1,5 +1,7 @@
-import { runDependencies } from '../domain/events/causes.ts';
-import { type ListedStep, listSteps } from '../store/workflows/runs.ts';
+import { jobDependencies, runDependencies, type Subject } from '../domain/events/causes.ts';
+import { inventoryIn } from '../domain/jobs/kinds.ts';
+import { findJob } from '../store/jobs/jobs.ts';
+import { listSteps } from '../store/workflows/runs.ts';
 import type { NormalEvent } from '../domain/events/event.ts';
 import { isSuccess } from '../domain/workflows/workflow.ts';
 import { findEvent, insertEvent } from '../store/events/events.ts';
@@ -40,9 +42,8 @@ function outcomeEvent({ id, workflow, state }: WorkflowRunRow): NormalEvent {
 }
 
 /** The requesters of the run are in the asking chain of what its end starts, one deeper than what started the run. */
-function senderOf(run: WorkflowRunRow, steps: readonly ListedStep[], event: EventRow | undefined): Sender {
+function senderOf(run: WorkflowRunRow, subjects: readonly Subject[], event: EventRow | undefined): Sender {
   const owners = JSON.parse(run.owners) as string[];
-  const subjects = runDependencies(run.id, steps);
   return {
     principal: run.requested_by,
     owners,
@@ -51,6 +52,17 @@ function senderOf(run: WorkflowRunRow, steps: readonly ListedStep[], event: Even
     trigger: 'rule',
     depth: (event?.depth ?? 0) + 1,
   };
+}
+
+/** What the end of the run depends on: all that the ends of its jobs do. */
+async function subjectsOf(db: Db, { id }: WorkflowRunRow): Promise<Subject[]> {
+  const steps = await listSteps(db, id);
+  const jobs: Subject[] = [];
+  for (const { job_id: jobId } of steps) {
+    const job = jobId === null ? undefined : await findJob(db, jobId);
+    if (job !== undefined) jobs.push(...jobDependencies(job, inventoryIn(job)));
+  }
+  return [...new Set([...runDependencies(id, steps), ...jobs])];
 }
 
 async function eventOf(db: Db, { event_id: id }: WorkflowRunRow): Promise<EventRow | undefined> {
@@ -63,9 +75,9 @@ async function eventOf(db: Db, { event_id: id }: WorkflowRunRow): Promise<EventR
  */
 export async function recordRunOutcome(deps: ReactionDeps, run: WorkflowRunRow): Promise<void> {
   const { db } = deps.store;
-  const [started, steps] = [await eventOf(db, run), await listSteps(db, run.id)];
+  const [started, subjects] = [await eventOf(db, run), await subjectsOf(db, run)];
   await retryOnRuleChange(deps, async () => {
-    const [evaluated] = await evaluateRules(deps, [outcomeEvent(run)], senderOf(run, steps, started));
+    const [evaluated] = await evaluateRules(deps, [outcomeEvent(run)], senderOf(run, subjects, started));
     if (evaluated === undefined) throw new Error('an event was evaluated and did not come back');
     await deps.store.write((tx) => record(deps, tx, run, started, evaluated));
   });

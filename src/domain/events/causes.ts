@@ -51,6 +51,3 @@ export function runDependencies(id: string, steps: readonly { readonly job_id: s
   const jobs = steps.flatMap(({ job_id: job }) => (job === null ? [] : [subjectOf('job', job)]));
   return [subjectOf('run', id), ...jobs];
 }
-
-/** The name of what is in no netgroup: a group that loses a prefix changes what is said of addresses outside. */
-export const NO_NETGROUP = '';

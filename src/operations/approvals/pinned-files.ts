@@ -64,7 +64,8 @@ export async function lookAtFiles(
   const files = readPinned(pinned)?.files;
   if (job === undefined || files === undefined) return { pinned, why: null };
   // Where no daemon does it. This decision was not made about these files yet.
-  if (files.is === 'unread') await readAndKeep(reader, job, new Map());
+  // Also what could not be read for a moment: this decision is refused, and the next one compares.
+  if (files.is !== 'read') await readAndKeep(reader, job, new Map());
   return { pinned, why: files.is === 'read' ? await changeOf(reader, job, files.digest) : null };
 }
 
@@ -86,7 +87,8 @@ async function readAndKeep(
   const { store } = reader;
   const job = await ifTagged(store, 'jobs', row);
   const pinned = readPinned(job?.pinned ?? null);
-  if (job?.state !== 'awaiting_approval' || pinned?.files?.is !== 'unread') {
+  const isDue = pinned?.files !== undefined && pinned.files.is !== 'read';
+  if (job?.state !== 'awaiting_approval' || pinned === null || !isDue) {
     await store.write((tx) => forgetUnread(tx, row.id));
     return;
   }

@@ -1,10 +1,11 @@
-import { NO_NETGROUP, subjectOf } from '../../domain/events/causes.ts';
+import { subjectOf } from '../../domain/events/causes.ts';
 import { leaveCause } from '../../store/events/causes.ts';
 import type { Caller } from '../../domain/access/caller.ts';
 import * as z from 'zod';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { Failure } from '../../domain/failure.ts';
 import { plainAddress, canonicalAddress } from '../../domain/netgroups/address.ts';
+import { touchedGroups } from '../../domain/netgroups/touched.ts';
 import { AWAY, type PrefixList, readPrefixList } from '../../domain/netgroups/prefix-list.ts';
 import {
   deleteNetgroup,
@@ -80,8 +81,9 @@ const add = writeOperation({
       throw new Failure('invalid_argument', `name: "${AWAY}" stands for every other address; choose another name.`);
     return readPrefixList(prefixes);
   },
-  async run({ tx, services }, { name }, list) {
+  async run({ tx, services, caller }, { name }, list) {
     const row = await insertNetgroup(tx, name, list);
+    await leaveTouched(tx, caller, list);
     forgetAfter(tx, services);
     return written(reply('netgroup.get', netgroupView(row)), name, counts(list));
   },
@@ -101,8 +103,9 @@ const set = writeOperation({
   failures: ['not_found', 'conflict'],
   prepare: async (_context, { prefixes }) => readPrefixList(prefixes),
   async run({ tx, services, caller }, { name }, list) {
+    const before = (await listNetgroups(tx.db)).filter((group) => group.name === name).map(netgroupOf);
     const row = await replaceNetgroup(tx, name, list);
-    await leaveAway(tx, caller);
+    await leaveTouched(tx, caller, ...before, list);
     forgetAfter(tx, services);
     return written(reply('netgroup.get', netgroupView(row)), name, counts(list));
   },
@@ -119,8 +122,7 @@ const remove = writeOperation({
   input: z.strictObject({ name: field.name }),
   failures: ['not_found'],
   async run({ tx, services, caller }, { name }) {
-    await deleteNetgroup(tx, name);
-    await leaveAway(tx, caller);
+    await leaveTouched(tx, caller, netgroupOf(await deleteNetgroup(tx, name)));
     forgetAfter(tx, services);
     return written(replyNone, name);
   },
@@ -152,9 +154,13 @@ const classify = readOperation({
   },
 });
 
-/** What it held may be in no group now, and events of that say so. */
-function leaveAway(tx: Tx, { owner }: Pick<Caller, 'owner'>): Promise<void> {
-  return leaveCause(tx, subjectOf('netgroup', NO_NETGROUP), owner);
+/**
+ * Who changes a group changes what is said of each address in what it has or had: that may be in another group now, or
+ * in none.
+ */
+async function leaveTouched(tx: Tx, { owner }: Pick<Caller, 'owner'>, ...lists: readonly PrefixList[]): Promise<void> {
+  const groups = (await listNetgroups(tx.db)).map(netgroupOf);
+  for (const name of [...touchedGroups(lists, groups), AWAY]) await leaveCause(tx, subjectOf('netgroup', name), owner);
 }
 
 export const NETGROUP_OPERATIONS = [list, add, set, remove, classify];

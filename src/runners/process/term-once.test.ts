@@ -20,8 +20,8 @@ test('A process gets the signal once, from whichever of those that share the fol
 test('The folder of a run that was removed is not made again, and the signal is sent', (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-term-'));
   t.after(() => rmSync(dir, { recursive: true }));
-  const told = termDirOf(join(dir, 'run.outer', 'run'));
-  assert.equal(new TermOnce(told).claim(7, 100), true);
+  const notes = termDirOf(join(dir, 'run.outer', 'run'));
+  assert.equal(new TermOnce(notes).claim(7, 100), true);
   assert.deepEqual(readdirSync(dir), []);
 });
 

@@ -96,6 +96,29 @@ for (const postgres of [false, true]) {
       assert.equal(await approve(program, 'ben'), '200');
     });
 
+    test('T84: who changes which netgroup an address is in causes what is said of the address', async (t) => {
+      const program = await startProgram(t, { postgres });
+      const chainOf = async (address: string): Promise<readonly string[]> => {
+        program.services.netgroups.forget();
+        const name = (await program.services.netgroups.current()).classify(address);
+        return program.store.write((tx) => causersOf(tx, [`netgroup:${name}`]));
+      };
+      const as = async (owner: string, ...request: readonly [string, string, object?]): Promise<void> =>
+        assert.ok((await ask(program, ['operator', owner], request)).status < 300, `${request[0]} ${request[1]}`);
+      await as('cem', 'POST', '/netgroups', { name: 'lab', prefixes: '10.0.0.0/8' });
+      await as('cem', 'POST', '/netgroups', { name: 'special', prefixes: '10.0.0.2/32' });
+      await as('cem', 'POST', '/netgroups', { name: 'other', prefixes: '192.168.1.0/24' });
+      await as('cem', 'POST', '/netgroups', { name: 'far', prefixes: '172.16.0.0/16' });
+      // Into the wider group, away, and away by an exclusion of a new group.
+      await as('ana', 'PUT', '/netgroups/special', { prefixes: '10.0.0.9/32' });
+      assert.ok((await chainOf('10.0.0.2')).includes('ana'));
+      await as('eve', 'DELETE', '/netgroups/other');
+      assert.ok((await chainOf('192.168.1.1')).includes('eve'));
+      await as('ida', 'POST', '/netgroups', { name: 'new', prefixes: '10.0.0.200/32,!10.0.0.3/32' });
+      assert.ok((await chainOf('10.0.0.3')).includes('ida'));
+      assert.deepEqual(await chainOf('172.16.0.1'), ['cem']);
+    });
+
     test('T84: who cancels the job of another cannot approve what its end asks for', async (t) => {
       const program = await startProgram(t, { postgres });
       await addRule(program.services.reaction, 'repair', { ...PRIVILEGED, when: 'event.source == "job-outcome"' });
@@ -120,7 +143,7 @@ for (const postgres of [false, true]) {
     test('T84: who removes a mute cannot approve what its end asks for', async (t) => {
       const program = await startProgram(t, { postgres });
       const { reaction } = program.services;
-      await receive(reaction, [alert()], hookSender({ name: 'am' }));
+      await receive(reaction, [alert()], hookSender({ name: 'am' }, 'away'));
       await addRule(reaction, 'after', { ...PRIVILEGED, when: 'event.source == "mute"' });
       const mute = { scope_kind: 'alert', scope_value: 'DiskFull', for: '1h' };
       const made = await ask(program, ['operator', 'cem'], ['POST', '/mutes', mute]);

@@ -58,7 +58,7 @@ async function endJob(deps: ReactionDeps, name: string): Promise<void> {
   await endOf(deps, id);
 }
 
-async function runOf(store: Store, id: string): Promise<void> {
+async function runOf(store: Store, id: string, jobId: string | null): Promise<void> {
   await store.write(async ({ db, ring }) => {
     const order = {
       id,
@@ -84,6 +84,12 @@ async function runOf(store: Store, id: string): Promise<void> {
       .insertInto('workflow_runs')
       .values({ ...order, ...tagOf(ring, 'workflow_runs', order) })
       .execute();
+    if (jobId === null) return;
+    const step = { run_id: id, name: 'one', position: 0, state: 'started', job_id: jobId, taken_from: null } as const;
+    await db
+      .insertInto('workflow_steps')
+      .values({ ...step, reason: null })
+      .execute();
   });
 }
 
@@ -98,7 +104,7 @@ const OVER = { created_by: 'jo', created_at: Date.now() - 60_000, expires_at: Da
 /** Every event that depends on something, by the source of the event. */
 const HAPPENINGS: Readonly<Record<string, Partial<Record<CauseKind, Happening>>>> = {
   check: { check: check(() => null), netgroup: check((name) => name) },
-  generic: { webhook: async (deps, name) => void (await receive(deps, [alert()], hookSender({ name }))) },
+  generic: { webhook: async (deps, name) => void (await receive(deps, [alert()], hookSender({ name }, 'away'))) },
   'job-outcome': {
     workspace: endJob,
     source: endJob,
@@ -108,7 +114,7 @@ const HAPPENINGS: Readonly<Record<string, Partial<Record<CauseKind, Happening>>>
       await endOf(deps, name);
     },
     async run(deps, name) {
-      await runOf(deps.store, name);
+      await runOf(deps.store, name, null);
       await endRun(deps, name);
     },
     async node(deps, name) {
@@ -222,11 +228,29 @@ for (const engine of ENGINES) {
       assert.deepEqual(await event(), ['ben']);
     });
 
+    test('T84: the end of a run depends on all that the ends of its jobs depend on', async () => {
+      const deps = reactionOf(its.store);
+      await addRule(deps, 'asks', { approval: 'required', when: 'event.name == "workflow:patch"' });
+      const spec = '{"inventory":"lab","command":["true"]}';
+      const job = await enqueue(its.store, { owners: ['jo'], workspace: 'net', source: 'ops', spec });
+      const run = newId('wfr', Date.now());
+      await runOf(its.store, run, job);
+      const changes = { 'inventory:lab': 'ana', 'workspace:net': 'ben', 'source:ops': 'eve' } as const;
+      for (const subject of ['inventory:lab', 'workspace:net', 'source:ops'] as const)
+        await its.store.write((tx) => leaveCause(tx, subject, changes[subject]));
+      await endRun(deps, run);
+      assert.deepEqual((await chain(its.store)).toSorted(), ['ana', 'ben', 'eve', 'jo', 'rolf']);
+    });
+
     test('T84: the events of one message are one: none of them loses a cause to the one before it', async () => {
       const deps = reactionOf(its.store);
       await addRule(deps, 'asks', { approval: 'required' });
       for (const owner of ['ana', 'ben']) await its.store.write((tx) => leaveCause(tx, 'webhook:am', owner));
-      await receive(deps, [alert({ fingerprint: 'a' }), alert({ fingerprint: 'b' })], hookSender({ name: 'am' }));
+      await receive(
+        deps,
+        [alert({ fingerprint: 'a' }), alert({ fingerprint: 'b' })],
+        hookSender({ name: 'am' }, 'away'),
+      );
       const rows = await its.store.db.selectFrom('approvals').select('owners').execute();
       assert.deepEqual(
         rows.map(({ owners }) => (JSON.parse(owners) as string[]).toSorted()),

@@ -1,5 +1,7 @@
 /** What was approved is what runs: files of directories that change between request, yes and run. */
 import assert from 'node:assert/strict';
+import { readPinned } from '../../../src/domain/approvals/pinned.ts';
+import { keepPinned } from '../../../src/store/jobs/pinned-files.ts';
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -194,6 +196,15 @@ for (const postgres of [false, true]) {
       assert.equal(await changedOf(fixture, unread), undefined);
       await decideAs(fixture, unread, 'approve');
       assert.deepEqual(await fixture.store.db.selectFrom('unread_files').selectAll().execute(), []);
+
+      // What cannot be read for a moment is read again by the next attempt, and the one after that is about it.
+      const moment = await askForRun(fixture, 'apply', 'own', false);
+      const row = await fixture.row(moment.job);
+      const files = { is: 'unreadable', why: 'The files of workspace own cannot be read: a moment ago.' } as const;
+      await fixture.store.write((tx) => keepPinned(tx, row, { ...readPinned(row.pinned)!, files }));
+      assert.equal(await changedOf(fixture, moment), files.why);
+      await assert.rejects(decideAs(fixture, moment, 'approve'), /Nothing was decided\./);
+      await decideAs(fixture, moment, 'approve');
 
       const gone = await askForRun(fixture, 'drift', 'own', false);
       rmSync(own, { recursive: true });
