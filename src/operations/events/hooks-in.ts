@@ -93,7 +93,7 @@ export function messageTaker(
   return async ({ row, signature }, { events, problems }, peer) => {
     const reaction = takenOnce(runtime.services.reaction, signature);
     const own = await ingressLabels(runtime.services, peer);
-    const sender = hookSender(row, own.netgroup);
+    const sender = hookSender(row);
     // Labels of these names from the sender are replaced: only the socket shows where a message came from.
     const stamp = (event: NormalEvent): NormalEvent => ({
       ...event,
@@ -114,9 +114,9 @@ export function messageTaker(
   };
 }
 
-/** No one is behind a message, but who has set the webhook up knows how to send one. `netgroup`: of the peer. */
-export function hookSender({ name }: { readonly name: string }, netgroup: string): Sender {
-  const subjects = [subjectOf('webhook', name), subjectOf('netgroup', netgroup)];
+/** No one is behind a message, but who has set the webhook up knows how to send one. */
+export function hookSender({ name }: { readonly name: string }): Sender {
+  const subjects = [subjectOf('webhook', name)];
   return { principal: `webhook:${name}`, owners: [], subjects, via: 'webhook', trigger: 'rule', depth: 0 };
 }
 

@@ -104,7 +104,7 @@ const OVER = { created_by: 'jo', created_at: Date.now() - 60_000, expires_at: Da
 /** Every event that depends on something, by the source of the event. */
 const HAPPENINGS: Readonly<Record<string, Partial<Record<CauseKind, Happening>>>> = {
   check: { check: check(() => null), netgroup: check((name) => name) },
-  generic: { webhook: async (deps, name) => void (await receive(deps, [alert()], hookSender({ name }, 'away'))) },
+  generic: { webhook: async (deps, name) => void (await receive(deps, [alert()], hookSender({ name }))) },
   'job-outcome': {
     workspace: endJob,
     source: endJob,
@@ -246,11 +246,7 @@ for (const engine of ENGINES) {
       const deps = reactionOf(its.store);
       await addRule(deps, 'asks', { approval: 'required' });
       for (const owner of ['ana', 'ben']) await its.store.write((tx) => leaveCause(tx, 'webhook:am', owner));
-      await receive(
-        deps,
-        [alert({ fingerprint: 'a' }), alert({ fingerprint: 'b' })],
-        hookSender({ name: 'am' }, 'away'),
-      );
+      await receive(deps, [alert({ fingerprint: 'a' }), alert({ fingerprint: 'b' })], hookSender({ name: 'am' }));
       const rows = await its.store.db.selectFrom('approvals').select('owners').execute();
       assert.deepEqual(
         rows.map(({ owners }) => (JSON.parse(owners) as string[]).toSorted()),
