@@ -1,4 +1,4 @@
-import { jobDependencies, runDependencies, type Subject } from '../domain/events/causes.ts';
+import { jobDependencies, type Subject, subjectOf } from '../domain/events/causes.ts';
 import { inventoryIn } from '../domain/jobs/kinds.ts';
 import { findJob } from '../store/jobs/jobs.ts';
 import { listSteps } from '../store/workflows/runs.ts';
@@ -62,7 +62,7 @@ async function subjectsOf(db: Db, { id }: WorkflowRunRow): Promise<Subject[]> {
     const job = jobId === null ? undefined : await findJob(db, jobId);
     if (job !== undefined) jobs.push(...jobDependencies(job, inventoryIn(job)));
   }
-  return [...new Set([...runDependencies(id, steps), ...jobs])];
+  return [subjectOf('run', id), ...new Set(jobs)];
 }
 
 async function eventOf(db: Db, { event_id: id }: WorkflowRunRow): Promise<EventRow | undefined> {

@@ -28,6 +28,8 @@ export interface FilesLook {
 /** For a no, and a decision that is refused for another reason. */
 export const NOT_LOOKED: FilesLook = { pinned: null, why: null };
 
+type Found = Exclude<PinnedFiles, { readonly is: 'unread' }>;
+
 /** The size of a batch, which bounds what is in memory. */
 const BATCH = 100;
 
@@ -41,7 +43,7 @@ export async function readUnread(reader: FilesReader, signal: AbortSignal): Prom
   for (;;) {
     const jobs = await listUnread(reader.store.db, after, BATCH);
     // Of requests that were listed before it is read, so that each was asked for earlier.
-    const found = new Map<string, Promise<PinnedFiles | null>>();
+    const found = new Map<string, Promise<Found | null>>();
     for (const job of jobs) {
       signal.throwIfAborted();
       await readAndKeep(reader, job, found, signal);
@@ -63,8 +65,7 @@ export async function lookAtFiles(
   const pinned = job?.pinned ?? null;
   const files = readPinned(pinned)?.files;
   if (job === undefined || files === undefined) return { pinned, why: null };
-  // Where no daemon does it. This decision was not made about these files yet.
-  // Also what could not be read for a moment: this decision is refused, and the next one compares.
+  // Where no daemon has, or could not for a moment: this decision was not made about these files, the next one is.
   if (files.is !== 'read') await readAndKeep(reader, job, new Map());
   return { pinned, why: files.is === 'read' ? await changeOf(reader, job, files.digest) : null };
 }
@@ -72,7 +73,7 @@ export async function lookAtFiles(
 /** Files that this process cannot have are compared by the run alone. */
 async function changeOf(reader: FilesReader, job: Checked<JobRow>, digest: string): Promise<string | null> {
   const found = await readHere(reader, job, new Map());
-  if (found === null || found.is === 'unread') return null;
+  if (found === null) return null;
   if (found.is === 'unreadable') return found.why;
   if (found.digest === digest) return null;
   return changedFiles((await directoryOf(reader.store, job))?.called ?? 'its directory');
@@ -81,7 +82,7 @@ async function changeOf(reader: FilesReader, job: Checked<JobRow>, digest: strin
 async function readAndKeep(
   reader: FilesReader,
   row: JobRow,
-  found: Map<string, Promise<PinnedFiles | null>>,
+  found: Map<string, Promise<Found | null>>,
   signal?: AbortSignal,
 ): Promise<void> {
   const { store } = reader;
@@ -102,14 +103,14 @@ async function readAndKeep(
 async function readHere(
   { store, sources, node }: FilesReader,
   job: Checked<JobRow>,
-  found: Map<string, Promise<PinnedFiles | null>>,
+  found: Map<string, Promise<Found | null>>,
   signal?: AbortSignal,
-): Promise<PinnedFiles | null> {
+): Promise<Found | null> {
   if (job.node !== null && job.node !== node()) return null;
   const directory = await directoryOf(store, job);
   if (directory === null) return null;
   const { place, leavesPlugins, called } = directory;
-  const read = async (): Promise<PinnedFiles | null> => {
+  const read = async (): Promise<Found | null> => {
     try {
       const tree = await sources.treeOf(place);
       if (tree === null) return null;

@@ -63,7 +63,7 @@ const list = readOperation({
 
 const add = writeOperation({
   id: 'netgroup.add',
-  causes: { of: 'netgroup' },
+  causes: { of: 'netgroup', by: 'leaveTouched, for each group that shares addresses with it' },
   summary: 'Add a netgroup',
   scopes: OPERATORS,
   http: { method: 'POST', path: '/netgroups' },
@@ -91,7 +91,7 @@ const add = writeOperation({
 
 const set = writeOperation({
   id: 'netgroup.set',
-  causes: { of: 'netgroup' },
+  causes: { of: 'netgroup', by: 'leaveTouched, for each group that shares addresses with it' },
   summary: 'Replace all prefixes and exclusions of a netgroup',
   scopes: OPERATORS,
   // The contract has the name in the body too.
@@ -113,7 +113,7 @@ const set = writeOperation({
 
 const remove = writeOperation({
   id: 'netgroup.remove',
-  causes: { of: 'netgroup' },
+  causes: { of: 'netgroup', by: 'leaveTouched, for each group that shares addresses with it' },
   summary: 'Remove a netgroup; its addresses are in another one or away',
   scopes: OPERATORS,
   http: { method: 'DELETE', path: '/netgroups/{name}' },

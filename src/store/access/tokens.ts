@@ -4,7 +4,7 @@ import { countedUp } from '../engine/counts.ts';
 import type { Tx } from '../engine/tx.ts';
 import { countOf, found, insertRow, rowBy } from '../engine/rows.ts';
 import type { Untagged } from '../engine/tags/forms.ts';
-import { type Checked, ifTagged, retagged, tagged, tagOf, type TagReader } from '../engine/tags/tags.ts';
+import { type Checked, ifTagged, passesTag, retagged, tagged, tagOf, type TagReader } from '../engine/tags/tags.ts';
 import type { Db, SessionRow, TokenRow } from '../schema/schema.ts';
 
 /** Before its tag is made. */
@@ -59,8 +59,8 @@ export async function hasTokenOfOthers(
   now: number,
 ): Promise<boolean> {
   const rows = await activeTokens(at.db, now).selectAll().where('scope', 'in', scopes).execute();
-  const others = rows.filter(({ owner }) => !owners.includes(owner));
-  return (await tagged(at, 'tokens', others)).length > 0;
+  for (const row of rows) if (!owners.includes(row.owner) && (await passesTag(at, 'tokens', row))) return true;
+  return false;
 }
 
 /** Whether an owner has a token of one of the scopes that is valid at `now`. */
