@@ -26,7 +26,9 @@ export async function decideAndRecord(
   for (const { rule } of matched) await tx.dialect.lockKey(tx.db, `rule:${rule.name}`);
   const now = matched.length === 0 ? tx.now : await tx.dialect.clock(tx.db, tx.now);
   const judged = await judge(tx.db, evaluated, now);
-  const causers = await causersOf(tx, evaluated.sender.subjects);
+  // An alert that no rule matches starts nothing, and there are thousands a second: its webhook is not looked at.
+  const isIdle = matched.length === 0 && evaluated.sender.via === 'webhook';
+  const causers = isIdle ? [] : await causersOf(tx, evaluated.sender.subjects);
   const { decision, jobId, approvalId } = await carryOut(deps, tx, evaluated, { decided: judged, causers }, now);
   const event = rowOf(evaluated, { ...decision, trace: [...decision.trace, ...more] }, jobId, approvalId);
   insertEvent(tx, event);
