@@ -150,10 +150,10 @@ async function sendStream(
     exchange.response.end();
     return;
   }
-  const place = streams.admit(operation, caller);
+  const release = streams.admit(operation, caller);
   try {
-    await streams.serve(exchange, caller, operation, place, answer.events);
+    await streams.serve(exchange, caller, answer.events);
   } finally {
-    place.release();
+    release();
   }
 }

@@ -1,15 +1,15 @@
 import type { Caller } from '../../domain/access/caller.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Clock, pause } from '../../lib/clock.ts';
+import { Slots } from '../../lib/flow/slots.ts';
 import type { Authenticator } from '../../operations/access/authenticate.ts';
-import type { Operation, StreamBounds } from '../../operations/core/operation.ts';
+import type { Operation } from '../../operations/core/operation.ts';
 import type { StreamEvent } from '../../operations/core/reply.ts';
 import { STREAM_HEADERS } from '../http/headers.ts';
 import type { HttpLimits } from '../http/limits.ts';
 import { PatientWriter } from '../http/patient-writer.ts';
 import { Progress, STALLED_LOOKS } from './progress.ts';
 import type { Exchange, Sender } from '../http/sender.ts';
-import { type Place, StreamPlaces } from './stream-places.ts';
 
 /** Interval of TCP keep-alive probes on an idle connection, to detect a client that is gone. */
 export const KEEP_ALIVE_PROBE_MS = 5_000;
@@ -24,7 +24,7 @@ export interface StreamParts {
 /** The open streams of server-sent events of this process, counted per operation. */
 export class Streams {
   readonly #parts: StreamParts;
-  readonly #slots = new Map<string, StreamPlaces>();
+  readonly #slots = new Map<string, Slots>();
   readonly #open = new Set<AbortController>();
 
   constructor(parts: StreamParts) {
@@ -45,17 +45,17 @@ export class Streams {
     for (const stream of this.#open) stream.abort();
   }
 
-  /** Takes a place for the caller's owner; the caller must release it. Throws streams_over_cap. */
-  admit(operation: Operation, caller: Caller): Place {
+  /** Takes a place for the caller's owner; the result releases it. Throws streams_over_cap. */
+  admit(operation: Operation, caller: Caller): () => void {
     const { all, perHolder: usual } = this.#parts.limits.streams;
-    const { perHolder = usual, keptMs } = boundsOf(operation);
+    const perHolder = ('streamsPerOwner' in operation ? operation.streamsPerOwner : undefined) ?? usual;
     let slots = this.#slots.get(operation.id);
     if (slots === undefined) {
-      slots = new StreamPlaces(this.#parts.clock, { all, perHolder, keptMs });
+      slots = new Slots({ all, perHolder });
       this.#slots.set(operation.id, slots);
     }
-    const place = slots.take(caller.owner);
-    if (place !== null) return place;
+    const release = slots.take(caller.owner);
+    if (release !== null) return release;
     throw new Failure(
       'streams_over_cap',
       `At most ${all} streams of this kind may be open at a time, and ${perHolder} by one identity.`,
@@ -63,29 +63,25 @@ export class Streams {
   }
 
   /**
-   * Sends events until they end, the client disconnects, the credential or the time ends, or the listener stops.
-   * Never rejects.
+   * Sends events until they end, the client disconnects or reads no more, the credential or the time ends, or the
+   * listener stops. Never rejects.
    */
   async serve(
     exchange: Exchange,
     caller: Caller,
-    operation: Operation,
-    place: Place,
     events: (signal: AbortSignal) => AsyncIterable<StreamEvent>,
   ): Promise<void> {
     const { sender, clock, limits } = this.#parts;
     const { request, response } = exchange;
     const stop = new AbortController();
     this.#open.add(stop);
-    place.end = () => stop.abort();
     response.on('close', () => stop.abort());
     request.socket.setKeepAlive(true, KEEP_ALIVE_PROBE_MS);
     sender.begin(exchange, 200, STREAM_HEADERS);
     const writer = new PatientWriter(response, clock, limits, stop.signal);
     const progress = new Progress(request.socket);
-    const { lifetimeMs } = boundsOf(operation);
     const timers = [
-      ...(lifetimeMs === undefined ? [] : [pause(clock, lifetimeMs, stop.signal)]),
+      pause(clock, limits.streams.lifetimeMs, stop.signal),
       every(clock, limits.heartbeatMs, stop.signal, () => writer.write(': still here\n\n')),
       every(clock, limits.stalledMs / STALLED_LOOKS, stop.signal, async () => progress.look()),
       every(clock, limits.revalidateMs, stop.signal, () => this.#parts.authenticator.stillValid(caller)),
@@ -107,10 +103,6 @@ export class Streams {
       this.#open.delete(stop);
     }
   }
-}
-
-function boundsOf(operation: Operation): StreamBounds {
-  return 'stream' in operation ? (operation.stream ?? {}) : {};
 }
 
 /** Calls `tick` repeatedly until it returns false, throws, or `signal` aborts. */

@@ -60,8 +60,16 @@ export interface HttpLimits {
   readonly heartbeatMs: number;
   /** How often the credential of an open stream is checked again. */
   readonly revalidateMs: number;
-  /** Maximum open streams of one kind: in this process, and by one identity. */
-  readonly streams: { readonly all: number; readonly perHolder: number };
+  readonly streams: {
+    /** Maximum open streams of one kind: in this process, and by one identity. */
+    readonly all: number;
+    readonly perHolder: number;
+    /**
+     * A stream ends cleanly after this time and can be resumed: whether its client still reads cannot be seen while a
+     * proxy takes the bytes.
+     */
+    readonly lifetimeMs: number;
+  };
   /** Bytes of cached encoded answers. */
   readonly keptBytes: number;
 }
@@ -86,6 +94,6 @@ export const HTTP_LIMITS: HttpLimits = {
   stalledMs: 30_000,
   heartbeatMs: 15_000,
   revalidateMs: 2_000,
-  streams: { all: 8, perHolder: 4 },
+  streams: { all: 8, perHolder: 4, lifetimeMs: 900_000 },
   keptBytes: 16_777_216,
 };

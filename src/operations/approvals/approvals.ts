@@ -25,13 +25,6 @@ import { VIEWS, type Projected } from '../views/views.ts';
 const LOOK_MS = 2_000;
 /** Streams of one process, which may all be of one identity: the contract caps only the process. */
 const STREAMS = 8;
-/** A stream ends cleanly after this time, so that followers whose output no one reads do not keep their places. */
-const STREAM_LIFETIME_MS = 900_000;
-/**
- * A stream keeps its place for this time, also if its client has stopped reading; the `Retry-After` of a refusal is
- * the same.
- */
-const STREAM_KEPT_MS = 30_000;
 
 const id = field.id('apr');
 
@@ -111,7 +104,7 @@ const watch = readOperation({
   id: 'approval.watch',
   summary: 'Follow pending approvals',
   effect: 'stream',
-  stream: { perHolder: STREAMS, lifetimeMs: STREAM_LIFETIME_MS, keptMs: STREAM_KEPT_MS },
+  streamsPerOwner: STREAMS,
   scopes: READERS,
   http: { method: 'GET', path: '/approvals/stream' },
   cli: {

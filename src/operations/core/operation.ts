@@ -42,15 +42,6 @@ export interface WaitContext extends Context {
   readonly clientWait: ClientWait;
 }
 
-export interface StreamBounds {
-  /** Of the places of the process, how many one identity may have. */
-  readonly perHolder?: number;
-  /** After this time, in milliseconds, the stream ends cleanly and frees its place. */
-  readonly lifetimeMs?: number;
-  /** From this age on, in milliseconds, it ends cleanly and frees its place if another caller finds none. */
-  readonly keptMs?: number;
-}
-
 interface Row<I extends z.ZodObject> {
   /** Noun and verb with a dot: the name in the ledger and in OpenAPI. */
   readonly id: string;
@@ -76,8 +67,8 @@ interface ReadOperation<I extends z.ZodObject = z.ZodObject> extends Row<I> {
   readonly keep?: true;
   /** By its name, the data of each event of a stream, for the description of the API. */
   readonly events?: Readonly<Record<string, z.ZodType>>;
-  /** Bounds of a stream that differ from those of all streams. */
-  readonly stream?: StreamBounds;
+  /** How many streams of the process may be of one owner, where that differs from other streams. */
+  readonly streamsPerOwner?: number;
   /** Its answer takes long: it ends when the caller has disconnected. */
   readonly waits?: true;
   run(context: WaitContext, input: z.output<I>): Promise<Reply>;

@@ -25,6 +25,8 @@ const BUSY_PAUSE_MAX_S = 10;
 /** How often an interrupted stream is resumed without any event in between. */
 export const RESUME_TRIES = 10;
 const RESUME_PAUSE_MS = 1_000;
+/** A stream that lasted so long was ended on purpose: the server ends each after 15 minutes. It counts as no try. */
+const STEADY_MS = 60_000;
 /** The server sends a comment every 15 s: after three of them missed the connection is dead, whatever TCP says. */
 const STREAM_SILENCE_MAX_MS = 50_000;
 /** An error envelope has some hundred bytes; of another answer no more than this is read. */
@@ -66,6 +68,7 @@ export class RemoteClient implements Client {
     let isConnected = false;
     const connected = (): void => void (isConnected = true);
     for (let tries = 0; tries <= RESUME_TRIES; tries += 1) {
+      const beganMs = this.#options.clock.monotonic();
       try {
         for await (const event of this.#streamOnce(call, fields, last, signal, connected)) {
           tries = 0;
@@ -80,8 +83,10 @@ export class RemoteClient implements Client {
         if (!isConnected || !isPassing(error)) throw error;
       }
       if (signal.aborted) return;
-      if (tries === RESUME_TRIES) break;
-      this.#options.say('The stream was interrupted; resuming it.');
+      const isSteady = this.#options.clock.monotonic() - beganMs >= STEADY_MS;
+      if (isSteady) tries = 0;
+      else if (tries === RESUME_TRIES) break;
+      else this.#options.say('The stream was interrupted; resuming it.');
       if (!(await pause(this.#options.clock, RESUME_PAUSE_MS, signal))) return;
     }
     throw new Failure(

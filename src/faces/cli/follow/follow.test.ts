@@ -161,6 +161,21 @@ test('a stream that breaks again and again without news is given up: exit 7', as
   assert.match(ran.stderr, /could not be resumed\.\n/);
 });
 
+test('a stream that the server ends after its time is resumed, however often and however quiet the job is', async (t) => {
+  const hurried = hurriedClock();
+  let lastedMs = 0;
+  const clock = { ...hurried, monotonic: () => hurried.monotonic() + lastedMs };
+  const server = await jobServer(t, (response, _, before) => {
+    if (before > 0) lastedMs += 900_000;
+    sendEvents(response, before === 0 ? EVENTS.slice(0, 2) : before > 2 * RESUME_TRIES ? EVENTS.slice(2) : []);
+    response.end();
+  });
+  const ran = await svc(['job', 'tail', ID, '--remote', server.url], { env: TOKEN, clock });
+  assert.equal(ran.exitCode, 0);
+  assert.equal(streamsOf(server).length, 2 * RESUME_TRIES + 2);
+  assert.deepEqual(ran.stderr.match(/interrupted/g)?.length, 1, 'only the first, which lasted no time');
+});
+
 test('a stream of another job, or without a right to it, is refused at once', async (t) => {
   for (const [code, exit] of [
     ['not_found', 3],
