@@ -1,3 +1,5 @@
+import { nextTurn } from '../../lib/flow/cooperative.ts';
+
 /**
  * Finds many byte patterns at once in a stream: an Aho-Corasick automaton behind a Wu-Manber shift table that skips
  * bytes without a match. Linear for any input: each byte costs at most one probe of the table and, amortised, two steps
@@ -20,23 +22,39 @@ export class PatternSearch {
   readonly #window: number;
   readonly #shifts: Uint8Array;
 
-  /**
-   * There is at least one pattern, and none is empty; `kinds` holds the kind of each, 0 by default. Build time and
-   * memory grow with the sum of their lengths: 36 bytes each.
-   */
-  constructor(patterns: readonly Buffer[], kinds: readonly number[] = []) {
-    const trie = buildTrie(patterns, kinds);
+  private constructor(patterns: readonly Buffer[], { trie, fail, resume }: Linked) {
     this.#patterns = patterns;
     this.#edges = trie.edges;
     this.#depth = trie.depth;
     this.#patternOf = trie.patternOf;
     this.#matched = trie.terminal;
     this.#kind = trie.kind;
-    this.#fail = new Int32Array(trie.depth.length);
-    this.#resume = new Int32Array(trie.depth.length);
-    this.#link(trie);
+    this.#fail = fail;
+    this.#resume = resume;
     this.#window = Math.min(LONGEST_WINDOW, ...patterns.map((pattern) => pattern.length));
     this.#shifts = buildShifts(patterns, this.#window);
+  }
+
+  /**
+   * There is at least one pattern, and none is empty; `kinds` holds the kind of each, 0 by default. Build time and
+   * memory grow with the sum of their lengths: 36 bytes each.
+   */
+  static of(patterns: readonly Buffer[], kinds: readonly number[] = []): PatternSearch {
+    const pieces = build(patterns, kinds);
+    for (;;) {
+      const { done, value } = pieces.next();
+      if (done === true) return new PatternSearch(patterns, value);
+    }
+  }
+
+  /** The same in pieces, between which the event loop has a turn: for many kilobytes of patterns. */
+  static async inPieces(patterns: readonly Buffer[]): Promise<PatternSearch> {
+    const pieces = build(patterns, []);
+    for (;;) {
+      const { done, value } = pieces.next();
+      if (done === true) return new PatternSearch(patterns, value);
+      await nextTurn();
+    }
   }
 
   /**
@@ -52,7 +70,7 @@ export class PatternSearch {
         at = this.#skip(data, at);
         if (at >= data.length) break;
       }
-      current = this.#step(current, data[at] ?? 0);
+      current = step(this.#edges, this.#fail, current, data[at] ?? 0);
       at += 1;
       const length = this.#matched[current] ?? 0;
       if (length > 0) {
@@ -66,13 +84,6 @@ export class PatternSearch {
   /** The bytes that a state stands for: the end of what was read, as far as it may be the start of a pattern. */
   pending(state: number): Buffer {
     return (this.#patterns[this.#patternOf[state] ?? 0] ?? Buffer.alloc(0)).subarray(0, this.#depth[state]);
-  }
-
-  #step(from: number, byte: number): number {
-    for (let state = from; ; state = this.#fail[state] ?? 0) {
-      const next = this.#edges.get(state, byte);
-      if (next !== 0 || state === 0) return next;
-    }
   }
 
   /** The first offset from `from` on where a pattern may start or the data is too short to decide. */
@@ -89,26 +100,14 @@ export class PatternSearch {
     }
     return at;
   }
-
-  #link(trie: Trie): void {
-    // Shorter states first: the links of a state are made of those of its parent and of its suffixes.
-    for (const state of byDepth(trie.depth)) {
-      const parent = trie.parent[state] ?? 0;
-      const fail = parent === 0 ? 0 : this.#step(this.#fail[parent] ?? 0, trie.byte[state] ?? 0);
-      this.#fail[state] = fail;
-      if (this.#matched[state] === 0) {
-        this.#matched[state] = this.#matched[fail] ?? 0;
-        this.#kind[state] = this.#kind[fail] ?? 0;
-      }
-      this.#resume[state] = trie.isLeaf[state] === 1 ? (this.#resume[fail] ?? 0) : state;
-    }
-  }
 }
 
 /** A longer window skips further and costs nothing, but the shortest pattern bounds it, which is short anyway. */
 const LONGEST_WINDOW = 16;
 const SHIFT = 0x7f;
 const STARTS = 0x80;
+/** Bytes of patterns, or states, of one piece of the build: some milliseconds on a busy core. */
+const PIECE = 2_048;
 
 interface Trie {
   readonly edges: EdgeTable;
@@ -119,6 +118,12 @@ interface Trie {
   readonly parent: Int32Array;
   readonly byte: Uint8Array;
   readonly isLeaf: Uint8Array;
+}
+
+interface Linked {
+  readonly trie: Trie;
+  readonly fail: Int32Array;
+  readonly resume: Int32Array;
 }
 
 /** Edges of the trie by state and byte: open addressing, at most half full. State 0 is the root, and no child. */
@@ -156,7 +161,35 @@ function spread(key: number): number {
   return mixed ^ (mixed >>> 15);
 }
 
-function buildTrie(patterns: readonly Buffer[], kinds: readonly number[]): Trie {
+function step(edges: EdgeTable, fail: Int32Array, from: number, byte: number): number {
+  for (let state = from; ; state = fail[state] ?? 0) {
+    const next = edges.get(state, byte);
+    if (next !== 0 || state === 0) return next;
+  }
+}
+
+/** Stops after each piece. */
+function* build(patterns: readonly Buffer[], kinds: readonly number[]): Generator<undefined, Linked> {
+  const trie = yield* buildTrie(patterns, kinds);
+  const { edges, terminal, kind } = trie;
+  const fail = new Int32Array(trie.depth.length);
+  const resume = new Int32Array(trie.depth.length);
+  // Shorter states first: the links of a state are made of those of its parent and of its suffixes.
+  for (const [index, state] of byDepth(trie.depth).entries()) {
+    const parent = trie.parent[state] ?? 0;
+    const suffix = parent === 0 ? 0 : step(edges, fail, fail[parent] ?? 0, trie.byte[state] ?? 0);
+    fail[state] = suffix;
+    if (terminal[state] === 0) {
+      terminal[state] = terminal[suffix] ?? 0;
+      kind[state] = kind[suffix] ?? 0;
+    }
+    resume[state] = trie.isLeaf[state] === 1 ? (resume[suffix] ?? 0) : state;
+    if (index % PIECE === PIECE - 1) yield;
+  }
+  return { trie, fail, resume };
+}
+
+function* buildTrie(patterns: readonly Buffer[], kinds: readonly number[]): Generator<undefined, Trie> {
   const most = patterns.reduce((sum, pattern) => sum + pattern.length, 1);
   const edges = new EdgeTable(most);
   const [depth, patternOf, terminal, parent] = [
@@ -167,9 +200,12 @@ function buildTrie(patterns: readonly Buffer[], kinds: readonly number[]): Trie 
   ];
   const [byte, kind, isLeaf] = [new Uint8Array(most), new Uint8Array(most), new Uint8Array(most).fill(1)];
   let states = 1;
+  let bytes = 0;
   for (const [index, pattern] of patterns.entries()) {
     let state = 0;
     for (const next of pattern) {
+      bytes += 1;
+      if (bytes % PIECE === 0) yield;
       let child = edges.get(state, next);
       if (child === 0) {
         child = states;

@@ -36,7 +36,7 @@ export function compileSecrets(secrets: readonly Buffer[], paths: readonly PathF
   const search =
     rows.length === 0
       ? undefined
-      : new PatternSearch(
+      : PatternSearch.of(
           rows.map(({ form }) => form),
           rows.map(({ kind }) => kind),
         );

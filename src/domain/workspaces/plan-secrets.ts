@@ -128,7 +128,7 @@ function hiding(masked: ReadonlySet<string>, secrets: readonly Buffer[]): Hides 
     if (form.length >= CONTAINS_MIN_BYTES) patterns.set(form.toString('latin1'), form);
   }
   if (patterns.size === 0) return (text) => exact.has(text);
-  const search = new PatternSearch([...patterns.values()]);
+  const search = PatternSearch.of([...patterns.values()]);
   return (text) => {
     if (exact.has(text)) return true;
     let found = false;

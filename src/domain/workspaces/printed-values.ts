@@ -7,7 +7,7 @@ import { secretForms } from '../secrets/redaction-forms.ts';
 
 /** A shorter line of a longer value would be met by chance, as in redaction-forms.ts. */
 const LINE_BYTES_MIN = 6;
-/** Most bytes of all forms: making the search of this many held a busy core for 0.5 s, and takes 18 MB. */
+/** Most bytes of all forms: making the search of this many takes a busy core 0.5 s, in pieces, and 18 MB. */
 const PRINTED_BYTES_MAX = 512 * 1024;
 /** Beyond this, longer values are looked for only as terraform prints them, and not in base64 and similar forms. */
 const EVERY_FORM_BYTES = 64 * 1024;

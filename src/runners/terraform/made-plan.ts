@@ -93,7 +93,7 @@ export async function showPlan(run: Run, copy: string, file: PlanFile): Promise<
     const secrets = [...job.secrets.values(), ...job.hidden];
     const options = { artifactId: materials.artifactId, secrets, secretVariables: [...job.secrets.keys()], file };
     const { plan, masks } = await readPlan(stdout, options);
-    return { read: plan, masks: masks === null ? null : new DiffMasks(masks) };
+    return { read: plan, masks: masks === null ? null : await DiffMasks.of(masks) };
   } catch (error) {
     if (end !== null && (end.reason === 'cancelled' || end.reason === 'timeout' || end.survivors.length > 0))
       throw error;

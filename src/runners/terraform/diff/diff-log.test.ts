@@ -43,7 +43,7 @@ void test('T98: a line that does not end is held, and beyond its limit a diff is
 });
 
 async function masked(text: string, values: readonly string[]): Promise<string> {
-  const masks = new DiffMasks(printedForms(values) ?? assert.fail());
+  const masks = await DiffMasks.of(printedForms(values) ?? assert.fail());
   const pieces: Buffer[] = [];
   for await (const piece of masks.masked([Buffer.from(text.slice(0, 3)), Buffer.from(text.slice(3))]))
     pieces.push(piece);
@@ -77,4 +77,20 @@ void test('T98: values of more bytes than are looked for have no masks', () => {
   assert.equal(printedForms(Array.from({ length: 600 }, (_, n) => `${n}`.padStart(1000, 'v'))), null);
   assert.equal(printedForms(['x'.repeat(600_000)]), null);
   assert.notEqual(printedForms(Array.from({ length: 500 }, (_, n) => `${n}`.padStart(1000, 'v'))), null);
+});
+
+void test('T98: many values are made ready in pieces, between which the event loop has its turns', async () => {
+  const forms = printedForms(Array.from({ length: 500 }, (_, n) => `${n}`.padStart(1000, 'v'))) ?? assert.fail();
+  let turns = 0;
+  let isMaking = true;
+  const count = (): void => {
+    turns += 1;
+    if (isMaking) setImmediate(count);
+  };
+  setImmediate(count);
+  const masks = await DiffMasks.of(forms);
+  isMaking = false;
+  assert.ok(turns > 200, `${turns}`);
+  const sift = masks.after(new PrintedState());
+  assert.equal(sift.push(Buffer.from(`a ${'499'.padStart(1000, 'v')}\n`)).toString(), 'a [redacted · secret]\n');
 });

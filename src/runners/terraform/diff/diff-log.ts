@@ -97,8 +97,12 @@ function mayPass(line: Buffer): boolean {
 export class DiffMasks {
   readonly #search: PatternSearch | null;
 
-  constructor(patterns: readonly Buffer[]) {
-    this.#search = patterns.length === 0 ? null : new PatternSearch(patterns);
+  private constructor(search: PatternSearch | null) {
+    this.#search = search;
+  }
+
+  static async of(patterns: readonly Buffer[]): Promise<DiffMasks> {
+    return new DiffMasks(patterns.length === 0 ? null : await PatternSearch.inPieces(patterns));
   }
 
   /** The same bytes without the values, in pieces. */
