@@ -12,6 +12,8 @@ import { countTurn, newSharedLease, Trust } from './trust.ts';
 const TURN_EVERY_MS = 1_000;
 /** After the thread ended by a fault, in milliseconds. */
 const RESTART_AFTER_MS = 500;
+/** A thread that has not tried to renew by then, in milliseconds, will not. */
+const START_MAX_MS = 60_000;
 
 const NAME = 'lease';
 const PROGRAM = programEntry('daemon/core/lease/lease-thread');
@@ -68,13 +70,24 @@ export class LeaseKeeper {
     this.#thread?.postMessage({ daemonId } satisfies Followed);
   }
 
-  /** Begins to renew the lease. Resolves when the thread has tried it once: to start takes a part of a short lease. */
+  /**
+   * Begins to renew the lease. Resolves when the thread has tried it once: to start takes a part of a short lease.
+   * Throws unavailable if it does not start.
+   */
   async start(losses: Losses): Promise<void> {
     if (this.#options.url === null) return;
     this.#losses = losses;
     this.#countTurns();
-    await this.#startThread();
-    await this.#tried.promise;
+    const failure = new Failure('unavailable', 'The thread that renews the lease of this daemon did not start in 1m.');
+    const cancel = this.#options.clock.after(START_MAX_MS, () => this.#tried.reject(failure));
+    try {
+      await Promise.all([this.#startThread(), this.#tried.promise]);
+    } catch (error) {
+      await this.stop();
+      throw error;
+    } finally {
+      cancel();
+    }
   }
 
   /** From here on the lease runs out. Safe without start, and twice. */
