@@ -138,7 +138,7 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
     reload: readSettings,
     checkSamples: () => daemon?.checkSamples() ?? [],
   });
-  const ingress = createIngressFace({ runtime, log, peers: new Peers(settings.trustedProxy) });
+  const ingress = createIngressFace({ runtime, log, peers: new Peers(settings.trustedProxy), turns: listeners.turns });
   ingressUrl = await listeners.open('ingress', ingress, settings.ingressAddr, 'ingress-addr');
   const statusUrl = await openStatus(listeners);
   listeners.closeUnused();
@@ -245,6 +245,6 @@ async function assembleWeb(settings: Settings, teardown: Teardown): Promise<Runn
 
 /** The public page; null where it is off. */
 async function openStatus(listeners: Listeners): Promise<string | null> {
-  const status = statusOf(listeners.base, listeners.log);
+  const status = statusOf(listeners);
   return status === null ? null : listeners.open('status', status.face, status.at, 'status-addr');
 }

@@ -34,7 +34,7 @@ export interface Ending {
 }
 
 export interface ProgramOptions extends Partial<
-  Pick<HttpFaceOptions, 'basePath' | 'publicUrl' | 'secureCookies' | 'limits' | 'log' | 'peers'>
+  Pick<HttpFaceOptions, 'basePath' | 'publicUrl' | 'secureCookies' | 'limits' | 'log' | 'peers' | 'turns'>
 > {
   readonly postgres?: boolean;
   /** The store of another program: a second face on the same data, as a second daemon would be. */
@@ -160,6 +160,7 @@ export async function startProgram(ending: Ending | null, options: ProgramOption
     log: options.log ?? { error: (fields, message) => void logged.push({ fields, message }) },
     ...(options.limits === undefined ? {} : { limits: options.limits }),
     ...(options.peers === undefined ? {} : { peers: options.peers }),
+    ...(options.turns === undefined ? {} : { turns: options.turns }),
   });
   const { url, port } = await face.listen({ host: '127.0.0.1', port: 0 });
   const token = tokenMaker(base.store, clock, hash);

@@ -1,9 +1,11 @@
 import type { ListenAddress } from '../../config/settings/listen-address.ts';
 import { Failure } from '../../domain/failure.ts';
 import { createHttpFace, type HttpFace } from '../../faces/api/face.ts';
+import { TURN_LIMITS } from '../../faces/http/limits.ts';
 import { Peers } from '../../faces/http/peers.ts';
 import type { KeptSockets, ListenPlace } from '../../faces/http/server.ts';
 import { errorCode } from '../../lib/error-code.ts';
+import { FairTurns } from '../../lib/flow/fair-turns.ts';
 import type { Log } from '../../lib/log.ts';
 import { createAuthenticator } from '../../operations/access/authenticate.ts';
 import type { Runtime } from '../../operations/core/invoke.ts';
@@ -26,6 +28,8 @@ interface Face {
 export class Listeners {
   readonly base: Base;
   readonly log: Log;
+  /** By which the requests of all listeners share the event loop. */
+  readonly turns: FairTurns;
   readonly #teardown: Teardown;
   readonly #handed: HandedOver;
   readonly #open: { readonly name: string; readonly url: string }[] = [];
@@ -36,6 +40,7 @@ export class Listeners {
   constructor(base: Base, log: Log, teardown: Teardown, handed: HandedOver = { node: null, sockets: [] }) {
     this.base = base;
     this.log = log;
+    this.turns = new FairTurns(base.clock, TURN_LIMITS);
     this.#teardown = teardown;
     this.#handed = handed;
   }
@@ -76,7 +81,7 @@ export class Listeners {
     await base.probes.deps(); // A --check-ca-file that cannot be used ends the start.
     const services = createServices(base, { ...parts, startedAt: base.clock.now(), listeners: () => this.listening() });
     const runtime = { store: base.store, services };
-    return { runtime, url: await this.open('web', await createWeb(base, runtime, this.log), at, flag) };
+    return { runtime, url: await this.open('web', await createWeb(this, runtime), at, flag) };
   }
 
   /** Closes what was handed over for a listener that is not there any more; to be called when all are open. */
@@ -97,7 +102,7 @@ async function inUse(port: number): Promise<string> {
   return `the port is in use${holder === null ? '' : ` by ${holder}`}`;
 }
 
-async function createWeb(base: Base, runtime: Runtime, log: Log): Promise<HttpFace> {
+async function createWeb({ base, log, turns }: Listeners, runtime: Runtime): Promise<HttpFace> {
   const authenticator = createAuthenticator({ store: base.store, clock: base.clock, sealKey: await base.sealKey() });
   const { basePath, publicUrl, trustedProxy } = base.settings;
   return createHttpFace({
@@ -107,6 +112,7 @@ async function createWeb(base: Base, runtime: Runtime, log: Log): Promise<HttpFa
     publicUrl,
     secureCookies: publicUrl?.startsWith('https:') === true,
     peers: new Peers(trustedProxy),
+    turns,
     log,
   });
 }

@@ -20,6 +20,7 @@ import { METRICS_TYPE, metricsText } from './metrics.ts';
 import { operationRoute } from './operation-route.ts';
 import type { Exchange, Sender } from '../http/sender.ts';
 import { Listener, type ListenerOptions } from '../http/server.ts';
+import { admit } from '../http/visit.ts';
 import { Streams } from './stream.ts';
 import { Waits } from './waits.ts';
 
@@ -66,10 +67,10 @@ interface Route {
 export function createHttpFace(options: HttpFaceOptions): HttpFace {
   const { runtime, authenticator, basePath } = options;
   const { clock } = runtime.services;
-  const listener = new Listener(options, clock, ({ request, response }) => {
-    request.url = strippedTarget(request.url ?? '', basePath);
+  const listener = new Listener(options, clock, (exchange) => {
+    exchange.request.url = strippedTarget(exchange.request.url ?? '', basePath);
     router ??= createRouter(routes, missing);
-    router.lookup(request, response);
+    return router.lookup(exchange.request, exchange.response, exchange) as Promise<void>;
   });
   const { limits, peers, sender } = listener;
   const streams = new Streams({ sender, clock, limits, authenticator });
@@ -141,16 +142,20 @@ function createRouter(routes: readonly Route[], missing: (exchange: Exchange) =>
     ignoreTrailingSlash: false,
     maxParamLength: PARAMETER_CHARS_MAX,
     querystringParser: () => ({}),
-    defaultRoute: (request, response) => void missing({ request, response }),
+    defaultRoute(this: Exchange) {
+      return missing(this);
+    },
   });
   for (const { methods, path, serve } of routes)
-    router.on(methods, path, (request, response, params) => void serve({ request, response }, params));
+    router.on(methods, path, function (this: Exchange, _request, _response, params) {
+      return serve(this, params);
+    });
   return router;
 }
 
 async function missingOperation(authenticator: Authenticator, sender: Sender, exchange: Exchange): Promise<void> {
   try {
-    await authenticator.authenticate(credentialsOf(exchange.request), 'api');
+    await admit(authenticator, exchange, credentialsOf(exchange.request), 'api');
     throw new Failure('not_found', 'There is no such route. GET /api/v1/openapi.json lists the routes.');
   } catch (error) {
     sender.sendFailure(exchange, error);

@@ -12,6 +12,7 @@ import { answerOf, isNamed, type KeptAnswer, type KeptAnswers } from './kept.ts'
 import type { HttpLimits } from '../http/limits.ts';
 import { sendParts } from '../http/parts.ts';
 import type { Exchange, Sender } from '../http/sender.ts';
+import { admit } from '../http/visit.ts';
 import type { Streams } from './stream.ts';
 import type { Waits } from './waits.ts';
 
@@ -50,7 +51,7 @@ export function operationRoute(
   };
   return async (exchange, params) => {
     try {
-      const caller = await parts.authenticator.authenticate(credentialsOf(exchange.request), 'api');
+      const caller = await admit(parts.authenticator, exchange, credentialsOf(exchange.request), 'api');
       authorize(operation, caller);
       refuseSessionWrite(http, caller);
       if (route.keep) await serveKept(route, exchange, params, caller);

@@ -72,13 +72,14 @@ export class Streams {
     events: (signal: AbortSignal) => AsyncIterable<StreamEvent>,
   ): Promise<void> {
     const { sender, clock, limits } = this.#parts;
-    const { request, response } = exchange;
+    const { request, response, visit } = exchange;
+    visit.detach();
     const stop = new AbortController();
     this.#open.add(stop);
     response.on('close', () => stop.abort());
     request.socket.setKeepAlive(true, KEEP_ALIVE_PROBE_MS);
     sender.begin(exchange, 200, STREAM_HEADERS);
-    const writer = new PatientWriter(response, clock, limits, stop.signal);
+    const writer = new PatientWriter(response, clock, limits, { signal: stop.signal, turn: () => visit.next() });
     const progress = new Progress(request.socket);
     const timers = [
       pause(clock, limits.streams.lifetimeMs, stop.signal),

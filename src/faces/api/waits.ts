@@ -43,13 +43,15 @@ export class Waits implements Calls {
    * Throws unauthenticated in the last case: the write remains, and the answer is not sent.
    */
   async #during<T>(
-    { request, response }: Exchange,
+    { request, response, visit }: Exchange,
     caller: Caller,
     task: (clientWait: ClientWait) => Promise<T>,
   ): Promise<T> {
     const end = new AbortController();
     const close = (): void => end.abort();
     const gone = (): boolean => response.destroyed;
+    // How long it waits is for others to say, so it has no place during the wait.
+    visit.leave();
     this.#open.add(end);
     response.once('close', close);
     request.socket.setKeepAlive(true, KEEP_ALIVE_PROBE_MS);

@@ -1,3 +1,5 @@
+import type { TurnLimits } from '../../lib/flow/fair-turns.ts';
+
 /** The limits of a client. A test can lower every value; operators cannot change them. */
 export interface HttpLimits {
   /**
@@ -73,6 +75,14 @@ export interface HttpLimits {
   /** Bytes of cached encoded answers. */
   readonly keptBytes: number;
 }
+
+/**
+ * How the requests of a process share the event loop. A turn is as long as a route may hold the loop. 64 places are
+ * more than a client has requests in progress, and few enough that those of another do not wait long for a connection
+ * of the database, or in the queue of writes. All that may wait are as many as a listener has connections, and of one
+ * token no more than a quarter: what is behind them would be answered after seconds.
+ */
+export const TURN_LIMITS: TurnLimits = { turnMs: 5, placesEach: 64, waitingEach: 512, waiting: 2_048 };
 
 export const HTTP_LIMITS: HttpLimits = {
   connections: 2_000,

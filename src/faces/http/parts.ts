@@ -21,11 +21,13 @@ export async function sendParts(
   headers: HeaderList,
   parts: AsyncIterable<string>,
 ): Promise<void> {
-  const { request, response } = exchange;
+  const { request, response, visit } = exchange;
   const iterator = parts[Symbol.asyncIterator]();
   let next = await iterator.next();
   sender.begin(exchange, status, headers);
-  const writer = new PatientWriter(response, runtime.services.clock, limits);
+  // Each part takes its turn instead.
+  visit.detach();
+  const writer = new PatientWriter(response, runtime.services.clock, limits, { turn: () => visit.next() });
   try {
     while (next.done !== true && request.method !== 'HEAD' && (await writer.write(next.value)))
       next = await iterator.next();

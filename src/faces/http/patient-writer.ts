@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../lib/clock.ts';
+import { nextTurn } from '../../lib/flow/cooperative.ts';
 import type { HttpLimits } from './limits.ts';
 
 /** Text is buffered up to this size, or until the next turn of the event loop, so that small events share a packet. */
@@ -15,20 +16,25 @@ export class PatientWriter {
   readonly #clock: Clock;
   readonly #limits: Pick<HttpLimits, 'bufferBytes' | 'drainMs'>;
   readonly #signal: AbortSignal | undefined;
+  readonly #turn: () => Promise<void>;
   #gathered = '';
   #scheduled = false;
 
-  /** A write that waits for its reader gives up when `signal` aborts. */
+  /**
+   * A write that waits for its reader gives up when `signal` aborts. `turn` waits for the next turn of the event
+   * loop, or for that of the request.
+   */
   constructor(
     response: ServerResponse,
     clock: Clock,
     limits: Pick<HttpLimits, 'bufferBytes' | 'drainMs'>,
-    signal?: AbortSignal,
+    { signal, turn = nextTurn }: { readonly signal?: AbortSignal; readonly turn?: () => Promise<void> } = {},
   ) {
     this.#response = response;
     this.#clock = clock;
     this.#limits = limits;
     this.#signal = signal;
+    this.#turn = turn;
   }
 
   /** False when the client is gone or was cut off because it read too slowly: then no more needs to be produced. */
@@ -41,11 +47,14 @@ export class PatientWriter {
       this.flush();
       // The kernel may accept everything at once: without a turn of the event loop a long answer would block all others
       // until it is complete (measured: 650 ms for 20,000 jobs).
-      await new Promise((resolve) => setImmediate(resolve));
+      await this.#turn();
       if (this.#response.destroyed) return false;
     }
     if (this.#response.writableLength <= this.#limits.bufferBytes) return true;
-    return this.#drained();
+    if (!(await this.#drained())) return false;
+    // Many that waited for their readers would continue in one turn.
+    await this.#turn();
+    return !this.#response.destroyed;
   }
 
   flush(): void {

@@ -35,6 +35,7 @@ const NO_PEERS: AddressSet = { includes: () => false };
 export class Peers {
   readonly #trusted: AddressSet;
   readonly #isUncounted: IsUncounted;
+  readonly #keys = new WeakMap<Socket, { readonly key: string | null }>();
 
   constructor(trusted: readonly string[] = [], isUncounted: IsUncounted = isLoopback) {
     this.#trusted = trusted.length === 0 ? NO_PEERS : (addressSet(trusted) ?? NO_PEERS);
@@ -70,6 +71,19 @@ export class Peers {
     return this.#isTrusted(plainAddress(request.socket.remoteAddress ?? ''))
       ? this.#key(this.of(request).address)
       : null;
+  }
+
+  /** The key by which requests take turns: that of the client behind a trusted proxy, else of the connection. */
+  turnKey(request: IncomingMessage): string | null {
+    const { socket } = request;
+    if (this.isProxied(request)) return this.#key(this.of(request).address);
+    // Kept, because each request asks.
+    let known = this.#keys.get(socket);
+    if (known === undefined) {
+      known = { key: this.connectionKey(socket) };
+      this.#keys.set(socket, known);
+    }
+    return known.key;
   }
 
   /** Whether a trusted proxy sent the request. */

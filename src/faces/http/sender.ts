@@ -7,11 +7,13 @@ import { ClientGone, hasBody } from './body.ts';
 import { type HeaderList, JSON_HEADERS } from './headers.ts';
 import type { HttpLimits } from './limits.ts';
 import type { Peers } from './peers.ts';
+import type { Visit } from './visit.ts';
 
 /** One request and the place of its answer. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  readonly visit: Visit;
   /** The body is not read, even if it is short: the answer ends the connection. */
   readonly unread?: boolean;
 }
@@ -49,7 +51,7 @@ export class Sender {
 
   /** Sends a whole answer, with its length even if it has no body (HEAD). */
   send(
-    { request, response, unread: refused = false }: Exchange,
+    { request, response, unread: refused = false }: Pick<Exchange, 'request' | 'response' | 'unread'>,
     status: number,
     headers: HeaderList,
     body: Buffer | string,

@@ -1,15 +1,17 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, isIP, Socket } from 'node:net';
 import { type Clock, pause } from '../../lib/clock.ts';
+import { FairTurns } from '../../lib/flow/fair-turns.ts';
 import { encodeFailure } from '../../operations/core/envelope.ts';
 import { Failure, failureRow } from '../../domain/failure.ts';
 import { JSON_HEADERS } from './headers.ts';
 import { descriptorOf, OpenConnections } from './connections/open-connections.ts';
-import { HTTP_LIMITS, type HttpLimits } from './limits.ts';
+import { HTTP_LIMITS, type HttpLimits, TURN_LIMITS } from './limits.ts';
 import { PeerCounter } from './connections/peer-counter.ts';
 import { Peers } from './peers.ts';
 import { type Exchange, type FaceLog, Sender } from './sender.ts';
 import { slowRequestChecks } from './connections/slow-requests.ts';
+import { Visit } from './visit.ts';
 
 /** How often a closing listener checks for idle connections. */
 const IDLE_LOOK_MS = 20;
@@ -38,6 +40,8 @@ export interface ListenerOptions {
   readonly peers?: Peers;
   /** Shorter limits for tests. */
   readonly limits?: Partial<HttpLimits>;
+  /** Those of the process; by default the listener has its own. */
+  readonly turns?: FairTurns;
 }
 
 /** One port with the limits applied, and the sender of its answers. */
@@ -46,21 +50,25 @@ export class Listener {
   readonly peers: Peers;
   readonly sender: Sender;
   readonly #clock: Clock;
+  readonly #turns: FairTurns;
+  readonly #serve: (exchange: Exchange) => Promise<void>;
   readonly #server: Server;
   readonly #open: OpenConnections;
   #closed: Promise<void> | null = null;
 
   constructor(
-    { log, peers = new Peers(), limits }: ListenerOptions,
+    { log, peers = new Peers(), limits, turns }: ListenerOptions,
     clock: Clock,
-    serve: (exchange: Exchange) => void,
+    serve: (exchange: Exchange) => Promise<void>,
   ) {
     this.limits = { ...HTTP_LIMITS, ...limits };
     this.peers = peers;
     this.#clock = clock;
     this.sender = new Sender(this.limits, clock, log, peers);
     this.#open = new OpenConnections(this.limits);
-    const serveOne: RequestListener = (request, response) => serve({ request, response });
+    this.#turns = turns ?? new FairTurns(clock, TURN_LIMITS);
+    this.#serve = serve;
+    const serveOne: RequestListener = (request, response) => void this.#serveOne(request, response);
     this.#server = createLimitedServer(this.limits, peers, this.#open, serveOne);
   }
 
@@ -83,6 +91,21 @@ export class Listener {
         resolve({ url: `http://${hostInUrl(at.host)}:${port}${basePath}`, port });
       });
     });
+  }
+
+  /** Serves a request when it is its turn, unless the client has gone by then. Never rejects. */
+  async #serveOne(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const visit = new Visit(this.#turns, this.peers.turnKey(request));
+    const exchange = { request, response, visit };
+    try {
+      const turn = visit.begin();
+      if (turn !== undefined) await turn;
+      if (!response.destroyed) await this.#serve(exchange);
+    } catch (error) {
+      this.sender.sendFailure(exchange, error);
+    } finally {
+      visit.leave();
+    }
   }
 
   /** A connection that is gone by now is closed like any other. */

@@ -19,7 +19,7 @@ type IngressFace = Pick<Listener, 'listen' | 'close' | 'release'>;
 /** The loopback listener for hooks and decision links, at the origin root, without a base path. */
 export function createIngressFace(options: IngressFaceOptions): IngressFace {
   const { runtime, clock = runtime.services.clock, hookLimits, readerLimits } = options;
-  const listener = new Listener(options, clock, (exchange) => void route(exchange));
+  const listener = new Listener(options, clock, route);
   const { peers, sender } = listener;
   const decisions = new DecisionRoutes(runtime, sender);
   const reader = new MessageReader(clock, runtime.services.reaction.turns, readerLimits);

@@ -109,7 +109,10 @@ export class HookRoutes {
       const row = await this.#find(token);
       if (row === undefined)
         this.#sender.sendFailure({ ...exchange, unread: true }, new Failure('not_found', 'There is no such hook.'));
-      else await this.#serveHook(exchange, row, query);
+      else {
+        await exchange.visit.enter(`hook:${row.hash}`);
+        await this.#serveHook(exchange, row, query);
+      }
     } catch (error) {
       this.#sender.sendFailure(exchange, error);
     }

@@ -9,6 +9,7 @@ import { headerValues } from '../http/credentials.ts';
 import { dataHeaders, JSON_HEADERS } from '../http/headers.ts';
 import type { HttpLimits } from '../http/limits.ts';
 import type { Exchange, FailureFormat, Sender } from '../http/sender.ts';
+import { admit } from '../http/visit.ts';
 import { idOf, RPC, rpcError } from './json-rpc.ts';
 import type { McpCall, Protocol } from './protocol.ts';
 import { resultOf } from './result.ts';
@@ -68,11 +69,12 @@ export class McpEndpoint {
   }
 
   /** The cookie of a browser is no credential here. Throws unauthenticated, kdf_busy and forbidden. */
-  async #admit({ request }: Exchange): Promise<Caller> {
+  async #admit(exchange: Exchange): Promise<Caller> {
+    const { request } = exchange;
     const { authenticator } = this.#parts;
     refuseForeignPage(request, this.#parts);
     const authorization = headerValues(request, 'authorization');
-    const caller = await authenticator.authenticate({ authorization, cookie: undefined }, 'mcp');
+    const caller = await admit(authenticator, exchange, { authorization, cookie: undefined }, 'mcp');
     if (READERS.some((scope) => caller.scopes.includes(scope))) return caller;
     throw new Failure('forbidden', `MCP needs the scope ${READERS.join(' or ')}; this token has ${caller.scope}.`);
   }

@@ -29,11 +29,12 @@ export function createStatusFace(options: StatusFaceOptions): StatusFace {
   let isClosed = false;
   const listener = new Listener(options, clock, serve);
 
-  function serve(exchange: Exchange): void {
+  function serve(exchange: Exchange): Promise<void> {
     const { method, url } = exchange.request;
     if ((method === 'GET' || method === 'HEAD') && url === '/')
       listener.sender.send(exchange, 200, STATUS_HEADERS, page);
     else listener.sender.send(exchange, 404, NOT_FOUND, 'Not found.\n');
+    return Promise.resolve();
   }
 
   async function rebuild(): Promise<void> {

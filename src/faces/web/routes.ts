@@ -9,6 +9,7 @@ import { credentialsOf } from '../http/credentials.ts';
 import type { HeaderList } from '../http/headers.ts';
 import type { Peers } from '../http/peers.ts';
 import type { Exchange, Sender } from '../http/sender.ts';
+import { admit } from '../http/visit.ts';
 import { PAGE_HEADERS } from '../html/shell.ts';
 import { signInPage } from './pages/sign-in.ts';
 import { refuseForeign, refuseWrongCsrf } from './same-origin.ts';
@@ -44,7 +45,7 @@ export class Pages {
   async visitor(exchange: Exchange, next?: string): Promise<Caller | null> {
     const { authenticator, sender } = this.#parts;
     try {
-      return await authenticator.authenticate(credentialsOf(exchange.request), 'web');
+      return await admit(authenticator, exchange, credentialsOf(exchange.request), 'web');
     } catch (error) {
       const isPage = exchange.request.method === 'GET' || exchange.request.method === 'HEAD';
       const page = isPage ? (exchange.request.url ?? '/') : next;
@@ -96,7 +97,7 @@ export class Pages {
   /** Null for a session that has ended already: to sign out of it is no fault. */
   async #signedIn(exchange: Exchange): Promise<Caller | null> {
     try {
-      return await this.#parts.authenticator.authenticate(credentialsOf(exchange.request), 'web');
+      return await admit(this.#parts.authenticator, exchange, credentialsOf(exchange.request), 'web');
     } catch (error) {
       if (error instanceof Failure && error.code === 'unauthenticated') return null;
       throw error;

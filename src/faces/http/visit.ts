@@ -1,0 +1,84 @@
+import type { Caller, Via } from '../../domain/access/caller.ts';
+import { Failure } from '../../domain/failure.ts';
+import { nextTurn } from '../../lib/flow/cooperative.ts';
+import { type FairTurns, TurnsFull } from '../../lib/flow/fair-turns.ts';
+import type { Authenticator, Credentials } from '../../operations/access/authenticate.ts';
+
+/** Peers on this machine may be a proxy for many, so they are bounded by what all may have waiting, and not each. */
+const OWN_MACHINE = 'peer:';
+const NO_BOUND = { waitingEach: Number.POSITIVE_INFINITY };
+
+/** The way of one request through the turns: first those of its peer, then those of its token or webhook. */
+export class Visit {
+  readonly #turns: FairTurns;
+  #holder: string;
+  #task: 'none' | 'placed' | 'detached' = 'none';
+
+  constructor(turns: FairTurns, peer: string | null) {
+    this.#turns = turns;
+    this.#holder = peer === null ? OWN_MACHINE : OWN_MACHINE + peer;
+  }
+
+  /** Undefined where the request may go on at once, as in `start` and `enter`. Throws unavailable. */
+  begin(): Promise<void> | undefined {
+    return refusedIfFull(() => this.#turns.enter(this.#holder, this.#holder === OWN_MACHINE ? NO_BOUND : undefined));
+  }
+
+  /** From here on the time counts for `holder`. Throws unavailable. */
+  enter(holder: string): Promise<void> | undefined {
+    this.leave();
+    this.#holder = holder;
+    return refusedIfFull(() => this.#turns.enter(holder));
+  }
+
+  /** The same, with one of the places of the holder, until `leave`. Throws unavailable. */
+  start(holder: string): Promise<void> | undefined {
+    this.leave();
+    this.#holder = holder;
+    const turn = refusedIfFull(() => this.#turns.start(holder));
+    this.#task = 'placed';
+    return turn;
+  }
+
+  /** To be called when the request is answered, or waits for something that may take long. May be called twice. */
+  leave(): void {
+    if (this.#task === 'placed') this.#turns.leave(this.#holder);
+    else if (this.#task === 'detached') this.#turns.end(this.#holder);
+    this.#task = 'none';
+  }
+
+  /** For a long answer: how long it takes is for its reader to say, so it has no place from here on. */
+  detach(): void {
+    if (this.#task !== 'placed') return;
+    this.#task = 'detached';
+    this.#turns.detach(this.#holder);
+  }
+
+  /** Lets others go on before the next part of a long answer. */
+  async next(): Promise<void> {
+    await nextTurn();
+    await this.#turns.goOn(this.#holder);
+  }
+}
+
+function refusedIfFull(take: () => Promise<void> | undefined): Promise<void> | undefined {
+  try {
+    return take();
+  } catch (error) {
+    if (!(error instanceof TurnsFull)) throw error;
+    throw new Failure('unavailable', 'Too many requests of this client wait for their turn.');
+  }
+}
+
+/** The one way from a request to its caller: it continues when it is the turn of the token. Throws Failure. */
+export async function admit(
+  authenticator: Pick<Authenticator, 'authenticate'>,
+  { visit }: { readonly visit: Visit },
+  credentials: Credentials,
+  via: Via,
+): Promise<Caller> {
+  const caller = await authenticator.authenticate(credentials, via);
+  const turn = visit.start(caller.id);
+  if (turn !== undefined) await turn;
+  return caller;
+}
