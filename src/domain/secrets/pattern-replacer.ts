@@ -11,18 +11,6 @@ export interface Redactor {
   end(): Buffer;
 }
 
-/** One replacer after the other. */
-export function chained(first: Redactor, second: Redactor): Redactor {
-  return {
-    push: (chunk) => second.push(first.push(chunk)),
-    end() {
-      const last = first.end();
-      if (last.length === 0) return second.end();
-      return Buffer.concat([second.push(last), second.end()]);
-    },
-  };
-}
-
 /**
  * Removes every byte of any occurrence of any form; overlapping occurrences become one mark. Positions count from the
  * start of the stream. Held bytes are not stored: the state of the search determines them.

@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer';
  * The forms in which a tool may print a secret value. A form is bytes to search for. Limits: base64 with other bytes
  * around the value hides the characters that hold only bits of the value, so at most 4 bits of its first and of its
  * last byte remain (of base64 twice: the first and the last byte). A value that a tool reverses, encrypts or colours
- * within is not recognised. Grouped hex digits are not forms: see grouped-hex.ts.
+ * within is not recognised, nor are hex digits in groups.
  */
 
 /** A shorter encoding would match by chance, in a commit id or a time. The value itself is always a form. */

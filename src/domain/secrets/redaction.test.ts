@@ -120,22 +120,9 @@ void test('T55: random secrets, texts and cuts give what a plain search gives', 
 void test('random bytes with secrets strewn in give what a plain search gives', () => {
   const secrets = [BYTES, Buffer.from([0, 255, 10, 13, 0, 254, 1]), Buffer.from('correct horse battery staple')];
   const forms = secrets.flatMap(secretForms);
-  // Of a form in hex that is cut, each 6 bytes are found.
-  const windows = secrets.flatMap((secret) =>
-    Array.from({ length: secret.length - 5 }, (_, at) => secret.subarray(at, at + 6)),
-  );
-  const digits = windows.flatMap((window) =>
-    [window.toString('hex'), window.toString('hex').toUpperCase()].map((text) => Buffer.from(text)),
-  );
   for (let seed = 1; seed <= 200; seed += 1) {
     const random = seeded(seed);
-    // No separators: behind digits that are cut, they and what follows may go on with the value.
-    const noise = (): Buffer =>
-      Buffer.from(
-        Array.from({ length: random(80) }, () => random(256)).map((byte) =>
-          /[\t :,\\xX-]/.test(String.fromCharCode(byte)) ? 33 : byte,
-        ),
-      );
+    const noise = (): Buffer => Buffer.from(Array.from({ length: random(80) }, () => random(256)));
     const part = (): Buffer => (random(2) === 0 ? noise() : forms[random(forms.length)]!);
     const text = Buffer.concat(
       Array.from({ length: 20 }, () => {
@@ -144,11 +131,7 @@ void test('random bytes with secrets strewn in give what a plain search gives', 
       }),
     );
     const cut = random(text.length);
-    assert.deepEqual(
-      redact(secrets, [text.subarray(0, cut), text.subarray(cut)]),
-      naive([...forms, ...digits], text),
-      `seed ${seed}`,
-    );
+    assert.deepEqual(redact(secrets, [text.subarray(0, cut), text.subarray(cut)]), naive(forms, text), `seed ${seed}`);
   }
 });
 

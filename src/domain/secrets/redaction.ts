@@ -1,13 +1,10 @@
-import { GroupedHexReplacer } from './grouped-hex.ts';
-import { HexWindows } from './hex-windows.ts';
-import { chained, PatternReplacer, type Redactor } from './pattern-replacer.ts';
+import { PatternReplacer, type Redactor } from './pattern-replacer.ts';
 import type { PathForm } from './path-mask.ts';
 import { secretForms } from './redaction-forms.ts';
 import { PatternSearch } from './redaction-search.ts';
 
 /** Replaces a secret value, on every face. */
 export const REDACTED = '[redacted · secret]';
-const MARK = Buffer.from(REDACTED);
 const NOTHING = Buffer.alloc(0);
 
 /** The secret values of a run, made ready once for all its streams and texts. */
@@ -15,8 +12,6 @@ export interface SecretPatterns {
   readonly search: PatternSearch | undefined;
   /** By kind of pattern, what replaces it: that of values first. */
   readonly marks: readonly Buffer[];
-  /** Of the values, for hex digits in groups. */
-  readonly windows: HexWindows;
 }
 
 /** `paths` are replaced by their words, all in one pass. Where one overlaps a value, the mark of the value is kept. */
@@ -27,11 +22,7 @@ export function compileSecrets(secrets: readonly Buffer[], paths: readonly PathF
     const bytes = Buffer.from(form);
     patterns.set(bytes.toString('latin1'), { form: bytes, kind: marks.indexOf(word) });
   }
-  const values: Buffer[] = [];
-  for (const forms of secrets.map(secretForms)) {
-    for (const form of forms) patterns.set(form.toString('latin1'), { form, kind: 0 });
-    values.push(...forms.slice(0, 1));
-  }
+  for (const form of secrets.flatMap(secretForms)) patterns.set(form.toString('latin1'), { form, kind: 0 });
   const rows = [...patterns.values()];
   const search =
     rows.length === 0
@@ -40,17 +31,15 @@ export function compileSecrets(secrets: readonly Buffer[], paths: readonly PathF
           rows.map(({ form }) => form),
           rows.map(({ kind }) => kind),
         );
-  return { search, marks: marks.map((mark) => Buffer.from(mark)), windows: new HexWindows(values) };
+  return { search, marks: marks.map((mark) => Buffer.from(mark)) };
 }
 
 const PASS: Redactor = { push: (chunk) => chunk, end: () => NOTHING };
 
 /** Replaces every secret value in one stream of bytes. Never holds back more than the longest form less one byte. */
 export function createRedactor(secrets: readonly Buffer[] | SecretPatterns): Redactor {
-  const { search, marks, windows } = 'search' in secrets ? secrets : compileSecrets(secrets);
-  if (search === undefined) return PASS;
-  const values = new PatternReplacer(search, marks);
-  return windows.isEmpty ? values : chained(values, new GroupedHexReplacer(windows, MARK));
+  const { search, marks } = 'search' in secrets ? secrets : compileSecrets(secrets);
+  return search === undefined ? PASS : new PatternReplacer(search, marks);
 }
 
 /** The same for one string. Text without a secret comes back as it is, lone surrogates included. */
