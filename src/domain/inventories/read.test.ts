@@ -106,7 +106,10 @@ describe('An inventory', () => {
     await refused('all:\n  hosts: {a: }\n  vars: {x: !unsafe y}', /^file, line 3: .*[Tt]ag/);
     await refused('plugin: aws_ec2\nregions: [x]', /^file, line 1: this is the configuration of a plugin/);
     await refused('#!/bin/sh\necho {}', /^file, line 1: this is a script/);
-    await refused('a\n[all:vars]\nx={"__ansible_vault": "y"}', /^file, line 3: variable x: the key "__ansible_vault"/);
+    await refused(
+      'all:\n  hosts: {a: }\n  vars:\n    x: {"__ansible_vault": "y"}',
+      /variable x: the key "__ansible_vault"/,
+    );
     await refused('a\nb\u0007', /^file, line 2: a control character/);
   });
 
@@ -136,7 +139,20 @@ describe('An inventory', () => {
     await refused('[a:children]\na\n[c]\nh', /^file, line 2: the group "a" cannot be in itself/);
     await refused('[a:children]\nall\n[c]\nh', /^file, line 2: the group all is in no other group/);
     await refused('a:22\na:23', /^file, line 2: host "a" was named before with another port/);
-    await refused('a\n[all:vars]\nx={1, 2}', /^file, line 3: the value is a set of Python/);
+    for (const value of [
+      '{1, 2}',
+      "['a']",
+      '(1,)',
+      '80, 443',
+      "'a' 'b'",
+      "r'x'",
+      '"a\\n"',
+      '1j',
+      '...',
+      '[]',
+      '{"a": 1}',
+    ])
+      await refused(`a\n[all:vars]\nx=${value}`, /^file, line 3: ".+" is a list, map or other value of Python; .*YAML/);
     await refused('a ansible_group_priority=1', /is of groups only/);
   });
 

@@ -18,9 +18,6 @@ web1
 ansible_port=2201
 plain=some text # kept
 quoted='a # b'
-list=[1, 'two', None, 3.0, ("x",)]
-map={'a': True, "b": {'c': -1}}
-tuple=80, 443
 octal=007
 hex=0x1F
 big=12345678901234567890123
@@ -30,9 +27,8 @@ minus=1-2
 under=1_000
 empty=
 equals=a=b
-joined='a' "b"
-escaped='tab\\there \\x41 \\u00e9'
-raw=r'\\d+'
+words=one, two
+bracket=[two:three]
 
 [prod:children]
 web
