@@ -31,6 +31,7 @@ import { config } from './parts/command-line/configuration.ts';
 import { consolePages } from './parts/console.ts';
 import { enqueue } from './parts/enqueue.ts';
 import { flood } from './parts/bounds/flood.ts';
+import { turns } from './parts/bounds/turns.ts';
 import { idle } from './parts/idle.ts';
 import { infrastructure } from './parts/infrastructure.ts';
 import { flat } from './parts/jobs/flat.ts';
@@ -73,6 +74,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   stream,
   flood,
   bombs,
+  turns,
   idle,
   infrastructure,
   reaction,

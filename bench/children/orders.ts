@@ -55,3 +55,5 @@ export type CheckoutOrder =
       readonly repositories: readonly { readonly url: string; readonly ref: string | null }[];
     }
   | { readonly do: 'stop' };
+
+export type TurnsOrder = { readonly do: 'start'; readonly dataDir: string } | { readonly do: 'begin' | 'end' | 'stop' };
