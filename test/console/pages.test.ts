@@ -9,6 +9,7 @@ import { html } from '../../src/faces/html/html.ts';
 import { textOf } from '../../src/faces/text/render.ts';
 import { startProgram } from '../support/program.ts';
 import { gate } from '../support/fixtures/approvals.ts';
+import { rewrite } from '../support/store/rewrite.ts';
 import { EVIL, pathOf, tellStory } from '../support/console/story.ts';
 import { formsOf, visit } from '../support/console/visitor.ts';
 
@@ -179,6 +180,16 @@ describe('The console', () => {
       headers: { authorization: `Bearer ${program.tokens.readonly}` },
     });
     assert.equal(((await limited.json()) as { data: unknown[] }).data.length, 3);
+  });
+
+  it('T87: shows the first hundred interrupted jobs, and where all of them are', async (t) => {
+    const program = await startProgram(t);
+    for (let i = 0; i < 101; i += 1) await program.queue();
+    await rewrite(program.store, 'jobs', { state: 'interrupted', finished_at: 1 });
+    const visitor = await visit(program, program.tokens.operator);
+    const { text } = await visitor.open('/maintenance');
+    assert.match(text, /The first 100 of 101\. All: <code>svc maintenance interrupted<\/code>/);
+    assert.equal(new Set(text.match(/job_[0-9a-z]{26}/g)).size, 100);
   });
 
   it('of a process without a queue says that it cannot know of a cordon', async (t) => {

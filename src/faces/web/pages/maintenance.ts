@@ -11,6 +11,8 @@ type Nodes = Projected<'node.list'>;
 /** A daemon that was seen in this time, in milliseconds, has a form to restart it; the first 20 do. */
 const SEEN_MS = 60_000;
 const RESTARTS_MAX = 20;
+/** Rows of a thousand took 20 ms in one turn of the event loop. */
+const INTERRUPTED_MAX = 100;
 
 const MAINTENANCE: Page = {
   path: '/maintenance',
@@ -100,8 +102,13 @@ async function interruptedHtml(request: PageRequest): Promise<Html> {
   const jobs = await request.ask('maintenance.interrupted', 'job.list');
   const again =
     jobs.length === 0 ? html`` : html`<p class="soft">Queue them again with: <code>svc job redrive</code></p>\n`;
-  const list = blocksHtml(textOf('job.list', jobs, request.display), request);
-  return html`<h2>Interrupted jobs</h2>\n${list}\n${again}`;
+  const list = blocksHtml(textOf('job.list', jobs.slice(0, INTERRUPTED_MAX), request.display), request);
+  const cut = `The first ${INTERRUPTED_MAX} of ${jobs.length}. All:`;
+  const more =
+    jobs.length <= INTERRUPTED_MAX
+      ? html``
+      : html`<p class="soft">${cut} <code>svc maintenance interrupted</code></p>\n`;
+  return html`<h2>Interrupted jobs</h2>\n${list}\n${more}${again}`;
 }
 
 export const MAINTENANCE_PAGES = [MAINTENANCE];
