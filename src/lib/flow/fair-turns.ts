@@ -104,7 +104,7 @@ export class FairTurns {
     this.end(holder);
   }
 
-  /** Gives the place back while the task continues, for as long as its reader takes: it has a share of the time still. */
+  /** Gives the place back while the task continues: it keeps its share of the time. */
   detach(holder: string): void {
     const account = this.#accounts.get(holder);
     if (account === undefined) return;
