@@ -3,14 +3,12 @@
  * any other process in between. `watch` only tells when jobs start and end, for jobs that another process queues.
  */
 import { localCaller } from '../../src/domain/access/caller.ts';
-import { readSettings } from '../../src/config/settings/read-settings.ts';
 import type { Running } from '../../src/app/run/ready.ts';
-import { startServe } from '../../src/app/serve.ts';
 import { invoke } from '../../src/operations/core/invoke.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
 import { orders, say } from '../kit/child.ts';
+import { startInside, tokenOf } from '../kit/inside/daemon.ts';
 import { HttpConnection, requestBytes } from '../kit/http-client.ts';
-import { runsDirFor } from '../kit/scratch.ts';
 import { monotonicMs, sleep } from '../kit/time.ts';
 import type { DaemonOrder } from './orders.ts';
 
@@ -61,18 +59,14 @@ async function sample(count: number, watch: Watch, queue: () => Promise<string>)
   return samples;
 }
 
-async function tokenHeaders(running: Running): Promise<Record<string, string>> {
-  const answer = await invoke(running.runtime, operation('token.create'), {
-    caller: CALLER,
-    raw: { name: 'bench', scope: 'operator' },
-  });
-  const token = answer.shape === 'body' ? (answer.data as { token: string }).token : '';
-  return { authorization: `Bearer ${token}` };
-}
-
 async function overHttp(running: Running, watch: Watch, count: number): Promise<number[]> {
   const url = `${running.webUrl}/api/v1/commands/run`;
-  const bytes = requestBytes({ method: 'POST', url, headers: await tokenHeaders(running), body: JSON.stringify(RAW) });
+  const bytes = requestBytes({
+    method: 'POST',
+    url,
+    headers: { authorization: `Bearer ${await tokenOf(running)}` },
+    body: JSON.stringify(RAW),
+  });
   const connection = await HttpConnection.open(url);
   const queue = async (): Promise<string> => {
     const { status, body } = await connection.send(bytes);
@@ -104,13 +98,7 @@ function tellOfJobs({ signals }: Running): void {
 let running: Running | null = null;
 for await (const order of orders<DaemonOrder>()) {
   if (order.do === 'start') {
-    const flags = {
-      'data-dir': order.dataDir,
-      'web-addr': '127.0.0.1:0',
-      'ingress-addr': '127.0.0.1:0',
-      'runs-dir': runsDirFor(order.dataDir),
-    };
-    running = await startServe(readSettings(flags, {}));
+    running = await startInside(order.dataDir);
     say({ ready: true });
   } else if (running !== null) {
     if (order.do === 'http') say(await overHttp(running, new Watch(running), order.count));
