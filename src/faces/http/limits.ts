@@ -77,10 +77,9 @@ export interface HttpLimits {
 }
 
 /**
- * How the requests of a process share the event loop. A turn is as long as a route may hold the loop. 64 places are
- * more than a client has requests in progress, and few enough that those of another do not wait long for a connection
- * of the database, or in the queue of writes. All that may wait are as many as a listener has connections, and of one
- * token no more than a quarter: what is behind them would be answered after seconds.
+ * How the requests of a process share the event loop. A client has fewer than 64 requests in progress, and 64 do not
+ * fill the queue of writes. As many may wait as a listener has connections, and a quarter of that for one token: later
+ * ones would be answered after seconds.
  */
 export const TURN_LIMITS: TurnLimits = { turnMs: 5, placesEach: 64, waitingEach: 512, waiting: 2_048 };
 

@@ -10,7 +10,7 @@ export interface TurnLimits {
   readonly waiting: number;
 }
 
-/** As many tasks wait as may. */
+/** The queue of waiting tasks is full. */
 export class TurnsFull extends Error {
   constructor() {
     super('Too many tasks wait for their turn.');
