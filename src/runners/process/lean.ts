@@ -7,8 +7,8 @@ import type { SystemCalls } from '../sandbox/kernel/system-call.ts';
  * Node, 61 MiB after stripping types, 45 MiB with the compile cache, 35 to 39 MiB after giving back the program text.
  */
 
-/** Above this the types were stripped in this process, and its 16 MiB of compiler would stay for ever. */
-const STRIPPED_HERE_BYTES = 52 * 1024 * 1024;
+/** Node loads its type stripper, of 16 MiB, only when the compile cache lacks a file; it would stay for ever. */
+const TYPE_STRIPPER = 'NativeModule internal/deps/amaro/dist/index';
 const AGAIN = 'SVC_HELPER_AGAIN';
 const MADV_DONTNEED = 4;
 const MADV_NOHUGEPAGE = 15;
@@ -28,12 +28,18 @@ export const HELPER_NODE_OPTIONS = ['--no-warnings', '--v8-pool-size=0', '--max-
  */
 export function startLean(system: SystemCalls, keepFd: number): void {
   if (process.env[AGAIN] !== undefined || process.execve === undefined || process.argv[1] === undefined) return;
-  if (process.env['NODE_COMPILE_CACHE'] === undefined || process.memoryUsage.rss() < STRIPPED_HERE_BYTES) return;
+  if (process.env['NODE_COMPILE_CACHE'] === undefined || !strippedHere()) return;
   flushCompileCache();
   // Node marked it to be closed when it started.
   if (system.call(system.numbers.made.fcntl, keepFd, F_SETFD, 0) !== 0) return;
   const again = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
   process.execve(process.execPath, again, { ...process.env, [AGAIN]: '1' });
+}
+
+/** The list is not in Node's documentation. The resident size says less: it depends on what else needs the memory. */
+function strippedHere(): boolean {
+  const { moduleLoadList } = process as { readonly moduleLoadList?: readonly string[] };
+  return moduleLoadList?.includes(TYPE_STRIPPER) ?? false;
 }
 
 /**
