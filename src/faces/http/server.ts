@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, isIP, Socket } from 'node:net';
 import { type Clock, pause } from '../../lib/clock.ts';
+import { inNameOf } from '../../lib/flow/fair-places.ts';
 import { FairTurns } from '../../lib/flow/fair-turns.ts';
 import { encodeFailure } from '../../operations/core/envelope.ts';
 import { Failure, failureRow } from '../../domain/failure.ts';
@@ -100,7 +101,7 @@ export class Listener {
     try {
       const turn = visit.begin();
       if (turn !== undefined) await turn;
-      if (!response.destroyed) await this.#serve(exchange);
+      if (!response.destroyed) await inNameOf(visit, () => this.#serve(exchange));
     } catch (error) {
       this.sender.sendFailure(exchange, error);
     } finally {

@@ -19,6 +19,11 @@ export class Visit {
     this.#holder = peer === null ? OWN_MACHINE : OWN_MACHINE + peer;
   }
 
+  /** Who the time is on the account of. */
+  get holder(): string {
+    return this.#holder;
+  }
+
   /** Undefined where the request may go on at once, as in `start` and `enter`. Throws unavailable. */
   begin(): Promise<void> | undefined {
     return refusedIfFull(() => this.#turns.enter(this.#holder, this.#holder === OWN_MACHINE ? NO_BOUND : undefined));

@@ -13,6 +13,7 @@ import { ENGINES } from '../../store/engine-fixture.ts';
 /** Requests of one client, and how many of them may be answered before one of another that was sent after them. */
 const MANY = 60;
 const FEW = 25;
+const ROUNDS = 5;
 
 /** Each look takes a millisecond, as if each part of a request did. */
 class BusyClock extends HandClock {
@@ -73,9 +74,16 @@ for (const { name } of ENGINES) {
   test(`T87: a request does not wait for those of another token that came before it (${name})`, async (t) => {
     const program = await busyProgram(t, name === 'PostgreSQL');
     const [ana, bo] = [program.tokens.readonly, program.tokens.operator];
-    const many = { from: '127.0.0.1', token: ana };
-    await answeredBefore(program, many, { from: '127.0.0.2', token: bo }, '/api/v1/whoami');
-    const before = await answeredBefore(program, many, { from: '127.0.0.2', token: bo }, '/api/v1/jobs?limit=0');
+    const [many, other] = [
+      { from: '127.0.0.1', token: ana },
+      { from: '127.0.0.2', token: bo },
+    ];
+    // The first ones wait for connections to PostgreSQL that are made for them.
+    await answeredBefore(program, many, other, '/api/v1/jobs?limit=0');
+    const rounds: number[] = [];
+    for (let i = 0; i < ROUNDS; i += 1) rounds.push(await answeredBefore(program, many, other, '/api/v1/jobs?limit=0'));
+    // Without turns it is all of them each time; a busy machine may let one process of PostgreSQL wait for long.
+    const before = Math.min(...rounds);
     assert.ok(before <= FEW, `${before} of ${MANY}`);
     assert.equal(program.logged.length, 0);
   });

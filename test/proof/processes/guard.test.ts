@@ -245,7 +245,7 @@ describe('the guard of a daemon', { skip: NO_LINUX }, () => {
     await keeper.stop();
   });
 
-  it('has at most 20 MB of its own while it waits, with a cold cache too, and has given back program text', async () => {
+  it('has at most 20 MB that it does not share while it waits, with a cold cache too, and gives back program text', async () => {
     const idle = spawn(process.execPath, ['-e', `console.log('ready'); setInterval(() => {}, 60_000)`], { env: {} });
     await once(idle.stdout, 'data');
     const textKb = memoryKb(idle.pid, 'RssFile');
@@ -256,7 +256,8 @@ describe('the guard of a daemon', { skip: NO_LINUX }, () => {
       const [pid] = guardsOf(process.pid);
       // It gives text back right after it is ready. What it shares with the daemon is not counted as its own.
       const seen = (): string =>
-        `${temperature}: ${memoryKb(pid, 'RssAnon')} + ${memoryKb(pid, 'VmSwap')} kB, ${memoryKb(pid, 'RssFile')} kB of text, an idle Node has ${textKb}`;
+        `${temperature}: ${memoryKb(pid, 'RssAnon')} + ${memoryKb(pid, 'VmSwap')} kB, ` +
+        `${memoryKb(pid, 'RssFile')} kB of text, an idle Node has ${textKb}`;
       await until('small', () => memoryKb(pid, 'RssFile') < 0.9 * textKb).catch(() => assert.fail(seen()));
       assert.ok((memoryKb(pid, 'RssAnon') + memoryKb(pid, 'VmSwap')) * 1024 <= 20_000_000, seen());
       await keeper.stop();

@@ -7,6 +7,8 @@ import {
   types as builtin,
 } from 'pg';
 import { type QueryResult, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
+import type { Clock } from '../../../lib/clock.ts';
+import { FairPlaces } from '../../../lib/flow/fair-places.ts';
 import { bindDb, type Statement, type StatementConnection } from '../bound.ts';
 import type { Dialect } from '../dialect.ts';
 import type { Db } from '../../schema/schema.ts';
@@ -76,15 +78,26 @@ export function clientDb(dialect: Dialect, client: ClientBase): Db {
   return bindDb(dialect, new Connection((text, values) => send(client, text, values)), PARTS);
 }
 
-/** A query builder whose statements run on any free client of the pool; `explain` converts their errors. */
-export function poolDb(dialect: Dialect, pool: Pool, explain: (error: unknown) => unknown): Db {
+const late = (): Error => new Error('timeout exceeded when trying to connect');
+
+/**
+ * A query builder whose statements run on any free client of the pool; `explain` converts their errors. The pool's own
+ * queue would be one for all: many requests of one token would have those of others wait for each of them.
+ */
+export function poolDb(dialect: Dialect, pool: Pool, clock: Clock, explain: (error: unknown) => unknown): Db {
+  const places = new FairPlaces(pool.options.max);
   const run = async (text: string, values: readonly unknown[]): Promise<Answer> => {
     try {
-      const client = await pool.connect();
+      await places.enter(clock, pool.options.connectionTimeoutMillis ?? 0, late);
       try {
-        return await send(client, text, values);
+        const client = await pool.connect();
+        try {
+          return await send(client, text, values);
+        } finally {
+          client.release();
+        }
       } finally {
-        client.release();
+        places.leave();
       }
     } catch (error) {
       throw explain(error);

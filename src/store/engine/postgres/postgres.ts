@@ -166,7 +166,7 @@ export async function openPostgres(url: string, clock: Clock, isRestore = false)
     lock_timeout: LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
   });
-  const reader = poolDb(POSTGRES, readers, explainRead);
+  const reader = poolDb(POSTGRES, readers, clock, explainRead);
   const close = async (): Promise<void> => void (await Promise.all([readers.end(), writers.end()]));
   await refuseUnfit(readers, isRestore).catch((error: unknown) => close().then(() => Promise.reject(error)));
   const listeners = new Set<() => void>();
