@@ -12,6 +12,7 @@ const VALUES = {
   short: 'zq7',
   number: 987654321,
   lines: 'first of the lines\n\tsecond of the lines\nlast of the lines',
+  spaced: `host=db.internal port=5432 user=service password=hunter2secret${' sslmode=verify-full'.repeat(4)}`,
   map: { key: 'value-in-a-map', list: ['value-in-a-list'] },
   json: JSON.stringify({ a: 'value-in-json', deep: JSON.stringify({ b: 'deep-in-json\nnext-in-json' }), n: 24681357 }),
 };
@@ -21,6 +22,8 @@ const CLEAR = [
   'zq7',
   '987654321',
   ...['first', 'second', 'last'].map((which) => `${which} of the lines`),
+  'hunter2secret',
+  'sslmode',
   'value-in-a-map',
   'value-in-a-list',
   'value-in-json',
@@ -36,9 +39,17 @@ function root(input: (name: string) => string): string {
   return names.map((name) => box(name) + `output "${name}" {\n  value = terraform_data.${name}.output\n}\n`).join('');
 }
 
+/** Terraform wraps the message of a check. */
+const CHECK = `check "connects" {
+  assert {
+    condition = nonsensitive(var.spaced) == ""
+    error_message = "It does not connect with \u0024{nonsensitive(var.spaced)}"
+  }
+}
+`;
 const SENSITIVE = `${Object.keys(VALUES)
   .map((name) => `variable "${name}" {\n  sensitive = true\n}\n`)
-  .join('')}${root((name) => `var.${name}`)}`;
+  .join('')}${root((name) => `var.${name}`)}${CHECK}`;
 const CHANGED = `${root(() => '"changed"')}resource "terraform_data" "open" {
   input = "in clear"
 }
@@ -84,12 +95,12 @@ test(
     writeFileSync(file, JSON.stringify(VALUES));
     const dir = await addWorkspace(fixture, 'net', SENSITIVE, { var_files: [file] });
     const { job } = await ended(fixture, 'plan');
-    const outputs = /Apply complete! [^]*Outputs:/;
+    const outputs = /It does not connect with [^]*Apply complete! [^]*Outputs:/;
     assertHidden((await ended(fixture, 'apply', { plan: job.plan_artifact_id })).lines, outputs);
     assertHidden((await ended(fixture, 'apply')).lines, outputs);
     await fixture.call('workspace.update', { name: 'net', no_inputs: true });
     writeFileSync(join(dir, 'main.tf'), CHANGED);
-    const changes = /Plan: 1 to add, 6 to change, 0 to destroy\./;
+    const changes = /Plan: 1 to add, 7 to change, 0 to destroy\./;
     const { lines } = await ended(fixture, 'plan');
     assertHidden(lines, changes);
     assert.match(lines.join('\n'), /input += "in clear"/);
@@ -106,6 +117,6 @@ test(
     assertHidden(failed.lines, /terraform_data\.lines will be updated in-place[^]*Plan: /);
     assert.equal(failed.job.reason, 'The program ended with exit code 1.');
     writeFileSync(join(dir, 'main.tf'), CHANGED);
-    assertHidden((await ended(fixture, 'destroy')).lines, /Resources: 0 added, 0 changed, 6 destroyed/);
+    assertHidden((await ended(fixture, 'destroy')).lines, /Resources: 0 added, 0 changed, 7 destroyed/);
   },
 );

@@ -73,6 +73,29 @@ void test('T98: a value of several lines, or of JSON, is found by its lines and 
   );
 });
 
+const CONNECTION = 'host=db.internal port=5432 user=service password=hunter2secret  sslmode=verify-full a b c';
+
+/** As Go's wordwrap does it: the blanks at which a line is broken are lost. */
+function wrapped(text: string, columns: number): string {
+  const lines: string[] = [];
+  for (const [, blanks = '', word = ''] of text.matchAll(/(\s*)(\S+)/g)) {
+    const longer = `${lines.at(-1) ?? ''}${blanks}${word}`;
+    if (lines.length === 0 || longer.length > columns) lines.push(word);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines.join('\n');
+}
+
+void test('T98: a value is found wherever terraform wraps it', async () => {
+  for (let columns = 1; columns <= 120; columns += 1) {
+    const text = wrapped(`The connection is ${CONNECTION}; sslmode is another one.`, columns);
+    const found = await masked(text, [CONNECTION, 'user=service password=hunter2secret', 'hunter2secret sslmode']);
+    const words = 'The connection is [redacted · secret]; sslmode is another one.';
+    assert.equal(found.replaceAll('\n', ' '), words, text);
+  }
+  assert.equal(await masked(' ab\tab\n\n  ab ab-ab ', ['ab  ab']), ' [redacted · secret]-ab ');
+});
+
 void test('T98: values of more bytes than are looked for have no masks', () => {
   assert.equal(printedForms(Array.from({ length: 600 }, (_, n) => `${n}`.padStart(1000, 'v'))), null);
   assert.equal(printedForms(['x'.repeat(600_000)]), null);

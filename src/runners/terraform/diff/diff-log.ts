@@ -1,6 +1,7 @@
-import { PatternReplacer, type Redactor } from '../../../domain/secrets/pattern-replacer.ts';
+import type { Redactor } from '../../../domain/secrets/pattern-replacer.ts';
 import { PatternSearch } from '../../../domain/secrets/redaction-search.ts';
 import { REDACTED } from '../../../domain/secrets/redaction.ts';
+import { foldBlanks, WrappedReplacer } from '../../../domain/secrets/wrapped-replacer.ts';
 import { LINE_LIMIT_BYTES } from '../../output/lines.ts';
 import type { OutputSift } from '../../runner.ts';
 
@@ -93,16 +94,20 @@ function mayPass(line: Buffer): boolean {
   return line.length <= LINE_LIMIT_BYTES && PROGRESS.some((words) => words.test(line.toString()));
 }
 
-/** Replaces the values of one plan in what its programs print. */
+/** Replaces the values of one plan in what its programs print, also where terraform wraps them: in its warnings. */
 export class DiffMasks {
   readonly #search: PatternSearch | null;
+  readonly #longestBytes: number;
 
-  private constructor(search: PatternSearch | null) {
+  private constructor(search: PatternSearch | null, longestBytes: number) {
     this.#search = search;
+    this.#longestBytes = longestBytes;
   }
 
   static async of(patterns: readonly Buffer[]): Promise<DiffMasks> {
-    return new DiffMasks(patterns.length === 0 ? null : await PatternSearch.inPieces(patterns));
+    const folded = patterns.map(foldBlanks);
+    const longestBytes = folded.reduce((longest, { length }) => Math.max(longest, length), 0);
+    return new DiffMasks(folded.length === 0 ? null : await PatternSearch.inPieces(folded), longestBytes);
   }
 
   /** The same bytes without the values, in pieces. */
@@ -129,6 +134,7 @@ export class DiffMasks {
   }
 
   #replacer(): Redactor | null {
-    return this.#search === null ? null : new PatternReplacer(this.#search, [Buffer.from(REDACTED)]);
+    const search = this.#search;
+    return search === null ? null : new WrappedReplacer(search, this.#longestBytes, Buffer.from(REDACTED));
   }
 }
