@@ -31,6 +31,20 @@ export function parsePlan(text: string): unknown {
   }
 }
 
+/**
+ * The list or map that a JSON text stands for, with each number as it is written; undefined for any other text. Throws
+ * where it is nested too deep for the parser.
+ */
+export function jsonOf(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    return JSON.parse(text, exactly);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw malformed('a JSON text in it is nested too deep');
+  }
+}
+
 function exactly(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value !== 'number' || context?.source === undefined) return value;
   return String(value) === context.source ? value : new ExactNumber(context.source);
@@ -83,6 +97,28 @@ export function sameValue(a: unknown, b: unknown, depth = 0): boolean {
   const keys = Object.keys(a);
   if (keys.length !== Object.keys(b).length) return false;
   return keys.every((key) => Object.hasOwn(b, key) && sameValue(a[key], b[key], deeper(depth)));
+}
+
+/** As which texts a leaf may be printed: terraform prints a number of a JSON text as written, any other in decimals. */
+export function leafTexts(leaf: Leaf): ReadonlySet<string> {
+  const text = leafText(leaf);
+  return new Set(typeof leaf === 'string' || typeof leaf === 'boolean' ? [text] : [text, inDecimals(text)]);
+}
+
+/** Places before the point: beyond those of a double, a short exponent would make a text of any length. */
+const DECIMALS_MAX = 400;
+
+function inDecimals(source: string): string {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? [];
+  const point = whole.length + Number(exponent);
+  if (whole === '' || Math.abs(point) > DECIMALS_MAX) return source;
+  const digits = `${whole}${fraction}`;
+  const text =
+    point > 0
+      ? `${digits.slice(0, point).padEnd(point, '0')}.${digits.slice(point)}`
+      : `0.${'0'.repeat(-point)}${digits}`;
+  return sign + text.replace(/^0+(?=\d)/, '').replace(/\.?0*$/, '');
 }
 
 /** How a number or a bool is shown, and a string as it is. */

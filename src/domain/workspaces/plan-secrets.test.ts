@@ -53,6 +53,13 @@ void test('T55: of a secret that is JSON, each part is hidden', () => {
     false,
     false,
   ]);
+  const numbers = findSecrets({}, [Buffer.from('[98765432109876543210, 4.50e3]')], []);
+  assert.deepEqual(['98765432109876543210', '4.50e3', '4500', '98765432109876540000'].map(numbers), [
+    true,
+    true,
+    true,
+    false,
+  ]);
 });
 
 void test('T55: a variable that a secret of the run filled is hidden though the configuration does not mark it', () => {

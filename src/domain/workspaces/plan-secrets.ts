@@ -1,4 +1,4 @@
-import { entriesOf, isObject, type JsonObject, type Leaf, leafText, listOf, memberOf } from './plan-json.ts';
+import { entriesOf, type JsonObject, jsonOf, type Leaf, leafTexts, listOf, memberOf } from './plan-json.ts';
 import { eachLeaf, eachMasked } from './plan-masks.ts';
 import { LONGEST_VALUE_BYTES, secretForms, withoutLineEnds } from '../secrets/redaction-forms.ts';
 import { PatternSearch } from '../secrets/redaction-search.ts';
@@ -44,10 +44,9 @@ export function maskedTexts(
 ): ReadonlySet<string> {
   const masked = new Set<string>();
   const add = (leaf: Leaf): void => {
-    if (
-      typeof leaf === 'string' ? leaf !== '' : typeof leaf !== 'boolean' && leafText(leaf).length >= CONTAINS_MIN_BYTES
-    )
-      masked.add(leafText(leaf));
+    if (typeof leaf === 'boolean') return;
+    const shortest = typeof leaf === 'string' ? 1 : CONTAINS_MIN_BYTES;
+    for (const text of leafTexts(leaf)) if (text.length >= shortest) masked.add(text);
   };
   eachMaskedOfPlan(plan, add);
   for (const name of secretVariables) eachLeaf(memberOf(memberOf(memberOf(plan, 'variables'), name), 'value'), add);
@@ -105,15 +104,7 @@ function eachConstantOfCalls(module: unknown, add: (leaf: Leaf) => void): void {
 
 /** A secret that is given to a variable of a list or object is JSON, and the plan shows its parts. */
 function eachLeafOfJson(secret: Buffer, add: (leaf: Leaf) => void): void {
-  const text = secret.toString();
-  if (!/^\s*[[{]/.test(text)) return;
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return;
-  }
-  if (Array.isArray(value) || isObject(value)) eachLeaf(value, add);
+  eachLeaf(jsonOf(secret.toString()), add);
 }
 
 function hiding(masked: ReadonlySet<string>, secrets: readonly Buffer[]): Hides {

@@ -1,4 +1,4 @@
-import { isObject, leafText, parsePlan } from './plan-json.ts';
+import { jsonOf, leafTexts, malformed } from './plan-json.ts';
 import { eachLeaf } from './plan-masks.ts';
 import { CONTAINS_MIN_BYTES } from './plan-secrets.ts';
 import { secretForms } from '../secrets/redaction-forms.ts';
@@ -11,15 +11,16 @@ const LINE_BYTES_MIN = 6;
 const PRINTED_BYTES_MAX = 512 * 1024;
 /** Beyond this, longer values are looked for only as terraform prints them, and not in base64 and similar forms. */
 const EVERY_FORM_BYTES = 64 * 1024;
-/** JSON in a string of JSON, and so on: terraform prints each as an expression. */
+/** JSON in a string of JSON, and so on: terraform prints each as an expression. A deeper one has no masks. */
 const JSON_DEPTH_MAX = 8;
 /** What terraform itself prints in each diff: only a string that equals one is hidden. */
 const OWN_WORDS: ReadonlySet<string> = new Set(['true', 'false', 'null']);
 
 /**
- * The bytes to look for, each once; null where they are too many. `texts` are the values that a plan masks. A string
- * of several lines is printed line by line, one that is JSON as an expression with its parts, every other one in
- * quotes. One of fewer than 4 bytes is looked for with its quotes only, because it is a part of nearly every line.
+ * The bytes to look for, each once; null where they are too many, or a JSON text is nested too deep. `texts` are the
+ * values that a plan masks. A string of several lines is printed line by line, one that is JSON as an expression with
+ * its parts, every other one in quotes. One of fewer than 4 bytes is looked for with its quotes only, because it is a
+ * part of nearly every line.
  */
 export function printedForms(texts: Iterable<string>): Buffer[] | null {
   const forms = new Map<string, Buffer>();
@@ -33,7 +34,9 @@ export function printedForms(texts: Iterable<string>): Buffer[] | null {
   const values = [...texts].toSorted((a, b) => a.length - b.length);
   for (const text of values) {
     if (text.length > PRINTED_BYTES_MAX) return null;
-    for (const form of formsOf(text)) add(Buffer.from(form));
+    const printed = formsOf(text);
+    if (printed === null) return null;
+    for (const form of printed) add(Buffer.from(form));
     if (size > PRINTED_BYTES_MAX) return null;
   }
   for (const text of values) {
@@ -44,10 +47,16 @@ export function printedForms(texts: Iterable<string>): Buffer[] | null {
   return [...forms.values()];
 }
 
-function formsOf(text: string): string[] {
+/** Null where a JSON text in it is nested deeper than is looked into. */
+function formsOf(text: string): string[] | null {
   const lines = linesOf(text);
   const [line = ''] = lines;
-  const parts = partsOf(text, 0);
+  let parts: string[];
+  try {
+    parts = partsOf(text, 0);
+  } catch {
+    return null;
+  }
   if (lines.length === 1 && isShort(line)) return [...parts, `"${goQuoted(text)}"`];
   parts.push(...(lines.length === 1 ? lines : longLines(lines)));
   return parts.flatMap((part) => [part, goQuoted(part), hclQuoted(part)]);
@@ -66,22 +75,20 @@ function isShort(line: string): boolean {
   return Buffer.byteLength(line) < CONTAINS_MIN_BYTES || OWN_WORDS.has(line);
 }
 
-/** The values in a string that is JSON, each in its lines. */
+/** The values in a string that is JSON, each in its lines. Throws where they are nested too deep. */
 function partsOf(text: string, depth: number): string[] {
-  if (depth >= JSON_DEPTH_MAX || !/^\s*[[{]/.test(text)) return [];
+  const value = jsonOf(text);
+  if (value === undefined) return [];
+  if (depth >= JSON_DEPTH_MAX) throw malformed(`a JSON text is in more than ${JSON_DEPTH_MAX} others`);
   const parts: string[] = [];
-  try {
-    const value = parsePlan(text);
-    if (!Array.isArray(value) && !isObject(value)) return [];
-    eachLeaf(value, (leaf) => {
-      if (typeof leaf === 'boolean') return;
-      const lines = linesOf(leafText(leaf));
+  eachLeaf(value, (leaf) => {
+    if (typeof leaf === 'boolean') return;
+    for (const printed of leafTexts(leaf)) {
+      const lines = linesOf(printed);
       parts.push(...(lines.length > 1 ? longLines(lines) : lines.filter((line) => !isShort(line))));
-      if (typeof leaf === 'string') parts.push(...partsOf(leaf, depth + 1));
-    });
-  } catch {
-    // No JSON, and printed as any other string.
-  }
+    }
+    if (typeof leaf === 'string') parts.push(...partsOf(leaf, depth + 1));
+  });
   return parts;
 }
 

@@ -109,6 +109,6 @@ async function logDiff({ tools }: Run, diff: HeldDiff, shown: ShownPlan | null):
     ? `it is longer than ${HELD_MAX_BYTES / (1024 * 1024)} MiB`
     : shown === null || shown.read instanceof Error
       ? 'its plan could not be read'
-      : 'its plan masks more values than are looked for';
+      : 'its plan masks more or deeper values than are looked for';
   tools.say(`The diff is left out of the log, because ${reason}: it may show values that were sensitive.`, false);
 }

@@ -73,6 +73,32 @@ void test('T98: a value of several lines, or of JSON, is found by its lines and 
   );
 });
 
+void test('T98: a number of a JSON text is found as it is written and in decimals', async () => {
+  const json = '{"account": 98765432109876543210, "n": 4.50e3, "exp": [-9.8765432e-7 , 12345678.50], "huge": 1e+30}';
+  const mark = '[redacted · secret]';
+  const text =
+    'account = 98765432109876543210 n = 4.50e3 4500 exp = -9.8765432e-7 -0.00000098765432 12345678.50 12345678.5 ' +
+    `huge = 1e+30 1${'0'.repeat(30)}\n`;
+  assert.equal(
+    await masked(text, [json]),
+    `account = ${mark} n = ${mark} ${mark} exp = ${`${mark} `.repeat(4)}huge = ${mark} ${mark}\n`,
+  );
+  assert.ok(printedForms(['{"n": 1e999999999, "m": 1e-999999999}']));
+});
+
+function nested(levels: number): string {
+  return `${'['.repeat(levels)}"deep-secret"${']'.repeat(levels)}`;
+}
+
+function inTexts(texts: number): string {
+  return texts === 0 ? 'deep' : JSON.stringify([inTexts(texts - 1)]);
+}
+
+void test('T98: a JSON text that is nested deeper than is looked into has no masks', () => {
+  for (const text of [nested(200), inTexts(8), '[['.repeat(1000)]) assert.notEqual(printedForms([text]), null);
+  for (const text of [nested(201), nested(100_000), inTexts(9)]) assert.equal(printedForms([text]), null);
+});
+
 const CONNECTION = 'host=db.internal port=5432 user=service password=hunter2secret  sslmode=verify-full a b c';
 
 /** As Go's wordwrap does it: the blanks at which a line is broken are lost. */
