@@ -13,6 +13,11 @@ const PRINTED_BYTES_MAX = 512 * 1024;
 const EVERY_FORM_BYTES = 64 * 1024;
 /** JSON in a string of JSON, and so on: terraform prints each as an expression. A deeper one has no masks. */
 const JSON_DEPTH_MAX = 8;
+/**
+ * Where a line is also looked for in pieces: terraform wraps at blanks outside ASCII too, and escapes characters that
+ * are newer than it, nearly all of them above U+FFFF.
+ */
+const UNSURE = /[\u0085\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\u{10000}-\u{10ffff}]+/u;
 /** What terraform itself prints in each diff: only a string that equals one is hidden. */
 const OWN_WORDS: ReadonlySet<string> = new Set(['true', 'false', 'null']);
 
@@ -58,7 +63,7 @@ function formsOf(text: string): string[] | null {
     return null;
   }
   if (lines.length === 1 && isShort(line)) return [...parts, `"${goQuoted(text)}"`];
-  parts.push(...(lines.length === 1 ? lines : longLines(lines)));
+  parts.push(...printedLines(lines));
   return parts.flatMap((part) => [part, goQuoted(part), hclQuoted(part)]);
 }
 
@@ -69,6 +74,12 @@ function linesOf(text: string): string[] {
 
 function longLines(lines: readonly string[]): string[] {
   return lines.filter((line) => Buffer.byteLength(line) >= LINE_BYTES_MIN);
+}
+
+/** Of one line or several, what is looked for outside of quotes. */
+function printedLines(lines: readonly string[]): string[] {
+  const pieces = lines.filter((line) => UNSURE.test(line)).flatMap((line) => linesOf(line.split(UNSURE).join('\n')));
+  return [...(lines.length > 1 ? longLines(lines) : lines.filter((line) => !isShort(line))), ...longLines(pieces)];
 }
 
 function isShort(line: string): boolean {
@@ -83,10 +94,7 @@ function partsOf(text: string, depth: number): string[] {
   const parts: string[] = [];
   eachLeaf(value, (leaf) => {
     if (typeof leaf === 'boolean') return;
-    for (const printed of leafTexts(leaf)) {
-      const lines = linesOf(printed);
-      parts.push(...(lines.length > 1 ? longLines(lines) : lines.filter((line) => !isShort(line))));
-    }
+    for (const printed of leafTexts(leaf)) parts.push(...printedLines(linesOf(printed)));
     if (typeof leaf === 'string') parts.push(...partsOf(leaf, depth + 1));
   });
   return parts;

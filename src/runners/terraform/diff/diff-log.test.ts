@@ -122,6 +122,16 @@ void test('T98: a value is found wherever terraform wraps it', async () => {
   assert.equal(await masked(' ab\tab\n\n  ab ab-ab ', ['ab  ab']), ' [redacted · secret]-ab ');
 });
 
+void test('T98: of a value that terraform escapes or wraps in its own ways, the pieces are found', async () => {
+  const value = 'the-token\u{1fae9}hunter2secret\u3000third-piece';
+  const mark = '[redacted · secret]';
+  assert.equal(
+    await masked(`"the-token\\U0001fae9hunter2secret\\u3000third-piece" ${value}\n`, [value]),
+    `"${mark}\\U0001fae9${mark}\\u3000${mark}" ${mark}\n`,
+  );
+  assert.equal(await masked('hunter2secret\nthird-piece', [JSON.stringify([value])]), `${mark}\n${mark}`);
+});
+
 void test('T98: values of more bytes than are looked for have no masks', () => {
   assert.equal(printedForms(Array.from({ length: 600 }, (_, n) => `${n}`.padStart(1000, 'v'))), null);
   assert.equal(printedForms(['x'.repeat(600_000)]), null);
