@@ -73,7 +73,6 @@ async function senderOf(db: Db, job: JobRow): Promise<Sender> {
 
 /** The end of a job as evaluated events, for `recordOutcome`. */
 export async function evaluateOutcome(deps: ReactionDeps, job: JobRow): Promise<readonly EvaluatedEvent[]> {
-  if (!isTerminal(job.state)) throw new Error(`job ${job.id} has not ended`);
   const drift = driftEvent(job);
   return evaluateRules(
     deps,
@@ -84,6 +83,7 @@ export async function evaluateOutcome(deps: ReactionDeps, job: JobRow): Promise<
 
 /** Why an end fires nothing; null for one that counts. A job that got a no can only be cancelled. */
 async function faultOf(tx: Tx, job: JobRow): Promise<string | null> {
+  if (!isTerminal(job.state)) return 'its row has the time of an end, and a state of an unended job';
   if (!(await passesTag(tx, 'jobs', job))) return 'its order was not made by this service';
   if (job.state === 'cancelled') return null;
   try {

@@ -16,11 +16,18 @@ export const KINDS: Readonly<Record<JobKind, KindFacts<unknown>>> = {
   vendor: vendorKind,
 };
 
-/** The stored inventory that an order names; null without one, and for the machine of the daemon. */
-export function inventoryIn({ kind, spec }: { readonly kind: JobKind; readonly spec: string }): string | null {
-  const facts = KINDS[kind];
-  const name = facts.inventory?.(facts.readSpec(spec)) ?? null;
-  return name === LOCALHOST ? null : name;
+/**
+ * The stored inventory that an order names; null without one, for the machine of the daemon, and for a row that cannot
+ * be read. Such a row was not written by this service, and nothing runs from it.
+ */
+export function inventoryIn({ kind, spec }: { readonly kind: string; readonly spec: string }): string | null {
+  const facts = Object.hasOwn(KINDS, kind) ? KINDS[kind as JobKind] : undefined;
+  try {
+    const name = facts?.inventory?.(facts.readSpec(spec)) ?? null;
+    return name === LOCALHOST ? null : name;
+  } catch {
+    return null;
+  }
 }
 
 /** The kinds whose runs make a saved plan. */

@@ -215,6 +215,8 @@ for (const engine of ENGINES) {
       await store.write((tx) =>
         tx.db.updateTable('jobs').set({ owners: 'no JSON' }).where('id', '=', broken).execute(),
       );
+      const unended = await enqueue(store);
+      await store.write((tx) => tx.db.updateTable('jobs').set({ finished_at: 1 }).where('id', '=', unended).execute());
       const emitted: unknown[] = [];
       await recordOutcomes({
         reaction: deps,
@@ -222,11 +224,11 @@ for (const engine of ENGINES) {
         signals: { emit: (_name: string, detail: unknown) => emitted.push(detail) } as never,
       });
       const answer = await events(store);
-      assert.deepEqual(answer.map(({ outcome }) => outcome).toSorted(), ['error', 'ignored']);
-      assert.equal(
-        answer.find(({ outcome }) => outcome === 'error')?.reason,
+      assert.deepEqual(answer.map(({ outcome }) => outcome).toSorted(), ['error', 'error', 'ignored']);
+      assert.deepEqual(answer.flatMap(({ outcome, reason }) => (outcome === 'error' ? [reason] : [])).toSorted(), [
         `The end of ${broken} could not be handled: a fault of the service.`,
-      );
+        `The end of ${unended} could not be handled: its row has the time of an end, and a state of an unended job.`,
+      ]);
       assert.equal(emitted.length, 1);
     });
 
