@@ -79,7 +79,7 @@ export class Streams {
     response.on('close', () => stop.abort());
     request.socket.setKeepAlive(true, KEEP_ALIVE_PROBE_MS);
     sender.begin(exchange, 200, STREAM_HEADERS);
-    const writer = new PatientWriter(response, clock, limits, { signal: stop.signal, turn: () => visit.next() });
+    const writer = new PatientWriter(response, clock, limits, stop.signal);
     const progress = new Progress(request.socket);
     const timers = [
       pause(clock, limits.streams.lifetimeMs, stop.signal),

@@ -56,6 +56,8 @@ export interface HttpLimits {
   readonly bufferBytes: number;
   /** How long that buffer may stay full before the connection is closed. A stream can be resumed. */
   readonly drainMs: number;
+  /** Bytes of whole answers that clients have not read yet; above it the oldest of the largest share are cut off. */
+  readonly unreadBytes: number;
   /** How long a client may read nothing while bytes of a stream wait for it, however few. */
   readonly stalledMs: number;
   /** Interval of comments on an open stream, so that proxies keep it and a lost client is detected. */
@@ -100,6 +102,7 @@ export const HTTP_LIMITS: HttpLimits = {
   lingerMs: 1_000,
   bufferBytes: 131_072,
   drainMs: 10_000,
+  unreadBytes: 134_217_728,
   stalledMs: 30_000,
   heartbeatMs: 15_000,
   revalidateMs: 2_000,

@@ -27,7 +27,7 @@ export async function sendParts(
   sender.begin(exchange, status, headers);
   // Each part takes its turn instead.
   visit.detach();
-  const writer = new PatientWriter(response, runtime.services.clock, limits, { turn: () => visit.next() });
+  const writer = new PatientWriter(response, runtime.services.clock, limits);
   try {
     while (next.done !== true && request.method !== 'HEAD' && (await writer.write(next.value)))
       next = await iterator.next();

@@ -49,7 +49,7 @@ test('F15: A reader that reads nothing loses its connection after its buffer was
 test('A waiting write gives up when its signal aborts', async () => {
   const { response } = reader(false);
   const stop = new AbortController();
-  const writer = new PatientWriter(response, systemClock, { bufferBytes: 1, drainMs: 60_000 }, { signal: stop.signal });
+  const writer = new PatientWriter(response, systemClock, { bufferBytes: 1, drainMs: 60_000 }, stop.signal);
   const waiting = writer.write(PART);
   setImmediate(() => stop.abort());
   assert.equal(await waiting, false);

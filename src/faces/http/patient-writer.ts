@@ -16,25 +16,20 @@ export class PatientWriter {
   readonly #clock: Clock;
   readonly #limits: Pick<HttpLimits, 'bufferBytes' | 'drainMs'>;
   readonly #signal: AbortSignal | undefined;
-  readonly #turn: () => Promise<void>;
   #gathered = '';
   #scheduled = false;
 
-  /**
-   * A write that waits for its reader gives up when `signal` aborts. `turn` waits for the next turn of the event
-   * loop, or for that of the request.
-   */
+  /** A write that waits for its reader gives up when `signal` aborts. */
   constructor(
     response: ServerResponse,
     clock: Clock,
     limits: Pick<HttpLimits, 'bufferBytes' | 'drainMs'>,
-    { signal, turn = nextTurn }: { readonly signal?: AbortSignal; readonly turn?: () => Promise<void> } = {},
+    signal?: AbortSignal,
   ) {
     this.#response = response;
     this.#clock = clock;
     this.#limits = limits;
     this.#signal = signal;
-    this.#turn = turn;
   }
 
   /** False when the client is gone or was cut off because it read too slowly: then no more needs to be produced. */
@@ -47,13 +42,13 @@ export class PatientWriter {
       this.flush();
       // The kernel may accept everything at once: without a turn of the event loop a long answer would block all others
       // until it is complete (measured: 650 ms for 20,000 jobs).
-      await this.#turn();
+      await nextTurn();
       if (this.#response.destroyed) return false;
     }
     if (this.#response.writableLength <= this.#limits.bufferBytes) return true;
     if (!(await this.#drained())) return false;
     // Many that waited for their readers would continue in one turn.
-    await this.#turn();
+    await nextTurn();
     return !this.#response.destroyed;
   }
 

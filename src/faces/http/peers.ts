@@ -35,7 +35,7 @@ const NO_PEERS: AddressSet = { includes: () => false };
 export class Peers {
   readonly #trusted: AddressSet;
   readonly #isUncounted: IsUncounted;
-  readonly #keys = new WeakMap<Socket, { readonly key: string | null }>();
+  readonly #keys = new WeakMap<Socket, string>();
 
   constructor(trusted: readonly string[] = [], isUncounted: IsUncounted = isLoopback) {
     this.#trusted = trusted.length === 0 ? NO_PEERS : (addressSet(trusted) ?? NO_PEERS);
@@ -73,17 +73,21 @@ export class Peers {
       : null;
   }
 
-  /** The key by which requests take turns: that of the client behind a trusted proxy, else of the connection. */
-  turnKey(request: IncomingMessage): string | null {
+  /**
+   * The key by which requests take turns: that of the client behind a trusted proxy, else of the connection. On this
+   * machine, where a peer may be a proxy for many, each connection is one.
+   */
+  turnKey(request: IncomingMessage): string {
     const { socket } = request;
-    if (this.isProxied(request)) return this.#key(this.of(request).address);
+    if (this.isProxied(request)) return this.#key(this.of(request).address) ?? ownKey(socket);
     // Kept, because each request asks.
-    let known = this.#keys.get(socket);
-    if (known === undefined) {
-      known = { key: this.connectionKey(socket) };
-      this.#keys.set(socket, known);
-    }
-    return known.key;
+    return this.#keys.get(socket) ?? this.#keepKey(socket);
+  }
+
+  #keepKey(socket: Socket): string {
+    const key = this.connectionKey(socket) ?? ownKey(socket);
+    this.#keys.set(socket, key);
+    return key;
   }
 
   /** Whether a trusted proxy sent the request. */
@@ -116,6 +120,10 @@ export class Peers {
     }
     return nearest;
   }
+}
+
+function ownKey({ remotePort }: Socket): string {
+  return `port ${remotePort ?? 0}`;
 }
 
 /** `1.2.3.4`, `1.2.3.4:80`, `[::1]`, `[::1]:80` and `::1`, also in quotes. */

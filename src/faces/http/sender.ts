@@ -5,6 +5,7 @@ import { newId } from '../../lib/id.ts';
 import { encodeFailure } from '../../operations/core/envelope.ts';
 import { ClientGone, hasBody } from './body.ts';
 import { type HeaderList, JSON_HEADERS } from './headers.ts';
+import { UnreadAnswers } from './connections/unread-answers.ts';
 import type { HttpLimits } from './limits.ts';
 import type { Peers } from './peers.ts';
 import type { Visit } from './visit.ts';
@@ -29,6 +30,9 @@ export interface FailureFormat {
   readonly body: (failure: Failure) => string;
 }
 
+/** Answers up to this size are not counted: those that all connections may have are fewer than 256 MiB. */
+const SMALL_BYTES = 16_384;
+
 const ENVELOPE: FailureFormat = { headers: JSON_HEADERS, body: encodeFailure };
 
 /** Writes answers. Every answer that is not a stream is sent by `send`. */
@@ -37,6 +41,7 @@ export class Sender {
   readonly #clock: Clock;
   readonly #log: FaceLog;
   readonly #peers: Peers;
+  readonly #unread: UnreadAnswers;
   /** Answers by the first digit of their status, from 1 to 5. */
   readonly counts: [number, number, number, number, number] = [0, 0, 0, 0, 0];
   /** Set when the listener stops: an answer then ends its connection. */
@@ -47,11 +52,12 @@ export class Sender {
     this.#clock = clock;
     this.#log = log;
     this.#peers = peers;
+    this.#unread = new UnreadAnswers(clock, limits);
   }
 
   /** Sends a whole answer, with its length even if it has no body (HEAD). */
   send(
-    { request, response, unread: refused = false }: Pick<Exchange, 'request' | 'response' | 'unread'>,
+    { request, response, visit, unread: refused = false }: Exchange,
     status: number,
     headers: HeaderList,
     body: Buffer | string,
@@ -64,7 +70,8 @@ export class Sender {
     if (unread || refused || this.closing) full.push('Connection', 'close');
     response.writeHead(status, full);
     if (unread) this.#linger(request, response, body);
-    else response.end(body);
+    else if (length <= SMALL_BYTES || request.method === 'HEAD' || status === 304) response.end(body);
+    else this.#unread.send(visit.holder, response, typeof body === 'string' ? Buffer.from(body) : body);
   }
 
   /** Sends the head of an answer whose length is not known yet. */

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, isIP, Socket } from 'node:net';
 import { type Clock, pause } from '../../lib/clock.ts';
-import { inNameOf } from '../../lib/flow/fair-places.ts';
 import { FairTurns } from '../../lib/flow/fair-turns.ts';
+import { inNameOf } from '../../lib/flow/in-name-of.ts';
 import { encodeFailure } from '../../operations/core/envelope.ts';
 import { Failure, failureRow } from '../../domain/failure.ts';
 import { JSON_HEADERS } from './headers.ts';
@@ -98,12 +98,15 @@ export class Listener {
   async #serveOne(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const visit = new Visit(this.#turns, this.peers.turnKey(request));
     const exchange = { request, response, visit };
+    let hasBegun = false;
     try {
       const turn = visit.begin();
       if (turn !== undefined) await turn;
+      hasBegun = true;
       if (!response.destroyed) await inNameOf(visit, () => this.#serve(exchange));
     } catch (error) {
-      this.sender.sendFailure(exchange, error);
+      // A refusal takes no turn: closed, its connection sends no further request that would have to be refused.
+      this.sender.sendFailure(hasBegun ? exchange : { ...exchange, unread: true }, error);
     } finally {
       visit.leave();
     }

@@ -1,22 +1,19 @@
 import type { Caller, Via } from '../../domain/access/caller.ts';
 import { Failure } from '../../domain/failure.ts';
-import { nextTurn } from '../../lib/flow/cooperative.ts';
+import { loopTurn } from '../../lib/flow/cooperative.ts';
 import { type FairTurns, TurnsFull } from '../../lib/flow/fair-turns.ts';
+import type { Holder } from '../../lib/flow/in-name-of.ts';
 import type { Authenticator, Credentials } from '../../operations/access/authenticate.ts';
 
-/** Peers on this machine may be a proxy for many, so they are bounded by what all may have waiting, and not each. */
-const OWN_MACHINE = 'peer:';
-const NO_BOUND = { waitingEach: Number.POSITIVE_INFINITY };
-
 /** The way of one request through the turns: first those of its peer, then those of its token or webhook. */
-export class Visit {
+export class Visit implements Holder {
   readonly #turns: FairTurns;
   #holder: string;
   #task: 'none' | 'placed' | 'detached' = 'none';
 
-  constructor(turns: FairTurns, peer: string | null) {
+  constructor(turns: FairTurns, peer: string) {
     this.#turns = turns;
-    this.#holder = peer === null ? OWN_MACHINE : OWN_MACHINE + peer;
+    this.#holder = `peer:${peer}`;
   }
 
   /** Who the time is on the account of. */
@@ -24,25 +21,26 @@ export class Visit {
     return this.#holder;
   }
 
-  /** Undefined where the request may go on at once, as in `start` and `enter`. Throws unavailable. */
+  /** Undefined where the request may go on at once, as in `start` and `enter`. Throws or rejects with unavailable. */
   begin(): Promise<void> | undefined {
-    return refusedIfFull(() => this.#turns.enter(this.#holder, this.#holder === OWN_MACHINE ? NO_BOUND : undefined));
+    return refusedIfFull(() => this.#turns.enter(this.#holder));
   }
 
-  /** From here on the time counts for `holder`. Throws unavailable. */
+  /** From here on the time counts for `holder`. Throws or rejects with unavailable. */
   enter(holder: string): Promise<void> | undefined {
     this.leave();
     this.#holder = holder;
     return refusedIfFull(() => this.#turns.enter(holder));
   }
 
-  /** The same, with one of the places of the holder, until `leave`. Throws unavailable. */
+  /** The same, with one of the places of the holder, until `leave`. Throws or rejects with unavailable. */
   start(holder: string): Promise<void> | undefined {
     this.leave();
     this.#holder = holder;
+    const placed = (): void => void (this.#task = 'placed');
     const turn = refusedIfFull(() => this.#turns.start(holder));
-    this.#task = 'placed';
-    return turn;
+    if (turn === undefined) placed();
+    return turn?.then(placed);
   }
 
   /** To be called when the request is answered, or waits for something that may take long. May be called twice. */
@@ -59,20 +57,24 @@ export class Visit {
     this.#turns.detach(this.#holder);
   }
 
-  /** Lets others go on before the next part of a long answer. */
+  /** Lets others go on before the next part of a long task. */
   async next(): Promise<void> {
-    await nextTurn();
+    await loopTurn();
     await this.#turns.goOn(this.#holder);
   }
 }
 
 function refusedIfFull(take: () => Promise<void> | undefined): Promise<void> | undefined {
   try {
-    return take();
+    return take()?.catch(refuse);
   } catch (error) {
-    if (!(error instanceof TurnsFull)) throw error;
-    throw new Failure('unavailable', 'Too many requests of this client wait for their turn.');
+    return refuse(error);
   }
+}
+
+function refuse(error: unknown): never {
+  if (!(error instanceof TurnsFull)) throw error;
+  throw new Failure('unavailable', 'Too many requests of this client wait for their turn.');
 }
 
 /** The one way from a request to its caller: it continues when it is the turn of the token. Throws Failure. */

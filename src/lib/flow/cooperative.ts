@@ -1,11 +1,17 @@
 import type { Clock } from '../clock.ts';
+import { currentHolder } from './in-name-of.ts';
 
 /** The longest time that work may hold the event loop before it yields to requests and timers, in milliseconds. */
 const TURN_MS = 3;
 
 /** Yields to requests and timers. */
-export function nextTurn(): Promise<void> {
+export function loopTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** The same; the work of a request continues when it is the turn of its token or peer. */
+export function nextTurn(): Promise<void> {
+  return currentHolder()?.next() ?? loopTurn();
 }
 
 /** For a single long task: `if (breather.isDue) await breather.breathe()`. */

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { HandClock } from '../../../test/support/clock.ts';
-import { FairPlaces, inNameOf } from './fair-places.ts';
+import { FairPlaces } from './fair-places.ts';
+import { inNameOf } from './in-name-of.ts';
 
 const LATE_MS = 1_000;
 const late = (): Error => new Error('late');
 
 /** Enters in the name of a holder and notes it when it has a place. */
 function enter(places: FairPlaces, clock: HandClock, holder: string, entered: string[]): Promise<void> {
-  return inNameOf({ holder }, async () => {
+  return inNameOf({ holder, next: async () => {} }, async () => {
     await places.enter(clock, LATE_MS, late);
     entered.push(holder);
   });

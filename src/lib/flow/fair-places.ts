@@ -1,20 +1,8 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../clock.ts';
+import { currentHolder } from './in-name-of.ts';
 
-/** The token, webhook or peer that the work of a request is done for. It may change while the request is served. */
-interface Holder {
-  readonly holder: string;
-}
-
-/** What the program does by itself. */
-const ITSELF: Holder = { holder: '' };
-
-const holders = new AsyncLocalStorage<Holder>();
-
-/** Runs `work`; what it waits for is waited for in the name of `holder`. */
-export function inNameOf<T>(holder: Holder, work: () => T): T {
-  return holders.run(holder, work);
-}
+/** What the program does by itself is one holder more. */
+const ITSELF = '';
 
 /**
  * A number of places of which each holder gets one in turn: a task waits for those of its holder that came before it,
@@ -37,7 +25,7 @@ export class FairPlaces {
       this.#free -= 1;
       return undefined;
     }
-    const { holder } = holders.getStore() ?? ITSELF;
+    const holder = currentHolder()?.holder ?? ITSELF;
     const queue = this.#queues.getOrInsertComputed(holder, () => new Set());
     return new Promise((resolve, reject) => {
       const cancel = clock.after(withinMs, () => {

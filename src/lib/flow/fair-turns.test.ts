@@ -106,10 +106,29 @@ describe('T87: turns of the event loop', () => {
     assert.throws(() => fixture.turns.start('ana'), TurnsFull);
     assert.throws(() => fixture.turns.enter('ana'), TurnsFull);
     tasks.push(...fixture.tasks(50, 'bo', 10));
-    assert.throws(() => fixture.turns.start('eve'), TurnsFull);
     const part = fixture.turns.goOn('ana');
     assert.ok(part instanceof Promise);
     await Promise.all([...tasks, part]);
+    await fixture.assertCalm();
+  });
+
+  test('T87: where all wait that may, the newest of the holder with the most makes room for one with fewer', async () => {
+    const fixture = new Fixture({ waitingEach: 10, waiting: 15 });
+    const running = fixture.task('ana', 10);
+    const [anas, bos] = [fixture.tasks(10, 'ana', 10), fixture.tasks(5, 'bo', 10)];
+    const part = fixture.turns.goOn('ana');
+    const outcomes = Promise.allSettled(anas);
+    const eve = fixture.task('eve', 10);
+    const enters = fixture.turns.enter('mia');
+    assert.equal(fixture.turns.waiting, 16, 'a part is above the bound');
+    await Promise.all([running, ...bos, eve, enters, part]);
+    assert.deepEqual(
+      (await outcomes).map((outcome) => (outcome.status === 'fulfilled' ? 'answered' : outcome.reason.name)),
+      [...Array.from({ length: 8 }, () => 'answered'), 'TurnsFull', 'TurnsFull'],
+    );
+    const [first, second] = [fixture.tasks(8, 'ana', 10), fixture.tasks(8, 'bo', 10)];
+    assert.throws(() => fixture.turns.enter('bo'), TurnsFull, 'no other has more');
+    await Promise.all([...first, ...second]);
     await fixture.assertCalm();
   });
 

@@ -21,6 +21,8 @@ export class TurnsFull extends Error {
 interface Waiter {
   readonly takesPlace: boolean;
   readonly go: () => void;
+  /** Null for the next part of a task. */
+  readonly refuse: ((reason: TurnsFull) => void) | null;
 }
 
 /** What a holder has used since one began to wait, in milliseconds of the event loop, and what it has now. */
@@ -79,23 +81,24 @@ export class FairTurns {
     return this.#accounts.size;
   }
 
-  /** Undefined where the task may go on at once. Throws TurnsFull. */
-  enter(holder: string, { waitingEach }: Pick<TurnLimits, 'waitingEach'> = this.#limits): Promise<void> | undefined {
-    this.#refuseFull(holder, waitingEach);
-    return this.#take(holder, false);
+  /** Undefined where the task may go on at once. Throws, or rejects, with TurnsFull. */
+  enter(holder: string): Promise<void> | undefined {
+    this.#makeRoom(holder);
+    return this.#take(holder, false, true);
   }
 
   /**
-   * The same, with a place: afterwards `leave` has to be called once, or `detach` and then `end`, unless this throws.
+   * The same, with a place: afterwards `leave` has to be called once, or `detach` and then `end`, unless this throws or
+   * rejects.
    */
   start(holder: string): Promise<void> | undefined {
-    this.#refuseFull(holder, this.#limits.waitingEach);
-    return this.#take(holder, true);
+    this.#makeRoom(holder);
+    return this.#take(holder, true, true);
   }
 
   /** The next part of a task that has begun: it is never refused. */
   goOn(holder: string): Promise<void> | undefined {
-    return this.#take(holder, false);
+    return this.#take(holder, false, false);
   }
 
   /** The task is done. */
@@ -121,13 +124,23 @@ export class FairTurns {
     if (!this.#isArmed && account.tasks === 0 && account.waiting.length === 0) this.#accounts.delete(holder);
   }
 
-  #refuseFull(holder: string, waitingEach: number): void {
+  /** Where all that may wait do, the newest one of the holder with the most is refused in place of one with fewer. */
+  #makeRoom(holder: string): void {
     if (this.#waiting === 0) return;
     const own = this.#accounts.get(holder)?.waiting.length ?? 0;
-    if (own >= waitingEach || this.#waiting >= this.#limits.waiting) throw new TurnsFull();
+    if (own >= this.#limits.waitingEach) throw new TurnsFull();
+    if (this.#waiting < this.#limits.waiting) return;
+    let most: Account | undefined;
+    for (const account of this.#accounts.values())
+      if (account.waiting.length > (most?.waiting.length ?? own + 1)) most = account;
+    const newest = most?.waiting.findLastIndex(({ refuse }) => refuse !== null) ?? -1;
+    const [refused] = newest < 0 ? [] : (most?.waiting.splice(newest, 1) ?? []);
+    if (refused === undefined) throw new TurnsFull();
+    this.#waiting -= 1;
+    refused.refuse?.(new TurnsFull());
   }
 
-  #take(holder: string, takesPlace: boolean): Promise<void> | undefined {
+  #take(holder: string, takesPlace: boolean, mayBeRefused: boolean): Promise<void> | undefined {
     const now = this.#clock.monotonic();
     this.#close(now);
     const account = this.#accounts.getOrInsertComputed(holder, () => ({
@@ -145,7 +158,7 @@ export class FairTurns {
     } else if (isFree && this.#waiting === 0 && now < this.#until) return this.#begin(account, takesPlace, now);
     if (account.waiting.length === 0 && account.tasks === 0) account.spentMs = Math.max(account.spentMs, this.#level);
     this.#waiting += 1;
-    return new Promise((go) => account.waiting.push({ takesPlace, go }));
+    return new Promise((go, reject) => account.waiting.push({ takesPlace, go, refuse: mayBeRefused ? reject : null }));
   }
 
   #begin(account: Account, takesPlace: boolean, now: number): undefined {

@@ -116,6 +116,19 @@ for (const [name, who] of Object.entries({ token: 'operator', peer: null } as co
     assert.ok(answers.every(({ status }) => [503, who === null ? 401 : 200].includes(status)));
   });
 
+test('T87: on this machine a connection with one request is answered beside those with many', async (t) => {
+  const program = await startProgram(t, { turns: busyTurns({ waiting: 20 }) });
+  const eve = { from: '127.0.0.1', token: 'svc_no' };
+  const [other, ...sockets] = await connections(program, eve, 11);
+  assert.ok(other !== undefined);
+  const all = sockets.map(async (socket) => untilClosed(socket));
+  const one = request('GET', '/api/v1/whoami', { Authorization: 'Bearer svc_no', Connection: 'keep-alive' });
+  for (const socket of sockets) socket.write(one.repeat(6) + request('GET', '/api/v1/whoami'));
+  const [answer = ''] = await ask([other], { ...eve, token: program.tokens.readonly }, '/api/v1/whoami');
+  assert.equal(split(answer).status, 200);
+  assert.match((await Promise.all(all)).join(''), /HTTP\/1\.1 503 /);
+});
+
 test('T87: streams and requests that wait have no place, so that others of their token are answered', async (t) => {
   const program = await busyProgram(t, false, { placesEach: 1 });
   const client = { from: '127.0.0.2', token: program.tokens.readonly };
