@@ -58,7 +58,9 @@ export class Streams {
     if (release !== null) return release;
     throw new Failure(
       'streams_over_cap',
-      `At most ${all} streams of this kind may be open at a time, and ${perHolder} by one identity.`,
+      slots.held(caller.owner) < perHolder
+        ? `All ${all} streams of this kind that the daemon serves at a time are in use.`
+        : `The owner of this token has ${perHolder} streams of this kind open, as many as one owner may have.`,
     );
   }
 

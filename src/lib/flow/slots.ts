@@ -17,12 +17,16 @@ export class Slots {
     return this.#held.size;
   }
 
+  held(holder: string): number {
+    return this.#held.get(holder) ?? 0;
+  }
+
   /**
    * Takes a slot for `holder`: charges the limit per holder first, then the total, and undoes the first when the total
    * is full. The result releases the slot and may be called twice; null when no slot is free.
    */
   take(holder: string): (() => void) | null {
-    const own = (this.#held.get(holder) ?? 0) + 1;
+    const own = this.held(holder) + 1;
     if (own > this.#limits.perHolder) return null;
     this.#held.set(holder, own);
     if (this.#used >= this.#limits.all) {
@@ -40,7 +44,7 @@ export class Slots {
   }
 
   #release(holder: string): void {
-    const left = (this.#held.get(holder) ?? 0) - 1;
+    const left = this.held(holder) - 1;
     if (left > 0) this.#held.set(holder, left);
     else this.#held.delete(holder);
   }

@@ -1,7 +1,12 @@
 /** How requests share the event loop: by the token that sent them, and before that by their peer. */
 import assert from 'node:assert/strict';
-import type { Socket } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { Prober } from '../../../src/operations/checks/prober.ts';
+import { callLocally } from '../../support/fixtures/workspaces.ts';
+import { loopbackProbes } from '../../support/network/probing.ts';
 import { TURN_LIMITS } from '../../../src/faces/http/limits.ts';
 import { Peers } from '../../../src/faces/http/peers.ts';
 import { FairTurns, type TurnLimits } from '../../../src/lib/flow/fair-turns.ts';
@@ -130,17 +135,32 @@ test('T87: on this machine a connection with one request is answered beside thos
 });
 
 test('T87: streams and requests that wait have no place, so that others of their token are answered', async (t) => {
-  const program = await busyProgram(t, false, { placesEach: 1 });
+  const prober = new Prober(systemClock, () => Promise.resolve(loopbackProbes()));
+  const program = await startProgram(t, { turns: busyTurns({ placesEach: 1 }), prober });
+  const silent = createServer().listen(0, '127.0.0.1');
+  t.after(() => silent.close());
+  await once(silent, 'listening');
+  const target = `it=http://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
+  const check = { name: 'silent', kind: 'http', interval: '1h', targets: [target] };
+  await callLocally(program, 'check.add', check);
   const client = { from: '127.0.0.2', token: program.tokens.readonly };
-  const [stream, ...others] = await connections(program, client, 5);
-  assert.ok(stream !== undefined);
+  const [stream, probe, ...others] = await connections(program, client, 6);
+  assert.ok(stream !== undefined && probe !== undefined);
   const [jobs = ''] = await ask(others.splice(0, 1), client, '/api/v1/jobs?limit=0');
   assert.equal(split(jobs).status, 200);
-  stream.write(request('GET', '/api/v1/approvals/stream', { Authorization: `Bearer ${client.token}` }));
+  const authorization = { Authorization: `Bearer ${client.token}` };
+  stream.write(request('GET', '/api/v1/approvals/stream', authorization));
+  const waits = once(silent, 'connection');
+  probe.write(request('POST', '/api/v1/checks/silent/probe', { ...authorization, 'Content-Length': '0' }));
+  const [asked] = (await waits) as [Socket];
+  let hasEnded = false;
+  probe.once('data', () => (hasEnded = true));
   const answers = await ask(others, client, '/api/v1/whoami');
   assert.deepEqual(
     answers.map((answer) => split(answer).status),
     others.map(() => 200),
   );
+  assert.equal(hasEnded, false, 'it still waits');
+  asked.destroy();
   stream.destroy();
 });

@@ -5,7 +5,7 @@ import { pause, systemClock } from '../../../lib/clock.ts';
 import { writeLeaseTimes } from '../../../runners/process/lease-times.ts';
 import { openLeaseConnection } from '../../../store/maintenance/lease-connection.ts';
 import type { Followed, LeaseOrder, LeaseNews } from './lease-order.ts';
-import { HeldLoop } from './held-loop.ts';
+import { HELD_ENDED_MS, HeldLoop } from './held-loop.ts';
 import { renewEveryMs, renewOnce, Trust, turnsOf } from './trust.ts';
 
 /** Of the lease, the longest wait for an answer. */
@@ -46,9 +46,12 @@ async function lookAtLoop(): Promise<void> {
   if (found === null) return;
   // The log of the process writes without its event loop.
   const { createLog } = await import('../../../lib/log.ts');
-  const facts = { heldMs: Math.round(found.heldMs) };
+  const facts = { heldMs: Math.round(found.heldMs), endsAfterMs: HELD_ENDED_MS };
   if (found.to === 'log') {
-    createLog().error(facts, 'the daemon does not react: its event loop had no turn');
+    createLog().error(
+      facts,
+      'the daemon does not react: its event loop had no turn; without one it is ended, and its jobs are interrupted',
+    );
     return;
   }
   createLog().error(facts, 'the daemon does not react and is ended; its jobs are interrupted');
