@@ -141,6 +141,8 @@ export interface ServiceParts {
   /** The number of notification targets; only the daemon has it. */
   readonly targets?: () => number;
   readonly reload?: NonNullable<Services['reload']>;
+  /** Only the daemon has a log. */
+  readonly onError?: Services['reaction']['onError'];
   /** The name of the daemon, once it has one. */
   readonly node?: Services['node'];
 }
@@ -183,6 +185,7 @@ export function createServices(base: Base, parts: ServiceParts): Services {
       approvalTtlMs: base.settings.approvalTtlMs,
       rules: new CompiledRules(base.store, clock),
       turns: new TaskSlicer(clock),
+      onError: parts.onError ?? (() => undefined),
     },
     prober: new Prober(clock, () => base.probes.deps()),
     probeBudget: probeBudget(base.settings.checkProbesPerSecond),

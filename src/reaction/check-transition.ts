@@ -69,6 +69,7 @@ export async function recordTransitions(deps: ReactionDeps, changes: readonly Ch
     return await retryOnRuleChange(deps, () => recordOnce(deps, changes));
   } catch (error) {
     if (isUnavailable(error)) throw error;
+    deps.onError(`${changes.length} transitions of checks`, error);
   }
   // One of them failed unexpectedly: it must not keep the others out.
   const faults: unknown[] = [];

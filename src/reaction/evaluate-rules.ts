@@ -20,30 +20,37 @@ export async function evaluateRules(
 
 /** As `evaluateRules`, with rules of the caller's choice, evaluated in the given order. */
 export function evaluateBy(
-  { clock, turns }: Pick<ReactionDeps, 'clock' | 'turns'>,
+  { clock, turns, onError }: Pick<ReactionDeps, 'clock' | 'turns' | 'onError'>,
   events: readonly NormalEvent[],
   sender: Sender,
   silences: readonly CompiledSilence[],
   rulesOf: (event: NormalEvent) => RuleSet<CompiledRule>,
 ): Promise<EvaluatedEvent[]> {
   // A message may have a thousand events, each for many rules: other tasks run in between.
-  return turns.each(events, (event) => evaluateOne(clock.now(), clean(event), sender, rulesOf(event), silences));
+  return turns.each(events, (event) =>
+    evaluateOne({ now: clock.now(), silences, onError }, clean(event), sender, rulesOf(event)),
+  );
+}
+
+interface Evaluation extends Pick<ReactionDeps, 'onError'> {
+  readonly now: number;
+  readonly silences: readonly CompiledSilence[];
 }
 
 function evaluateOne(
-  now: number,
+  evaluation: Evaluation,
   event: NormalEvent,
   sender: Sender,
   set: RuleSet<CompiledRule>,
-  silences: readonly CompiledSilence[],
 ): EvaluatedEvent {
+  const { now } = evaluation;
   const facts: EventFacts = { ...event, netgroup: event.labels['netgroup'] ?? null, receivedAt: now };
   const { rules } = set;
   const attempts: Attempt[] = [];
   let tried = rules.length;
   for (const at of set.candidates(facts)) {
     const rule = rules[at];
-    const attempt = rule === undefined ? null : tryRule(rule, facts, silences);
+    const attempt = rule === undefined ? null : tryRule(rule, facts, evaluation);
     if (attempt === null) continue;
     attempts.push(attempt);
     if (decidingRule([attempt.tried]) === undefined) continue;
@@ -65,12 +72,13 @@ function evaluateOne(
  * Null where the rule does not match. One that cannot be evaluated is reported and does not match. A rule that throws
  * must not keep the others from the event.
  */
-function tryRule(rule: CompiledRule, facts: EventFacts, silences: readonly CompiledSilence[]): Attempt | null {
+function tryRule(rule: CompiledRule, facts: EventFacts, { silences, onError }: Evaluation): Attempt | null {
   try {
     const answer = rule.evaluate(facts);
     if ('error' in answer) return failed(rule, answer.error);
     return answer.value ? matched(rule, facts, silences) : null;
-  } catch {
+  } catch (error) {
+    onError(`rule ${rule.name}`, error);
     return failed(rule, 'its evaluation failed');
   }
 }

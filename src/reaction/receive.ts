@@ -18,6 +18,7 @@ export async function receive(deps: ReactionDeps, events: readonly NormalEvent[]
     return await retryOnRuleChange(deps, () => receiveOnce(deps, events, sender));
   } catch (error) {
     if (error instanceof Failure) throw error;
+    deps.onError(`${events.length} events of ${sender.principal}`, error);
   }
   // One of them failed unexpectedly: it must not keep the others out.
   const outcomes: Outcome[] = [];
@@ -44,6 +45,7 @@ async function receiveApart(deps: ReactionDeps, event: NormalEvent, sender: Send
     if (outcome !== undefined) return outcome;
   } catch (error) {
     if (error instanceof Failure) throw error;
+    deps.onError(`event of ${event.source}`, error);
   }
   const [row] = await receiveUnreadable(
     deps,

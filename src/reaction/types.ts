@@ -20,6 +20,8 @@ export interface ReactionDeps {
   readonly claimNow?: Work<void>;
   readonly approvalTtlMs: number;
   readonly rules: CompiledRules;
+  /** Takes a fault of the service that keeps one rule or event from being handled, for the log. */
+  readonly onError: (name: string, error: unknown) => void;
   /** Slices long work, together with the other long work of the process. */
   readonly turns: TaskSlicer;
 }

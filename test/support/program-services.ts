@@ -87,6 +87,7 @@ export function fakeServices(fakes: Fakes): Services {
       approvalTtlMs: 3_600_000,
       rules: new CompiledRules(store, clock),
       turns: new TaskSlicer(clock),
+      onError: () => undefined,
     },
     prober,
     probeBudget: probeBudget(fakes.probesPerSecond ?? 2_000),

@@ -79,7 +79,12 @@ export class Listeners {
     const { base } = this;
     await loadModules();
     await base.probes.deps(); // A --check-ca-file that cannot be used ends the start.
-    const services = createServices(base, { ...parts, startedAt: base.clock.now(), listeners: () => this.listening() });
+    const services = createServices(base, {
+      ...parts,
+      startedAt: base.clock.now(),
+      listeners: () => this.listening(),
+      onError: (name, error) => this.log.error({ name, err: error }, 'not handled: a fault of the service'),
+    });
     const runtime = { store: base.store, services };
     return { runtime, url: await this.open('web', await createWeb(this, runtime), at, flag) };
   }

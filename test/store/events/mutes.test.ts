@@ -38,6 +38,7 @@ async function openStoreOf(t: TestContext, engine: EngineUnderTest): Promise<{ s
       approvalTtlMs: 60_000,
       rules: new CompiledRules(store, systemClock),
       turns: new TaskSlicer(systemClock),
+      onError: () => undefined,
     },
   };
 }

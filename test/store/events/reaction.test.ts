@@ -189,7 +189,11 @@ for (const engine of ENGINES) {
         labels: { size: 1n as never },
         annotations: { webhook: 'am', summary: 'poison' },
       });
-      const outcomes = await receive(deps, events, WEBHOOK);
+      const logged: string[] = [];
+      const onError = (name: string, error: unknown): void => void logged.push(`${name}: ${String(error)}`);
+      const outcomes = await receive({ ...deps, onError }, events, WEBHOOK);
+      const fault = 'TypeError: Do not know how to serialize a BigInt';
+      assert.deepEqual(logged, [`1000 events of ${WEBHOOK.principal}: ${fault}`, `event of generic: ${fault}`]);
       const { reason, annotations } = outcomes[500]?.event ?? {};
       assert.deepEqual(
         [reason, annotations],

@@ -99,6 +99,7 @@ export function sweepFixture(store: Store, some: Partial<SweepOptions> = {}, clo
     approvalTtlMs: 3_600_000,
     rules: new CompiledRules(store, clock),
     turns: new TaskSlicer(clock),
+    onError: () => undefined,
   };
   const down = new Set<string>();
   const probed: string[] = [];
