@@ -23,9 +23,8 @@ export interface ActionRow<Fields> {
     tx: Tx,
     deps: QueueDeps,
     asker: Asker,
-    order: Fields & { readonly timeoutMs: number },
+    order: Fields & { readonly timeoutMs: number; readonly after: string },
     gate: Gate | null,
-    after: string,
   ) => Promise<string | null>;
 }
 

@@ -62,11 +62,10 @@ export async function queueRest<K extends JobActionKind>(
   tx: Tx,
   deps: QueueDeps,
   asker: Asker,
-  action: Action<K>,
+  { action, after }: { readonly action: Action<K>; readonly after: string },
   gate: Gate | null,
-  after: string,
 ): Promise<string | null> {
   const { kind, timeout } = action;
-  const order = { ...action, timeoutMs: jobTimeoutMs(timeout) };
-  return (await ACTIONS[kind].queueRest?.(tx, deps, asker, order, gate, after)) ?? null;
+  const order = { ...action, timeoutMs: jobTimeoutMs(timeout), after };
+  return (await ACTIONS[kind].queueRest?.(tx, deps, asker, order, gate)) ?? null;
 }

@@ -137,15 +137,14 @@ async function makeJob(
   const deciding = evaluated.attempts.find(({ rule }) => rule.name === decision.rule);
   if ((decision.outcome !== 'fired' && decision.outcome !== 'gated') || deciding === undefined)
     return { decision, jobId: null, approvalId: null };
-  return fire(deps, tx, evaluated, judged, deciding, now);
+  return fire(deps, tx, evaluated, { ...judged, deciding }, now);
 }
 
 async function fire(
   deps: ReactionDeps,
   tx: Tx,
   evaluated: EvaluatedEvent,
-  { decided: decision, causers }: Judged,
-  { rule, action }: Attempt,
+  { decided: decision, causers, deciding: { rule, action } }: Judged & { readonly deciding: Attempt },
   now: number,
 ): Promise<Done> {
   const { id, sender } = evaluated;

@@ -16,6 +16,7 @@ import {
   type ProgramSetup,
   registerLeader,
   type RunLimits,
+  type RunParts,
   stopOf,
 } from './program.ts';
 import type { ProgramBounds } from './bounds/bounds.ts';
@@ -29,9 +30,7 @@ export async function executeAll<T>(
   setup: ProgramSetup,
   program: Program,
   fanOut: FanOut<T>,
-  recorder: Recorder,
-  reports: LeaderReports,
-  limits: RunLimits,
+  { recorder, reports, limits }: RunParts,
 ): Promise<FanOutEnd> {
   const { job } = program;
   let bounds: ProgramBounds | null = null;

@@ -6,6 +6,7 @@ import { endAccount } from './process/end-account.ts';
 import type { Bounds, ProgramBounds } from './bounds/bounds.ts';
 import type { Launcher, LaunchRequest } from './launch/launch.ts';
 import type { Waiting } from './launch/tool.ts';
+import type { Recorder } from './output/recorder.ts';
 import { childEnvironment } from './process/environment.ts';
 import type { Guard } from './process/guard.ts';
 import { termDirOf } from './process/term-once.ts';
@@ -53,6 +54,13 @@ export interface RunLimits {
   /** Of the monotonic clock. */
   readonly deadline: number;
   readonly signal: AbortSignal;
+}
+
+/** What the programs of one run share. */
+export interface RunParts {
+  readonly recorder: Recorder;
+  readonly reports: LeaderReports;
+  readonly limits: RunLimits;
 }
 
 /** A privileged run is the daemon's own: it may do what the daemon may. */

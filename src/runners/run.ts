@@ -19,7 +19,7 @@ import {
   type Program,
   type ProgramSetup,
   registerLeader,
-  type RunLimits,
+  type RunParts,
   stopOf,
 } from './program.ts';
 import { inputsDirOf, makeRunDir, placeInput, removeRunDir, runDirOf } from './run-dir.ts';
@@ -105,9 +105,9 @@ export async function runJob<Spec, Materials, Checkpoint, Result>(
       },
       exec(order) {
         const own = order.asService === true ? { ...program, job: { ...job, privileged: true } } : program;
-        return execute(setup, own, order, recorder, reports, limits);
+        return execute(setup, own, order, { recorder, reports, limits });
       },
-      execAll: (fanOut) => executeAll(setup, program, fanOut, recorder, reports, limits),
+      execAll: (fanOut) => executeAll(setup, program, fanOut, { recorder, reports, limits }),
     });
     return await ended(outcome, recorder);
   } catch (error) {
@@ -153,16 +153,14 @@ async function execute(
   setup: RunSetup,
   program: Program,
   order: ProgramOrder,
-  recorder: Recorder,
-  reports: LeaderReports,
-  limits: RunLimits,
+  { recorder, reports, limits }: RunParts,
 ): Promise<ProgramEnd> {
   const { job } = program;
   let bounds: ProgramBounds | null = null;
   try {
     await setup.guard.ready();
     bounds = setup.bounds.open(job.id, accountOf(setup, job), order.sharedMemory === true ? program.shared : null);
-    const end = await runProgram({ ...setup, bounds }, program, order, recorder, reports, limits);
+    const end = await runProgram({ ...setup, bounds }, program, order, { recorder, reports, limits });
     if (order.widens === true && !job.privileged && end.reason === 'exited' && end.exitCode !== 0)
       if (recorder.saysRefused) recorder.system(REFUSAL_HINT);
     return end;
@@ -180,9 +178,7 @@ async function runProgram(
   setup: Omit<RunSetup, 'bounds'> & { readonly bounds: ProgramBounds },
   program: Program,
   order: ProgramOrder,
-  recorder: Recorder,
-  reports: LeaderReports,
-  limits: RunLimits,
+  { recorder, reports, limits }: RunParts,
 ): Promise<ProgramEnd> {
   const { bounds } = setup;
   const { job } = program;

@@ -141,7 +141,13 @@ export class Scheduler {
       if (seen.rest_after === null || (await takeRest(tx, seen)) === undefined) return;
       try {
         const { asker, gate } = await originOf(tx, deps, seen);
-        const stoppedAt = await queueRest(tx, deps, asker, actionOfSchedule(seen), gate, seen.rest_after);
+        const stoppedAt = await queueRest(
+          tx,
+          deps,
+          asker,
+          { action: actionOfSchedule(seen), after: seen.rest_after },
+          gate,
+        );
         if (stoppedAt !== null) await noteRest(tx, seen.name, stoppedAt);
       } catch (error) {
         const { code, message } = refusalOf(error);

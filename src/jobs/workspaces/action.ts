@@ -31,8 +31,8 @@ export const driftOfAll: ActionRow<EveryWorkspaceAction> = {
     if (first === null) throw new Failure('not_found', 'There is no workspace to check for drift.');
     return { ...first, stoppedAt };
   },
-  async queueRest(tx, deps, asker, order, gate, after) {
-    return (await queueDrift(after, tx, deps, asker, order, gate)).stoppedAt;
+  async queueRest(tx, deps, asker, order, gate) {
+    return (await queueDrift(order.after, tx, deps, asker, order, gate)).stoppedAt;
   },
 };
 

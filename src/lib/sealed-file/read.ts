@@ -52,7 +52,7 @@ export async function openSealedFile(path: string, signal?: AbortSignal): Promis
       id,
       ...facts,
       async head(ring) {
-        const [plain] = await opened(file, id, start, 0, 'head', ring);
+        const [plain] = await opened(file, id, start, [0, 'head'], ring);
         return JSON.parse(plain.toString()) as unknown;
       },
       content: (ring, take, stop) => readContent({ file, id, start, sizeBytes: facts.sizeBytes }, ring, take, stop),
@@ -142,10 +142,10 @@ async function* dataPieces(
   ended: (tail: Tail) => void,
 ): AsyncGenerator<Buffer> {
   const end = sizeBytes - DIGEST_BYTES - LENGTH_BYTES;
-  let [, at] = await opened(file, id, start, 0, 'head', ring);
+  let [, at] = await opened(file, id, start, [0, 'head'], ring);
   for (let sequence = 1; ; sequence += 1) {
     const isLast = at + LENGTH_BYTES + (await lengthAt(file, at)) === end;
-    const [plain, next] = await opened(file, id, at, sequence, isLast ? 'tail' : 'data', ring);
+    const [plain, next] = await opened(file, id, at, [sequence, isLast ? 'tail' : 'data'], ring);
     if (isLast) {
       ended(JSON.parse(plain.toString()) as Tail);
       return;
@@ -160,8 +160,7 @@ async function opened(
   file: FileHandle,
   id: string,
   at: number,
-  sequence: number,
-  kind: PieceKind,
+  [sequence, kind]: readonly [number, PieceKind],
   ring: Pick<Keyring, 'open'>,
 ): Promise<[Buffer, number]> {
   const length = await lengthAt(file, at);
