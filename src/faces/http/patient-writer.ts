@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../lib/clock.ts';
-import { nextTurn } from '../../lib/flow/cooperative.ts';
+import { requestTurn } from '../../lib/flow/cooperative.ts';
 import type { HttpLimits } from './limits.ts';
 
 /** Text is buffered up to this size, or until the next turn of the event loop, so that small events share a packet. */
@@ -42,13 +42,13 @@ export class PatientWriter {
       this.flush();
       // The kernel may accept everything at once: without a turn of the event loop a long answer would block all others
       // until it is complete (measured: 650 ms for 20,000 jobs).
-      await nextTurn();
+      await requestTurn();
       if (this.#response.destroyed) return false;
     }
     if (this.#response.writableLength <= this.#limits.bufferBytes) return true;
     if (!(await this.#drained())) return false;
     // Many that waited for their readers would continue in one turn.
-    await nextTurn();
+    await requestTurn();
     return !this.#response.destroyed;
   }
 

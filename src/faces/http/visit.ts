@@ -1,6 +1,6 @@
 import type { Caller, Via } from '../../domain/access/caller.ts';
 import { Failure } from '../../domain/failure.ts';
-import { loopTurn } from '../../lib/flow/cooperative.ts';
+import { nextTurn } from '../../lib/flow/cooperative.ts';
 import { type FairTurns, TurnsFull } from '../../lib/flow/fair-turns.ts';
 import type { Holder } from '../../lib/flow/in-name-of.ts';
 import type { Authenticator, Credentials } from '../../operations/access/authenticate.ts';
@@ -59,7 +59,7 @@ export class Visit implements Holder {
 
   /** Lets others go on before the next part of a long task. */
   async next(): Promise<void> {
-    await loopTurn();
+    await nextTurn();
     await this.#turns.goOn(this.#holder);
   }
 }

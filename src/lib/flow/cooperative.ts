@@ -5,13 +5,16 @@ import { currentHolder } from './in-name-of.ts';
 const TURN_MS = 3;
 
 /** Yields to requests and timers. */
-export function loopTurn(): Promise<void> {
+export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** The same; the work of a request continues when it is the turn of its token or peer. */
-export function nextTurn(): Promise<void> {
-  return currentHolder()?.next() ?? loopTurn();
+/**
+ * The same, for work of one request: it continues when it is the turn of its token or peer. Not for work that other
+ * requests or the daemon wait for, such as a transaction or a value that is kept.
+ */
+export function requestTurn(): Promise<void> {
+  return currentHolder()?.next() ?? nextTurn();
 }
 
 /** For a single long task: `if (breather.isDue) await breather.breathe()`. */

@@ -7,11 +7,16 @@ export interface Holder {
   next(): Promise<void>;
 }
 
-const holders = new AsyncLocalStorage<Holder>();
+const holders = new AsyncLocalStorage<Holder | undefined>();
 
 /** Runs `work`; what it waits for, it waits for in the name of `holder`. */
 export function inNameOf<T>(holder: Holder, work: () => T): T {
   return holders.run(holder, work);
+}
+
+/** For work that the requests of others wait for as well, such as a transaction: it is not that of one of them. */
+export function inNoName<T>(work: () => T): T {
+  return holders.run(undefined, work);
 }
 
 /** Undefined for what the program does by itself. */

@@ -2,7 +2,7 @@ import { addressOfTarget, showOptions } from '../../domain/checks/kinds.ts';
 import { formatDuration } from '../../domain/duration.ts';
 import type { NetgroupIndex } from '../../domain/netgroups/netgroup.ts';
 import { rfc3339 } from '../../lib/clock.ts';
-import { nextTurn } from '../../lib/flow/cooperative.ts';
+import { requestTurn } from '../../lib/flow/cooperative.ts';
 import { listChecks, optionsOf } from '../../store/checks/checks.ts';
 import { countTargets, listTargets, listTargetsFrom, type TargetState } from '../../store/checks/targets.ts';
 import type { CheckRow, Db } from '../../store/schema/schema.ts';
@@ -40,7 +40,7 @@ async function targetViews(db: Db, row: CheckRow, parts: ViewParts): Promise<Tar
     const last = slice.at(-1);
     if (last === undefined || slice.length < SLICE_TARGETS) break;
     after = last.name;
-    await nextTurn();
+    await requestTurn();
   }
   return found.toSorted((a, b) => a.position - b.position).map(({ view }) => view);
 }
@@ -54,7 +54,7 @@ export async function* checkBatches(db: Db, parts: ViewParts): AsyncGenerator<Vi
     const counts = await countTargets(db, namesOf(rows));
     for (const some of grouped(rows, counts)) {
       yield await viewsOf(db, some, counts, parts);
-      await nextTurn();
+      await requestTurn();
     }
     if (rows.length < CHECKS_READ) return;
     after = last.name;

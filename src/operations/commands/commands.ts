@@ -9,7 +9,7 @@ import { isTerminal, type JobEvent } from '../../domain/jobs/job.ts';
 import { KINDS } from '../../domain/jobs/kinds.ts';
 import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
-import { nextTurn } from '../../lib/flow/cooperative.ts';
+import { requestTurn } from '../../lib/flow/cooperative.ts';
 import { queueCommand } from '../../jobs/commands/queue.ts';
 import { listHostResults } from '../../store/commands/host-results.ts';
 import { getJob } from '../../store/jobs/jobs.ts';
@@ -135,7 +135,7 @@ async function hostResult(db: Db, job: JobRow) {
   for await (const batch of readEventBatches(db, job, 0, Number.POSITIVE_INFINITY)) {
     for (const event of batch) keepLine(event, printed, bytes);
     // Decoding takes the thread: others have their turn in between.
-    await nextTurn();
+    await requestTurn();
     if (bytes.scanned < RESULT_SCAN_BYTES_MAX) continue;
     for (const stream of ['stdout', 'stderr'] as const)
       if (printed[stream].at(-1) !== CUT_MARK) printed[stream].push(CUT_MARK);

@@ -1,4 +1,4 @@
-import { nextTurn } from '../../lib/flow/cooperative.ts';
+import { requestTurn } from '../../lib/flow/cooperative.ts';
 import { replyBatches, type Reply } from './reply.ts';
 import type { ViewItem, ViewName } from '../views/views.ts';
 
@@ -18,7 +18,7 @@ export async function* listInBatches<Row extends { readonly id: string }, Item>(
   let before: string | undefined;
   for (let left = limit === 0 ? Number.POSITIVE_INFINITY : limit; left > 0; left -= BATCH_ROWS) {
     // On SQLite reading takes the thread: others have their turn in between.
-    if (before !== undefined) await nextTurn();
+    if (before !== undefined) await requestTurn();
     const size = Math.min(BATCH_ROWS, left);
     const rows = await read(before, size);
     if (rows.length > 0) yield rows.map(view);

@@ -3,7 +3,7 @@ import { READERS } from '../../domain/access/scope.ts';
 import { Failure } from '../../domain/failure.ts';
 import { isTerminal } from '../../domain/jobs/job.ts';
 import type { HostResult } from '../../domain/playbooks/results.ts';
-import { nextTurn } from '../../lib/flow/cooperative.ts';
+import { requestTurn } from '../../lib/flow/cooperative.ts';
 import { getJob } from '../../store/jobs/jobs.ts';
 import { findRunTasks, readHosts } from '../../store/playbooks/results.ts';
 import type { Db } from '../../store/schema/schema.ts';
@@ -58,7 +58,7 @@ async function firstHosts(db: Db, jobId: string, limit: number): Promise<HostRes
       if (list.length < limit) list.push(host);
     }
     // A block takes some milliseconds to decode.
-    await nextTurn();
+    await requestTurn();
   }
   return [...faulty, ...others].slice(0, limit);
 }

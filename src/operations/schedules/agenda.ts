@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { READERS } from '../../domain/access/scope.ts';
 import { type ReadTimetable, timetableReader } from '../../domain/schedules/schedule.ts';
 import { localTime, rfc3339 } from '../../lib/clock.ts';
-import { nextTurn } from '../../lib/flow/cooperative.ts';
+import { requestTurn } from '../../lib/flow/cooperative.ts';
 import { listSchedules } from '../../store/schedules/schedules.ts';
 import type { ScheduleRow } from '../../store/schema/schema.ts';
 import { localOnly, readOperation } from '../core/operation.ts';
@@ -39,7 +39,7 @@ const agenda = readOperation({
     const slots: Slot[] = [];
     for (const schedule of enabled) {
       slots.push(...slotsOf(schedule, read, { now, until: now + days * DAY_MS }));
-      await nextTurn();
+      await requestTurn();
     }
     const shown = slots.toSorted((a, b) => a.at - b.at).slice(0, RUNS_MAX);
     return reply('schedule.agenda', {

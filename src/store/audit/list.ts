@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { nextTurn } from '../../lib/flow/cooperative.ts';
+import { requestTurn } from '../../lib/flow/cooperative.ts';
 import type { Db, LedgerRow } from '../schema/schema.ts';
 
 /** The rows of one read. They are filtered here, so that a read does not take longer when few rows match. */
@@ -24,7 +24,7 @@ export async function* listLedger(db: Db, filter: LedgerFilter, limit: number): 
     last = rows.at(-1);
     if (rows.length < BATCH_ROWS) return;
     // On SQLite a read blocks the event loop: other tasks run in between.
-    await nextTurn();
+    await requestTurn();
   }
 }
 

@@ -1,6 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { nextTurn, YieldTimer } from '../../lib/flow/cooperative.ts';
+import { inNoName } from '../../lib/flow/in-name-of.ts';
 import type { Keyring } from '../../lib/seal.ts';
 import type { Db } from '../schema/schema.ts';
 import type { Engine, Later, Savepoint, StoreFault } from './dialect.ts';
@@ -76,7 +77,7 @@ export class WriteGate {
     }
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({ ...options, work, resolve: resolve as (value: unknown) => void, reject });
-      this.#running ??= this.#drain();
+      this.#running ??= inNoName(() => this.#drain());
     });
   }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { Failure } from '../../../src/domain/failure.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
+import { currentHolder, inNameOf } from '../../../src/lib/flow/in-name-of.ts';
 import { setCordon } from '../../../src/store/maintenance/cordon.ts';
 import { WAITING_MAX } from '../../../src/store/engine/gate.ts';
 import type { Counter, Tx } from '../../../src/store/engine/tx.ts';
@@ -75,6 +76,13 @@ for (const engine of ENGINES) {
     });
     after(() => database.remove());
     beforeEach(() => wipe(store));
+
+    test('T87: a write waits for no turn of the request that began its group', async () => {
+      const held = { holder: 'ana', next: () => Promise.reject(new Error('waited for its turn')) };
+      const seen: unknown[] = [];
+      await inNameOf(held, () => record(store, 'job-1', async () => void seen.push(currentHolder())));
+      assert.deepEqual(seen, [undefined]);
+    });
 
     test('T59: A member of a group that fails undoes only its writes: job, ledger row, notification', async () => {
       const answer: string[] = [];
