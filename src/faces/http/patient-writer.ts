@@ -33,13 +33,14 @@ export class PatientWriter {
   }
 
   /** False when the client is gone or was cut off because it read too slowly: then no more needs to be produced. */
-  async write(text: string): Promise<boolean> {
+  async write(part: string | Buffer): Promise<boolean> {
     if (this.#response.destroyed || this.#response.writableEnded) return false;
-    this.#gathered += text;
-    if (this.#gathered.length < GATHER_CHARS) {
+    if (typeof part === 'string') this.#gathered += part;
+    if (typeof part === 'string' && this.#gathered.length < GATHER_CHARS) {
       this.#schedule();
     } else {
       this.flush();
+      if (typeof part !== 'string') this.#response.write(part);
       // The kernel may accept everything at once: without a turn of the event loop a long answer would block all others
       // until it is complete (measured: 650 ms for 20,000 jobs).
       await requestTurn();

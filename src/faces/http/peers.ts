@@ -81,13 +81,7 @@ export class Peers {
     const { socket } = request;
     if (this.isProxied(request)) return this.#key(this.of(request).address) ?? ownKey(socket);
     // Kept, because each request asks.
-    return this.#keys.get(socket) ?? this.#keepKey(socket);
-  }
-
-  #keepKey(socket: Socket): string {
-    const key = this.connectionKey(socket) ?? ownKey(socket);
-    this.#keys.set(socket, key);
-    return key;
+    return this.#keys.getOrInsertComputed(socket, () => this.connectionKey(socket) ?? ownKey(socket));
   }
 
   /** Whether a trusted proxy sent the request. */

@@ -7,6 +7,7 @@ import { ClientGone, hasBody } from './body.ts';
 import { type HeaderList, JSON_HEADERS } from './headers.ts';
 import { UnreadAnswers } from './connections/unread-answers.ts';
 import type { HttpLimits } from './limits.ts';
+import { PatientWriter } from './patient-writer.ts';
 import type { Peers } from './peers.ts';
 import type { Visit } from './visit.ts';
 
@@ -32,6 +33,8 @@ export interface FailureFormat {
 
 /** Answers up to this size are not counted: those that all connections may have are fewer than 256 MiB. */
 const SMALL_BYTES = 16_384;
+/** Of a longer one, written at a time. */
+const PIECE_BYTES = 65_536;
 
 const ENVELOPE: FailureFormat = { headers: JSON_HEADERS, body: encodeFailure };
 
@@ -52,7 +55,7 @@ export class Sender {
     this.#clock = clock;
     this.#log = log;
     this.#peers = peers;
-    this.#unread = new UnreadAnswers(clock, limits);
+    this.#unread = new UnreadAnswers(limits.unreadBytes);
   }
 
   /** Sends a whole answer, with its length even if it has no body (HEAD). */
@@ -71,7 +74,16 @@ export class Sender {
     response.writeHead(status, full);
     if (unread) this.#linger(request, response, body);
     else if (length <= SMALL_BYTES || request.method === 'HEAD' || status === 304) response.end(body);
-    else this.#unread.send(visit.holder, response, typeof body === 'string' ? Buffer.from(body) : body);
+    else void this.#sendLong(visit.holder, response, typeof body === 'string' ? Buffer.from(body) : body);
+  }
+
+  /** At the speed of its reader. Never rejects. */
+  async #sendLong(holder: string, response: ServerResponse, body: Buffer): Promise<void> {
+    this.#unread.add(holder, response, body.length);
+    const writer = new PatientWriter(response, this.#clock, this.#limits);
+    for (let at = 0; at < body.length; at += PIECE_BYTES)
+      if (!(await writer.write(body.subarray(at, at + PIECE_BYTES)))) return;
+    writer.end();
   }
 
   /** Sends the head of an answer whose length is not known yet. */
