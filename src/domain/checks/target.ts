@@ -34,11 +34,8 @@ export class TargetReader {
     const { form, example, readTarget } = CHECK_KIND_FACTS[this.#kind];
     const fault = (expected: string): Failure =>
       new Failure('invalid_argument', `targets.${this.#names.size}: ${expected}, such as ${example}.`);
-    const refuseLong = (characters: number, of = ''): void => {
-      if (characters > CHECK_LIMITS.targetCharacters)
-        throw fault(`expected at most ${CHECK_LIMITS.targetCharacters} characters${of}`);
-    };
-    refuseLong(text.length);
+    if (text.length > CHECK_LIMITS.targetCharacters)
+      throw fault(`expected at most ${CHECK_LIMITS.targetCharacters} characters`);
     const at = text.indexOf('=');
     if (at < 0) throw fault(`expected NAME=${form}`);
     const name = text.slice(0, at);
@@ -46,8 +43,9 @@ export class TargetReader {
       throw fault('expected a name of 1 to 63 of a-z 0-9 . _ -, beginning with a letter or digit, before the first =');
     const read = readTarget(text.slice(at + 1));
     if (read === null) throw fault(`${name}: expected NAME=${form}`);
-    // What is stored is read again: in a URL each of some characters becomes three.
-    refuseLong(name.length + 1 + read.spec.length, ' as it is stored, with what has to be escaped in a URL');
+    // The escaped form is stored, and read again with this bound.
+    if (name.length + 1 + read.spec.length > CHECK_LIMITS.targetCharacters)
+      throw fault(`${name}: expected at most ${CHECK_LIMITS.targetCharacters} characters after escaping its URL`);
     if (this.#names.has(name)) throw fault(`the name ${name} is used twice; expected a different name for each`);
     this.#names.add(name);
     return { name, ...read };

@@ -20,7 +20,7 @@ interface Occurrence {
 /**
  * Replaces patterns in a text that may be wrapped: any run of blanks and line ends matches any other, and every other
  * byte itself. Overlapping occurrences become one mark. Positions count from the start of the stream; a folded position
- * counts each run of blanks as one byte.
+ * counts each run of blanks as one byte. PatternReplacer takes a fifth of the time, and is for all other output.
  */
 export class WrappedReplacer implements Redactor {
   readonly #search: PatternSearch;
@@ -47,7 +47,7 @@ export class WrappedReplacer implements Redactor {
   push(chunk: Buffer): Buffer {
     const ready: Buffer[] = [];
     for (let at = 0; at < chunk.length; at += PIECE_BYTES)
-      ready.push(...this.#take(Buffer.from(chunk.subarray(at, at + PIECE_BYTES))));
+      ready.push(...this.#take(chunk.subarray(at, at + PIECE_BYTES)));
     return Buffer.concat(ready);
   }
 

@@ -59,8 +59,8 @@ export class Streams {
     throw new Failure(
       'streams_over_cap',
       slots.held(caller.owner) < perHolder
-        ? `All ${all} streams of this kind that the daemon serves at a time are in use.`
-        : `The owner of this token has ${perHolder} streams of this kind open, as many as one owner may have.`,
+        ? `This daemon serves at most ${all} streams of this kind, and all of them are in use.`
+        : `One owner may have at most ${perHolder} streams of this kind open.`,
     );
   }
 

@@ -74,7 +74,7 @@ function refusedIfFull(take: () => Promise<void> | undefined): Promise<void> | u
 
 function refuse(error: unknown): never {
   if (!(error instanceof TurnsFull)) throw error;
-  throw new Failure('unavailable', 'As many requests wait for their turn as may: of this token or address, or of all.');
+  throw new Failure('unavailable', 'Too many requests are waiting for their turn.');
 }
 
 /** The one way from a request to its caller: it continues when it is the turn of the token. Throws Failure. */

@@ -50,7 +50,7 @@ async function lookAtLoop(): Promise<void> {
   if (found.to === 'log') {
     createLog().error(
       facts,
-      'the daemon does not react: its event loop had no turn; without one it is ended, and its jobs are interrupted',
+      'the event loop is blocked; the daemon will be ended and its jobs interrupted if this continues',
     );
     return;
   }
