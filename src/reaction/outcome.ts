@@ -83,7 +83,7 @@ export async function evaluateOutcome(deps: ReactionDeps, job: JobRow): Promise<
 
 /** Why an end fires nothing; null for one that counts. A job that got a no can only be cancelled. */
 async function faultOf(tx: Tx, job: JobRow): Promise<string | null> {
-  if (!isTerminal(job.state)) return 'its row has an end time, but its state says that it has not ended';
+  if (!isTerminal(job.state)) return 'its row has an end time, but not the state of an ended job';
   if (!(await passesTag(tx, 'jobs', job))) return 'its order was not made by this service';
   if (job.state === 'cancelled') return null;
   try {

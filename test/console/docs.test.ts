@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { documentPaths, documentText, START } from '../../src/faces/web/docs/library.ts';
 import { addressOf } from '../../src/faces/web/docs/links.ts';
+import { DOCS_PAGES } from '../../src/faces/web/pages/docs.ts';
+import type { PageRequest, Shown } from '../../src/faces/web/pages/page.ts';
 import { readMarkdown } from '../../src/faces/web/docs/markdown.ts';
 import { EVIL } from '../support/console/story.ts';
 import { visit } from '../support/console/visitor.ts';
@@ -49,6 +51,19 @@ describe('The documentation', () => {
       lost.filter((each) => !NOT_DOCUMENTS.some((known) => each.endsWith(known))),
       [],
     );
+  });
+
+  it('T87: makes a document once for an address, and keeps no failure', async () => {
+    const page = DOCS_PAGES.find(({ path }) => path === '/docs/:area/:topic');
+    assert.ok(page !== undefined);
+    const show = async (base: string, topic: string): Promise<Shown> => {
+      const request = { params: { area: 'explanation', topic }, url: (path: string) => base + path };
+      return page.show(request as unknown as PageRequest);
+    };
+    const shown = await Promise.all(['', '', '/ops'].map((base) => show(base, 'threats.md')));
+    assert.equal(shown[0]?.content, shown[1]?.content);
+    assert.notEqual(shown[0]?.content, shown[2]?.content);
+    for (let turn = 0; turn < 2; turn += 1) await assert.rejects(show('', 'none.md'), /no such document/);
   });
 
   it('shows markup and foreign links in a text as text', async () => {

@@ -227,7 +227,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(answer.map(({ outcome }) => outcome).toSorted(), ['error', 'error', 'ignored']);
       assert.deepEqual(answer.flatMap(({ outcome, reason }) => (outcome === 'error' ? [reason] : [])).toSorted(), [
         `The end of ${broken} could not be handled: a fault of the service.`,
-        `The end of ${unended} could not be handled: its row has an end time, but its state says that it has not ended.`,
+        `The end of ${unended} could not be handled: its row has an end time, but not the state of an ended job.`,
       ]);
       assert.equal(emitted.length, 1);
     });

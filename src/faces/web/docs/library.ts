@@ -5,7 +5,7 @@ import { Failure } from '../../../domain/failure.ts';
 import { PROGRAM_ROOT } from '../../../lib/files/program-files.ts';
 
 const FOLDER = join(PROGRAM_ROOT, 'docs');
-/** Of a document; the longest has 28 KB. */
+/** Of a document; the longest has 54 KB. */
 const CHARACTERS_MAX = 262_144;
 /** The one at the top: the way to the others. */
 export const START = 'README.md';
