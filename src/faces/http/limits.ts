@@ -23,14 +23,11 @@ export interface HttpLimits {
    */
   readonly shortChunks: number;
   readonly chunkBytes: number;
-  /** A connection that has not sent all headers by then is closed: 1,000 slow connections are gone after 10 s. */
+  /** A connection that has not sent all headers by then is closed: 1,000 slow connections are gone after 15 s. */
   readonly headersMs: number;
   /** The same for headers and body together. Streams are not affected: their request is complete. */
   readonly requestMs: number;
-  /**
-   * Interval of the check of the two above, while there is a connection; with Node's default of 30 s the 10 s would
-   * become 40.
-   */
+  /** Interval of the check of the two above: with Node's default of 30 s the 10 s would become 40. */
   readonly checkMs: number;
   /** How long an idle connection waits for its next request. */
   readonly keepAliveMs: number;
@@ -93,7 +90,7 @@ export const HTTP_LIMITS: HttpLimits = {
   chunkBytes: 256,
   headersMs: 10_000,
   requestMs: 30_000,
-  checkMs: 1_000,
+  checkMs: 5_000,
   keepAliveMs: 15_000,
   idleMs: 360_000,
   headerBytes: 16_384,

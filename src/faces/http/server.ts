@@ -11,7 +11,6 @@ import { HTTP_LIMITS, type HttpLimits, TURN_LIMITS } from './limits.ts';
 import { PeerCounter } from './connections/peer-counter.ts';
 import { Peers } from './peers.ts';
 import { type Exchange, type FaceLog, Sender } from './sender.ts';
-import { slowRequestChecks } from './connections/slow-requests.ts';
 import { Visit } from './visit.ts';
 
 /** How often a closing listener checks for idle connections. */
@@ -150,6 +149,7 @@ function createLimitedServer(limits: HttpLimits, peers: Peers, open: OpenConnect
       headersTimeout: limits.headersMs,
       requestTimeout: limits.requestMs,
       keepAliveTimeout: limits.keepAliveMs,
+      connectionsCheckingInterval: limits.checkMs,
       maxHeaderSize: limits.headerBytes,
       insecureHTTPParser: false,
       noDelay: true,
@@ -162,15 +162,13 @@ function createLimitedServer(limits: HttpLimits, peers: Peers, open: OpenConnect
   // An unknown expectation must not cause an answer that is not an envelope.
   server.on('checkExpectation', listener);
   limitConnections(server, limits, peers);
-  open.follow(server, slowRequestChecks(server, limits.checkMs));
+  open.follow(server);
   return server;
 }
 
-/** Connections above the limit of their address are closed before a byte of them is read. */
+/** Connections above the limit of their address are closed in the turn that accepted them, before a byte is read. */
 function limitConnections(server: Server, limits: HttpLimits, peers: Peers): void {
   const open = new PeerCounter(limits.perAddress, limits.connections);
-  const readers = server.listeners('connection');
-  server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
     const key = peers.connectionKey(socket);
     if (!open.enter(key)) {
@@ -178,7 +176,6 @@ function limitConnections(server: Server, limits: HttpLimits, peers: Peers): voi
       return;
     }
     socket.once('close', () => open.leave(key));
-    for (const read of readers) read.call(server, socket);
   });
 }
 

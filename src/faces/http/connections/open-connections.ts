@@ -3,7 +3,6 @@ import type { Socket } from 'node:net';
 import { eventBatch } from '../../../lib/flow/event-batch.ts';
 import type { HttpLimits } from '../limits.ts';
 import { limitChunks } from './chunk-limit.ts';
-import type { SlowRequestChecks } from './slow-requests.ts';
 
 type Limits = Pick<HttpLimits, 'pipelined' | 'shortChunks' | 'chunkBytes'>;
 
@@ -31,15 +30,11 @@ export class OpenConnections {
     return this.#uses.size;
   }
 
-  /** To be called before the server listens. `checks` run while there is a connection. */
-  follow(server: Server, checks: SlowRequestChecks): void {
+  /** To be called before the server listens. */
+  follow(server: Server): void {
     server.on('connection', (socket: Socket) => {
-      if (this.#uses.size === 0) checks.start();
       this.#uses.set(socket, { open: 0, readUpTo: 0, batch: 0, ended: 0 });
-      socket.once('close', () => {
-        this.#uses.delete(socket);
-        if (this.#uses.size === 0) checks.stop();
-      });
+      socket.once('close', () => this.#uses.delete(socket));
     });
   }
 
