@@ -1,5 +1,4 @@
 import type { Expr } from '../cel/env.ts';
-import { anchoredLiterals, anchoredPrefix } from './literals.ts';
 import { textOf, textRead, type TextRead } from './reads.ts';
 
 /** A text of the event that has to be one of these: for any other event the whole expression is false. */
@@ -15,7 +14,7 @@ export function requirementsOf(expr: Expr): readonly Requirement[] {
   const { exprKind } = expr;
   if (exprKind.case === 'callExpr' && exprKind.value.function === '_&&_')
     return exprKind.value.args.flatMap(requirementsOf);
-  const requirement = requirementOf(expr) ?? startOf(expr);
+  const requirement = requirementOf(expr);
   return requirement === null ? [] : [requirement];
 }
 
@@ -26,23 +25,7 @@ export function requirementOf(expr: Expr): Requirement | null {
   if (name === '_==_') return required(first, [textOf(second)]) ?? required(second, [textOf(first)]);
   if (name === '@in' && second.exprKind.case === 'listExpr')
     return required(first, second.exprKind.value.elements.map(textOf));
-  if (name === 'matches') return required(first, literalsOf(second));
   return null;
-}
-
-/**
- * Of a term that is false unless a text begins so, such as `x.startsWith("web-")` and `x.matches("^web-[0-9]+")`: what
- * it requires of the first characters of that text. Null for any other term.
- */
-function startOf(expr: Expr): Requirement | null {
-  const { name, first, second } = termOf(expr) ?? {};
-  const read = first === undefined ? null : textRead(first);
-  const constant = second === undefined ? null : textOf(second);
-  if (read === null || constant === null) return null;
-  const start = name === 'startsWith' ? constant : name === 'matches' ? anchoredPrefix(constant) : null;
-  if (start === null || start === '') return null;
-  const { length } = start;
-  return { path: `${read.path}[:${length}]`, textIn: (facts) => read.textIn(facts).slice(0, length), texts: [start] };
 }
 
 /** Of a function with two operands, or a method with one. */
@@ -51,11 +34,6 @@ function termOf({ exprKind }: Expr): { readonly name: string; readonly first: Ex
   const { function: name, target, args } = exprKind.value;
   const [first, second, ...more] = target === undefined ? args : [target, ...args];
   return first === undefined || second === undefined || more.length > 0 ? null : { name, first, second };
-}
-
-function literalsOf(pattern: Expr): readonly (string | null)[] {
-  const text = textOf(pattern);
-  return (text === null ? null : anchoredLiterals(text)) ?? [null];
 }
 
 function required(field: Expr, texts: readonly (string | null)[]): Requirement | null {

@@ -75,14 +75,3 @@ test('A rule is filed under the requirement that it shares with the fewest', asy
   assert.deepEqual(indexed(rules).candidates(facts('b', '', 'firing')), [1]);
   assert.deepEqual(indexed(rules).candidates(facts('z', '', 'firing')), []);
 });
-
-test('A rule is filed under the beginning of a text where it has no equality that fewer share', async () => {
-  const rules = await Promise.all(
-    ['matches("^Disk")', 'matches("^Disc( |$)")', 'startsWith("Memory")', 'matches("Disk")'].map((term) =>
-      compileCondition(`event.status == "firing" && event.labels.alertname.${term}`),
-    ),
-  );
-  assert.deepEqual(indexed(rules).candidates(facts('DiskFull', '', 'firing')), [0, 3]);
-  assert.deepEqual(indexed(rules).candidates(facts('Memory', '', 'firing')), [2, 3]);
-  assert.deepEqual(indexed(rules).candidates(facts('Mem', '', 'firing')), [3]);
-});
