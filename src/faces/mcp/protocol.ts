@@ -11,8 +11,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Caller } from '../../domain/access/caller.ts';
 import { asFailure, Failure } from '../../domain/failure.ts';
-import { type DirectRoute, directRoute, modernResult } from './direct.ts';
-import { type McpMessage, RPC, rpcError } from './json-rpc.ts';
+import { type McpMessage, RPC } from './json-rpc.ts';
 import { failureResult, type ToolResult } from './result.ts';
 import { type Tool, Tools } from './tools.ts';
 
@@ -47,9 +46,6 @@ const NO_VALIDATOR: jsonSchemaValidator = {
   },
 };
 
-/** What the service says that it is, beside its version. */
-const IDENTITY = { name: 'gatehouse', title: 'Gatehouse' };
-
 /** A URL is part of the interface of the SDK, which reads nothing of it. */
 const NO_URL = 'http://mcp.invalid/';
 
@@ -65,11 +61,7 @@ export function createProtocol(version: string): Protocol {
   const serverOf = (call: McpCall): Server => createServer(tools, call, version);
   const modern = createMcpHandler((context) => serverOf(callOf(context)), { legacy: 'reject' });
   return {
-    async serve(call, message) {
-      const { body, headers } = message;
-      const direct = directRoute(message);
-      if (direct !== null)
-        return { status: 200, text: await answerDirectly(tools.of(call.caller.scopes), call, direct, version) };
+    async serve(call, { body, headers }) {
       const request = new Request(NO_URL, { method: 'POST', headers: { ...headers, accept: ACCEPT } });
       const response = (await isLegacyRequest(request, body))
         ? await serveLegacy(serverOf(call), request, body)
@@ -102,36 +94,24 @@ async function serveLegacy(server: Server, request: Request, parsedBody: unknown
 function createServer(tools: Tools, call: McpCall, version: string): Server {
   const mine = tools.of(call.caller.scopes);
   const server = new Server(
-    { ...IDENTITY, version },
+    { name: 'gatehouse', title: 'Gatehouse', version },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS, jsonSchemaValidator: NO_VALIDATOR },
   );
-  server.setRequestHandler('tools/list', () => ({ tools: definitionsOf(mine) }));
-  server.setRequestHandler('tools/call', async ({ params: { name, arguments: given = {} } }) => {
-    const result = await callTool(mine, call, name, given);
-    if (result === null) throw new ProtocolError(RPC.invalidParams, NO_TOOL);
-    return result;
+  server.setRequestHandler('tools/list', () => ({ tools: [...mine.values()].map(({ definition }) => definition) }));
+  server.setRequestHandler('tools/call', ({ params: { name, arguments: given = {} } }) => {
+    const tool = mine.get(name);
+    // The same for a tool that another scope has: a caller without it does not learn that it exists.
+    if (tool === undefined) throw new ProtocolError(RPC.invalidParams, 'There is no such tool for this token.');
+    return callTool(tool, call, given);
   });
   return server;
 }
 
-type NamedTools = ReadonlyMap<string, Tool>;
-
-function definitionsOf(tools: NamedTools): Tool['definition'][] {
-  return [...tools.values()].map(({ definition }) => definition);
-}
-
-/** The same for a tool that another scope has: a caller without it does not learn that it exists. */
-const NO_TOOL = 'There is no such tool for this token.';
-
-/** Null without such a tool. */
 async function callTool(
-  tools: NamedTools,
+  tool: Tool,
   { call, report }: McpCall,
-  name: string,
   given: Readonly<Record<string, unknown>>,
-): Promise<ToolResult | null> {
-  const tool = tools.get(name);
-  if (tool === undefined) return null;
+): Promise<ToolResult> {
   try {
     return await call(tool, given);
   } catch (error) {
@@ -139,24 +119,3 @@ async function callTool(
     return failureResult(asFailure(error));
   }
 }
-
-/** What the server of the SDK would answer, as text. */
-async function answerDirectly(
-  tools: NamedTools,
-  call: McpCall,
-  { id, era, call: wanted }: DirectRoute,
-  version: string,
-): Promise<string> {
-  const modern = (result: object) =>
-    era === 'modern' ? modernResult({ ...result }, { ...IDENTITY, version }) : result;
-  if (wanted === null) {
-    const list = { tools: definitionsOf(tools), ...(era === 'modern' ? UNCACHED : {}) };
-    return JSON.stringify({ result: modern(list), jsonrpc: '2.0', id });
-  }
-  const result = await callTool(tools, call, wanted.name, wanted.given);
-  if (result === null) return rpcError(RPC.invalidParams, NO_TOOL, id);
-  return JSON.stringify({ result: modern(result), jsonrpc: '2.0', id });
-}
-
-/** A client keeps no list: another token has another one. */
-const UNCACHED = { ttlMs: 0, cacheScope: 'private' };
