@@ -13,6 +13,5 @@ export const readFilesLoop: LoopRow<ReadFilesDeps> = {
   name: 'read-files',
   everyMs: READ_FILES_EVERY_MS,
   wakeOn: ['after-request'],
-  restsWithoutCommits: true,
   once: (deps, signal) => readUnread(deps, signal),
 };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { systemClock, type Clock } from '../../lib/clock.ts';
-import { type Pass, startLoop } from './loop.ts';
-import { Rest } from './rest.ts';
+import { watchCommits } from './commit-watch.ts';
+import { type Loop, type Pass, startLoop } from './loop.ts';
 
 /** Time passes only when the test says so. */
 function stoppedClock(): { clock: Clock; ring: () => void; waits: () => number[] } {
@@ -124,54 +124,62 @@ describe('a loop', () => {
   });
 });
 
-/** A clock that the test moves, and a loop on it that is due each second. */
+/** A clock that the test moves, and a loop on it that is due each second, with the watch of commits. */
 async function scene(t: TestContext, pass: (now: number) => Pass | Error | void | Promise<void> = () => undefined) {
   let now = 0;
-  const { clock: stopped, ring, waits } = stoppedClock();
-  const on = { version: 'a' as string | null, ahead: 0, passes: 0, waits };
-  const clock = { ...stopped, monotonic: () => now, now: () => now + on.ahead };
-  const rest = new Rest(clock, () => on.version);
-  const loop = startLoop({
-    name: 'x',
-    clock,
-    everyMs: 1_000,
-    rest,
-    async once() {
-      on.passes += 1;
-      const result = await pass(now);
-      if (result instanceof Error) throw result;
-      return result;
+  const timers = new Map<() => void, number>();
+  const on = { version: 'a' as string | null, ahead: 0, passes: 0 };
+  const clock: Clock = {
+    ...systemClock,
+    monotonic: () => now,
+    now: () => now + on.ahead,
+    after(ms, fire) {
+      timers.set(fire, now + ms);
+      return () => void timers.delete(fire);
     },
-    onError: () => undefined,
-  });
-  t.after(() => loop.stop());
+  };
+  const once = async (): Promise<Pass | void> => {
+    on.passes += 1;
+    const result = await pass(now);
+    if (result instanceof Error) throw result;
+    return result;
+  };
+  const restsWithoutCommits = true;
+  const loop = startLoop({ name: 'x', clock, everyMs: 1_000, restsWithoutCommits, once, onError: () => undefined });
+  const resting: Loop[] = [loop];
+  const watch = watchCommits(() => on.version, resting, { clock, onError: assert.fail });
+  t.after(() => Promise.all([loop.stop(), watch.stop()]));
   await turn();
-  /** The number of passes in `seconds`. */
-  const passesIn = async (seconds: number): Promise<number> => {
+  /** The number of passes in `ms`. */
+  const passesIn = async (ms: number): Promise<number> => {
     const before = on.passes;
-    for (let n = 0; n < seconds; n += 1) {
-      now += 1_000;
-      ring();
+    const end = now + ms;
+    for (;;) {
+      const next = Math.min(...timers.values());
+      if (next > end) break;
+      now = Math.max(now, next);
+      for (const [fire, at] of timers) if (at <= now && timers.delete(fire)) fire();
       await turn();
     }
+    now = end;
     return on.passes - before;
   };
-  return { on, clock, rest, loop, passesIn };
+  return { on, loop, passesIn };
 }
 
 describe('a loop that rests without commits', () => {
   test('makes each pass for 10 s after a commit, then one each 30 s', async (t) => {
     const { on, passesIn } = await scene(t);
-    assert.equal(await passesIn(10), 10);
-    assert.equal(await passesIn(60), 2);
+    assert.equal(await passesIn(10_000), 10);
+    assert.equal(await passesIn(60_000), 2);
     on.version = 'b';
-    assert.equal(await passesIn(10), 10);
-    assert.equal(await passesIn(60), 2);
+    assert.equal(await passesIn(10_000), 10);
+    assert.equal(await passesIn(60_000), 2);
   });
 
   test('makes a pass at once when it is woken', async (t) => {
     const { on, loop, passesIn } = await scene(t);
-    await passesIn(60);
+    await passesIn(60_000);
     const before = on.passes;
     loop.wake();
     await turn();
@@ -180,70 +188,46 @@ describe('a loop that rests without commits', () => {
 
   test('makes each pass for 10 s after the time of day was set, whichever way', async (t) => {
     const { on, passesIn } = await scene(t);
-    await passesIn(60);
+    await passesIn(60_000);
     for (const ahead of [3_600_000, -100]) {
       on.ahead = ahead;
-      assert.equal(await passesIn(10), 10);
-      assert.equal(await passesIn(60), 2);
+      assert.equal(await passesIn(10_000), 10);
+      assert.equal(await passesIn(60_000), 2);
     }
   });
 
-  test('is woken for the time that a pass answered, and waits the last of it by itself', async (t) => {
-    const { on, passesIn } = await scene(t, (now) => (now < 25_300 ? { restMs: 25_300 - now } : {}));
-    await passesIn(15);
-    assert.equal(await passesIn(8), 0);
+  test('makes a pass when the time comes that a pass answered', async (t) => {
+    const { passesIn } = await scene(t, (now) => (now < 25_300 ? { dueMs: 25_300 - now } : {}));
+    await passesIn(15_000);
+    assert.equal(await passesIn(10_299), 0);
     assert.equal(await passesIn(1), 1);
-    assert.deepEqual(on.waits(), [1_000]);
-    assert.equal(await passesIn(1), 1);
-    assert.deepEqual(on.waits(), [300]);
   });
 
-  test('makes a pass after a long one, during which another loop saw the commit', async (t) => {
+  test('makes a pass after a long one, during which there was a commit', async (t) => {
     let over = Promise.withResolvers<void>();
     over.resolve();
-    const { on, clock, rest, loop, passesIn } = await scene(t, () => over.promise);
-    const other = startLoop({
-      name: 'y',
-      clock,
-      everyMs: 1_000,
-      rest,
-      once: async () => undefined,
-      onError: assert.fail,
-    });
-    t.after(() => other.stop());
-    await passesIn(60);
+    const { on, loop, passesIn } = await scene(t, () => over.promise);
+    await passesIn(60_000);
     over = Promise.withResolvers();
     loop.wake();
     await turn();
     on.version = 'b';
-    assert.equal(await passesIn(15), 0);
+    assert.equal(await passesIn(15_000), 0);
+    const before = on.passes;
     over.resolve();
     await turn();
-    assert.equal(await passesIn(1), 1);
-  });
-
-  test('has one timer with all others that rest, and none once they have stopped', async () => {
-    const { clock, waits } = stoppedClock();
-    const rest = new Rest(clock, () => 'a');
-    const loops = [1_000, 2_000, 30_000].map((everyMs) =>
-      startLoop({ name: 'x', clock, everyMs, rest, once: async () => undefined, onError: assert.fail }),
-    );
-    await turn();
-    assert.equal(waits().length, 1);
-    await Promise.all(loops.map((loop) => loop.stop()));
-    assert.deepEqual(waits(), []);
+    assert.equal(on.passes, before + 1);
   });
 
   for (const [why, pass, version] of [
     ['a pass has failed', () => new Error('the disk is full'), 'a'],
     ['a pass named its next time', () => ({ dueMs: 1_000 }), 'a'],
-    ['that is later than the interval', () => ({ dueMs: 500_000 }), 'a'],
     ['the store has no cheap counter', () => undefined, null],
   ] as const)
     test(`does not rest where ${why}`, async (t) => {
       const { on, passesIn } = await scene(t, pass);
       on.version = version;
-      assert.equal(await passesIn(60), 60);
+      assert.equal(await passesIn(60_000), 60);
     });
 });
 

@@ -1,15 +1,20 @@
 import type { Clock } from '../../lib/clock.ts';
 import { Latch } from '../../lib/flow/latch.ts';
-import { type Rest, together } from './rest.ts';
+
+/**
+ * Loops that are made each second or less often are due at the same moments, so that an idle process wakes up once a
+ * second and not once for each loop.
+ */
+const TOGETHER_MS = 1_000;
+/** A loop that rests without commits makes a pass at least this often. */
+const RESTING_EVERY_MS = 30_000;
 
 /** The result of a pass. */
 export interface Pass {
   /** Counts by action, logged when one is not zero. */
   readonly did?: Readonly<Record<string, number>>;
-  /** The milliseconds until the next pass, at most the interval of the loop. With it the loop does not rest. */
+  /** The milliseconds until the next pass; at the latest it is made when the interval of the loop is over. */
   readonly dueMs?: number;
-  /** Of a loop that rests: without a commit nothing is due for these milliseconds; absent where it never is. */
-  readonly restMs?: number;
 }
 
 /** The wake-ups that request a pass early. */
@@ -29,7 +34,7 @@ export interface LoopRow<Deps> {
   /** A pass is made at least this often, in milliseconds: the fallback where no wake-up arrives. */
   readonly everyMs: number | ((deps: Deps) => number);
   readonly wakeOn: readonly WakeUp[];
-  /** What a pass finds depends on nothing but the store and its `restMs`: without commits it is made less often. */
+  /** What a pass finds depends on nothing but the store and its `dueMs`: without commits it is made each 30 s. */
   readonly restsWithoutCommits?: true;
   /** Absent: it always runs. */
   readonly runs?: (deps: Deps) => boolean;
@@ -42,11 +47,13 @@ export interface LoopRow<Deps> {
 export interface Loop {
   /** Asks for a pass soon; many requests are one pass. */
   wake(): void;
+  /** The same, if the last pass was asked for at least its interval ago. */
+  wakeIfDue(): void;
   /** Ends the loop and waits for the pass under way. Safe without start, and twice. */
   stop(): Promise<void>;
 }
 
-interface LoopOptions {
+export interface LoopOptions {
   readonly name: string;
   readonly clock: Clock;
   readonly everyMs: number;
@@ -55,27 +62,28 @@ interface LoopOptions {
   /** After the first good pass that follows a failed one. */
   readonly onRecovered?: (name: string) => void;
   readonly onDone?: (name: string, did: NonNullable<Pass['did']>) => void;
-  /** Of a loop that rests without commits. */
-  readonly rest?: Rest;
+  readonly restsWithoutCommits?: boolean;
 }
 
 /** Runs a pass at once, then after each wake-up or when the time is up, one at a time. */
 export function startLoop(options: LoopOptions): Loop {
-  const { name, clock, everyMs, once, rest, onError, onRecovered, onDone } = options;
+  const { name, clock, everyMs, once, restsWithoutCommits = false, onError, onRecovered, onDone } = options;
   const stopping = new AbortController();
   const bell = new Latch();
-  const ring = (): void => bell.ring();
-  const wait = (passAt: number, { dueMs, restMs = Number.POSITIVE_INFINITY }: Pass, isGood: boolean) => {
-    const soonMs = dueMs ?? restMs;
-    if (soonMs < everyMs) return clock.after(soonMs, ring);
-    if (rest === undefined || dueMs !== undefined || !isGood) return clock.after(together(clock, everyMs), ring);
-    return rest.wait({ passAt, everyMs, dueAt: clock.monotonic() + restMs, ring });
+  let askedAt = clock.monotonic();
+  const ring = (): void => {
+    askedAt = clock.monotonic();
+    bell.ring();
+  };
+  /** The milliseconds from one pass to the next. */
+  const waitMs = ({ dueMs = Number.POSITIVE_INFINITY }: Pass, isGood: boolean): number => {
+    const longest = restsWithoutCommits && isGood ? Math.max(everyMs, RESTING_EVERY_MS) : everyMs;
+    return dueMs < longest ? dueMs : together(clock, longest);
   };
   const run = async (): Promise<void> => {
     let hasFailed = false;
     while (!stopping.signal.aborted) {
       let pass: Pass = {};
-      const passAt = clock.monotonic();
       try {
         pass = (await once(stopping.signal)) ?? {};
         if (hasFailed) onRecovered?.(name);
@@ -87,7 +95,7 @@ export function startLoop(options: LoopOptions): Loop {
         hasFailed = true;
         onError(name, error);
       }
-      const cancel = wait(passAt, pass, !hasFailed);
+      const cancel = clock.after(waitMs(pass, !hasFailed), ring);
       await bell.wait(stopping.signal);
       cancel();
     }
@@ -95,9 +103,20 @@ export function startLoop(options: LoopOptions): Loop {
   const running = run();
   return {
     wake: ring,
+    wakeIfDue() {
+      // Half a second early is a pass at the moment that is nearest.
+      if (clock.monotonic() - askedAt > everyMs - TOGETHER_MS / 2) ring();
+    },
     async stop() {
       stopping.abort();
       await running;
     },
   };
+}
+
+/** The milliseconds of a wait of about `ms`, to a moment that loops have in common. */
+function together(clock: Clock, ms: number): number {
+  if (ms < TOGETHER_MS) return ms;
+  const now = clock.monotonic();
+  return Math.round((now + ms) / TOGETHER_MS) * TOGETHER_MS - now;
 }

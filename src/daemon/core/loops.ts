@@ -16,10 +16,10 @@ import { scheduleLoop, type ScheduleLoopDeps } from '../schedules/schedule.ts';
 import { type KeptInitsDeps, keptInitsLoop } from '../workspaces/kept-inits.ts';
 import { type RecountDeps, recountLoop } from '../workspaces/recount.ts';
 import { workflowsLoop, type NextStepsDeps } from '../workflows/next-steps.ts';
+import { watchCommits } from './commit-watch.ts';
 import { type Loop, type LoopRow, startLoop, type WakeUp } from './loop.ts';
 import { modesLoop, type ModesLoopDeps } from './mode-watch.ts';
 import { presenceLoop, type PresenceDeps } from './presence.ts';
-import { Rest } from './rest.ts';
 import type { Signals } from './signals.ts';
 
 /** What the loops work with: each takes its part. */
@@ -71,6 +71,8 @@ export const LOOPS: readonly LoopRow<LoopDeps>[] = [
 export class Loops {
   readonly #deps: LoopDeps;
   readonly #running: { readonly row: LoopRow<LoopDeps>; readonly loop: Loop }[] = [];
+  /** Wakes the loops that rest without commits. */
+  readonly #commits: Loop;
 
   constructor(deps: LoopDeps) {
     this.#deps = deps;
@@ -79,25 +81,20 @@ export class Loops {
     const onRecovered = (name: string): void => void signals.emit('loop:recovered', { name });
     const onDone = (name: string, did: Readonly<Record<string, number>>): void =>
       void signals.emit('loop:done', { name, did });
-    const rest = new Rest(clock, () => store.version());
+    const options = { clock, onError, onRecovered, onDone };
     for (const row of LOOPS) {
       if (row.runs?.(deps) === false) continue;
+      const { name, restsWithoutCommits = false } = row;
       const everyMs = typeof row.everyMs === 'number' ? row.everyMs : row.everyMs(deps);
-      const once: Parameters<typeof startLoop>[0]['once'] = (signal) => row.once(deps, signal);
-      this.#running.push({
-        row,
-        loop: startLoop({
-          name: row.name,
-          clock,
-          everyMs,
-          once,
-          onError,
-          onRecovered,
-          onDone,
-          ...(row.restsWithoutCommits === true ? { rest } : {}),
-        }),
-      });
+      const once = (signal: AbortSignal) => row.once(deps, signal);
+      this.#running.push({ row, loop: startLoop({ ...options, name, everyMs, once, restsWithoutCommits }) });
     }
+    const resting = this.#running.filter(({ row }) => row.restsWithoutCommits === true);
+    this.#commits = watchCommits(
+      () => store.version(),
+      resting.map(({ loop }) => loop),
+      options,
+    );
   }
 
   wake(why: WakeUp): void {
@@ -105,6 +102,7 @@ export class Loops {
   }
 
   async stop(): Promise<void> {
+    await this.#commits.stop();
     await Promise.all(
       this.#running.map(async ({ row, loop }) => {
         await loop.stop();

@@ -19,7 +19,7 @@ export const endingsLoop: LoopRow<{ readonly reaction: ReactionDeps }> = {
     const leftMs = await untilNextEnd(reaction);
     if (leftMs === null) return { did };
     // One that is left over has to wait for a rule that has just changed.
-    return leftMs > 0 ? { did, restMs: leftMs } : { did, dueMs: ENDINGS_EVERY_MS };
+    return { did, dueMs: leftMs > 0 ? leftMs : ENDINGS_EVERY_MS };
   },
 };
 

@@ -223,7 +223,7 @@ export const scheduleLoop: LoopRow<ScheduleLoopDeps> = {
   wakeOn: [],
   restsWithoutCommits: true,
   async once({ scheduler }, signal) {
-    const restMs = await scheduler.sweepOnce(signal);
-    return restMs === null ? {} : { restMs };
+    const dueMs = await scheduler.sweepOnce(signal);
+    return dueMs === null ? {} : { dueMs };
   },
 };
