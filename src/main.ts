@@ -1,14 +1,12 @@
 /**
  * The first file of the program, and a small one: it switches on the compile cache, which then holds everything
- * that it loads but the script of the servers (server-script.ts). Measured for 61 modules: 88 ms with the cache, 206 ms
- * without, an empty Node 24 ms.
+ * that it loads. Measured for 61 modules: 88 ms with the cache, 206 ms without, an empty Node 24 ms.
  */
 import { mkdirSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { openingOf } from './lib/files/closed.ts';
-import { readScriptFiles } from './lib/files/script-files.ts';
 
 /** Private to this user: an account that can write there, or exchange a folder above, can run code as this user. */
 function cacheModules(): void {
@@ -39,17 +37,7 @@ const VERB_WORDS_MAX = 2;
 /** Verbs that stay. */
 const SERVERS = ['serve', 'web'];
 
-/**
- * In a bundle the program for them is one script, beside this file. Its files are read while Node's modules are loaded;
- * nothing holds them once it runs.
- */
-async function openServer(): Promise<() => Promise<void>> {
-  if (import.meta.filename.endsWith('.ts')) return (await import('./server.ts')).runServer;
-  const files = readScriptFiles(join(import.meta.dirname, 'server.js'));
-  return (await import('./server-script.ts')).openServer(files);
-}
-
 hideArguments();
 cacheModules();
-if (SERVERS.includes(process.argv[2] ?? '')) await (await openServer())();
+if (SERVERS.includes(process.argv[2] ?? '')) await (await import('./server.ts')).runServer();
 else await (await import('./program.ts')).runSvc();

@@ -63,7 +63,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
 };
 
 /** These wire everything, and nothing imports them but each other. */
-const ROOTS = ['app.ts', 'app', 'main.ts', 'program.ts', 'server.ts', 'server-script.ts'];
+const ROOTS = ['app.ts', 'app', 'main.ts', 'program.ts', 'server.ts'];
 
 /** Files that every layer may import. */
 const FOR_ALL = ['version.ts'];

@@ -82,8 +82,6 @@ function startsProgram(call: CallExpression): boolean {
 }
 
 const MAY_USE_VM = [
-  // It runs a file of the program, as an import would.
-  'src/lib/files/compiled-script.ts',
   // Only a new context has V8's function that collects memory.
   'src/app/run/start-memory.ts',
 ];

@@ -1,13 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Clock } from '../../lib/clock.ts';
-import { giveBackText, splitLargePages } from '../../runners/process/lean.ts';
+import { giveBackText } from '../../runners/process/lean.ts';
 import { openSystemCalls } from '../../runners/sandbox/kernel/system-call.ts';
 
-/**
- * The start is over by then, in milliseconds, and the digest of the program, which begins after 2 s, is computed. The
- * compiled form of the program is kept before that (server-script.ts): V8 takes none that was made with other flags.
- */
+/** The start is over by then, in milliseconds, and the digest of the program, which begins after 2 s, is computed. */
 const AFTER_MS = 5_000;
 
 /** The memory that only the start needed, and the flags of V8 for what comes after it. */
@@ -41,9 +38,7 @@ function release(): void {
   for (const flag of LATE_FLAGS) setFlagsFromString(flag);
   try {
     collect();
-    const system = openSystemCalls();
-    giveBackText(system);
-    splitLargePages(system);
+    giveBackText(openSystemCalls());
   } catch {
     // Where there is no such function, or no table of system calls, this memory stays.
   }

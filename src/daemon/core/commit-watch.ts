@@ -36,7 +36,7 @@ class CommitWatch {
     this.#version = version;
   }
 
-  /** True for 10 s after a commit and after the time of day was set, and always where commits cannot be told. */
+  /** True for 10 s after a commit and after the time of day was set, and always without a counter of commits. */
   look(): boolean {
     const now = this.#clock.monotonic();
     const before = { version: this.#seen, ahead: this.#ahead };

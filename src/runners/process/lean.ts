@@ -11,9 +11,6 @@ import type { SystemCalls } from '../sandbox/kernel/system-call.ts';
 const TYPE_STRIPPER = 'NativeModule internal/deps/amaro/dist/index';
 const AGAIN = 'SVC_HELPER_AGAIN';
 const MADV_DONTNEED = 4;
-const MADV_NOHUGEPAGE = 15;
-const SMALL_PAGE = 4_096n;
-const LARGE_PAGE = 2n * 1024n * 1024n;
 const F_SETFD = 2;
 
 /**
@@ -47,39 +44,11 @@ function strippedHere(): boolean {
  * the daemon, and come back by themselves when they are needed. Only mappings that were never written are named.
  */
 export function giveBackText(system: SystemCalls): void {
-  for (const { start, end } of mappings(/^r-xp \S+ \S+ [1-9]\d* +\//))
-    advise(system, start, end - start, MADV_DONTNEED);
-}
-
-/**
- * Has the kernel map the large pages of anonymous memory as small ones, and keep them so. Large pages make a start
- * shorter (bin/svc); measured on a virtual machine, each wake-up of an idle process takes 2.2 ms of a processor with
- * them and 1.4 without. What the C library asks for later may be in large pages again.
- */
-export function splitLargePages(system: SystemCalls): void {
-  for (const { start, end } of mappings(/^rw-p 0+ 00:00 0 *(\[heap\])?$/)) {
-    const first = ((start + LARGE_PAGE - 1n) / LARGE_PAGE) * LARGE_PAGE;
-    // A change in the middle of a large page splits it. Advice for the whole would leave it as it is.
-    for (let at = first; at + LARGE_PAGE <= end; at += LARGE_PAGE)
-      advise(system, at + SMALL_PAGE, SMALL_PAGE, MADV_NOHUGEPAGE);
-    // Else the kernel would join them again, in its own time.
-    if (end - start >= LARGE_PAGE) advise(system, start, end - start, MADV_NOHUGEPAGE);
+  for (const line of fs.readFileSync('/proc/self/maps', 'latin1').split('\n')) {
+    const [, from, to] = /^([0-9a-f]+)-([0-9a-f]+) r-xp \S+ \S+ [1-9]\d* +\//.exec(line) ?? [];
+    if (from === undefined) continue;
+    const start = BigInt(`0x${from}`);
+    // A refusal costs nothing but memory.
+    system.call(system.numbers.made.madvise, start, BigInt(`0x${to}`) - start, MADV_DONTNEED);
   }
-}
-
-/** The mappings of this process whose line has this form behind the addresses. */
-function mappings(form: RegExp): { readonly start: bigint; readonly end: bigint }[] {
-  return fs
-    .readFileSync('/proc/self/maps', 'latin1')
-    .split('\n')
-    .flatMap((line) => {
-      const [, start, end, rest = ''] = /^([0-9a-f]+)-([0-9a-f]+) (.*)$/.exec(line) ?? [];
-      if (start === undefined || !form.test(rest)) return [];
-      return [{ start: BigInt(`0x${start}`), end: BigInt(`0x${end}`) }];
-    });
-}
-
-/** A refusal costs nothing but memory, or time. */
-function advise(system: SystemCalls, start: bigint, length: bigint, advice: number): void {
-  system.call(system.numbers.made.madvise, start, length, advice);
 }

@@ -34,10 +34,10 @@ test('an unpacked package runs a job, and holds the program as a bundle only', a
   const version = execFileSync(join(home, 'bin', 'svc'), ['version'], { encoding: 'utf8', env });
   assert.ok(version.includes(VERSION), version);
 
-  // The chunks belong to the verbs: a server, whose files an upgrade may replace while it runs, needs none of them.
-  for (const chunk of globSync(join(home, 'dist', 'chunk-*'))) rmSync(chunk);
   const fixture = await openFixture(t);
   const daemon = await fixture.start({ program: join(home, 'dist', 'main.js') });
+  // An upgrade may replace the files of a server that runs: it needs no chunk any more.
+  for (const chunk of globSync(join(home, 'dist', 'chunk-*'))) rmSync(chunk);
   const headers = { authorization: `Bearer ${fixture.token}` };
   const page = await fetch(`${daemon.ready.web_url}/docs/how-to/checks/status-page.md`, { headers });
   assert.match(await page.text(), /<h2 id="what-it-shows">/, 'it has its documents, and what reads them');
