@@ -11,10 +11,10 @@ const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
  */
 const CHUNKS_GATHERED = 256;
 
-/** The client disconnected before its request was complete, so no answer can be sent. */
+/** The client disconnected before its request was complete or answered, so no answer can be sent. */
 export class ClientGone extends Error {
   constructor() {
-    super('The client disconnected before its request was complete.');
+    super('The client disconnected before it had its answer.');
     this.name = 'ClientGone';
   }
 }

@@ -28,9 +28,13 @@ export async function sendParts(
   // Each part takes its turn instead.
   visit.detach();
   const writer = new PatientWriter(response, runtime.services.clock, limits);
+  const hold = sender.holding(exchange);
   try {
-    while (next.done !== true && request.method !== 'HEAD' && (await writer.write(next.value)))
+    while (next.done !== true && request.method !== 'HEAD') {
+      hold(next.value.length + response.writableLength);
+      if (!(await writer.write(next.value))) break;
       next = await iterator.next();
+    }
     writer.end();
   } catch (error) {
     // Half an answer must not look like a whole one: without its end the client detects the cut.

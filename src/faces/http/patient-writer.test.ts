@@ -9,15 +9,14 @@ const PART = 'x'.repeat(20_000);
 
 /** A reader that takes all at once, or nothing. A ServerResponse is a Writable as far as the writer needs it. */
 function reader(takes: boolean): { response: ServerResponse; got: () => string } {
-  let got = '';
+  const got: Buffer[] = [];
   const stream = new Writable({
     write(chunk: Buffer, _encoding, done) {
-      if (!takes) return;
-      got += chunk.toString();
-      done();
+      got.push(chunk);
+      if (takes) done();
     },
   });
-  return { response: stream as unknown as ServerResponse, got: () => got };
+  return { response: stream as unknown as ServerResponse, got: () => Buffer.concat(got).toString() };
 }
 
 test('T53: A fast reader does not block the event loop for the others', async () => {
@@ -44,6 +43,30 @@ test('F15: A reader that reads nothing loses its connection after its buffer was
   assert.equal(written, 5);
   assert.equal(response.destroyed, true);
   assert.equal(await writer.write(PART), false);
+});
+
+test('T87: of a long part no more is handed on than there is room for', async () => {
+  for (const part of ['x'.repeat(1_000_000), Buffer.alloc(1_000_000)]) {
+    const { response } = reader(false);
+    const write = response.write.bind(response);
+    let handedOn = 0;
+    response.write = (chunk: Buffer) => {
+      handedOn += chunk.length;
+      return write(chunk);
+    };
+    const writer = new PatientWriter(response, systemClock, { bufferBytes: 100_000, drainMs: 20 });
+    assert.equal(await writer.write(part), false);
+    assert.ok(handedOn > 100_000 && handedOn < 200_000, `${handedOn} bytes`);
+  }
+});
+
+test('a long part arrives whole, also where a character has several bytes', async () => {
+  const { response, got } = reader(true);
+  const writer = new PatientWriter(response, systemClock, { bufferBytes: 100_000, drainMs: 1_000 });
+  const part = `a${'😀'.repeat(50_000)}`;
+  assert.equal(await writer.write(part), true);
+  writer.end();
+  assert.equal(got(), part);
 });
 
 test('A waiting write gives up when its signal aborts', async () => {

@@ -33,8 +33,6 @@ export interface FailureFormat {
 
 /** Answers up to this size are not counted: those that all connections may have are fewer than 256 MiB. */
 const SMALL_BYTES = 16_384;
-/** Of a longer one, written at a time. */
-const PIECE_BYTES = 65_536;
 
 const ENVELOPE: FailureFormat = { headers: JSON_HEADERS, body: encodeFailure };
 
@@ -81,9 +79,12 @@ export class Sender {
   async #sendLong(holder: string, response: ServerResponse, body: Buffer): Promise<void> {
     this.#unread.add(holder, response, body.length);
     const writer = new PatientWriter(response, this.#clock, this.#limits);
-    for (let at = 0; at < body.length; at += PIECE_BYTES)
-      if (!(await writer.write(body.subarray(at, at + PIECE_BYTES)))) return;
-    writer.end();
+    if (await writer.write(body)) writer.end();
+  }
+
+  /** The bytes of an answer in parts that are in memory: to be called with the size of each. */
+  holding({ response, visit }: Exchange): (bytes: number) => void {
+    return this.#unread.add(visit.holder, response, 0);
   }
 
   /** Sends the head of an answer whose length is not known yet. */
@@ -111,9 +112,10 @@ export class Sender {
     this.send(exchange, status, headers, format.body(failure));
   }
 
-  /** Logs an unexpected error; returns the id of the line. */
+  /** Logs an unexpected error, which a client that has gone is not; returns the id of the line. */
   report({ request }: Exchange, error: unknown): string {
     const id = newId('req', this.#clock.now());
+    if (error instanceof ClientGone) return id;
     // Without the query, which may contain text of an operator.
     this.#log.error(
       {

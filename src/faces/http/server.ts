@@ -95,7 +95,7 @@ export class Listener {
 
   /** Serves a request when it is its turn, unless the client has gone by then. Never rejects. */
   async #serveOne(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const visit = new Visit(this.#turns, this.peers.turnKey(request));
+    const visit = new Visit(this.#turns, this.peers.turnKey(request), response);
     const exchange = { request, response, visit };
     let hasBegun = false;
     try {

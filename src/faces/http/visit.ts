@@ -4,15 +4,18 @@ import { nextTurn } from '../../lib/flow/cooperative.ts';
 import { type FairTurns, TurnsFull } from '../../lib/flow/fair-turns.ts';
 import type { Holder } from '../../lib/flow/in-name-of.ts';
 import type { Authenticator, Credentials } from '../../operations/access/authenticate.ts';
+import { ClientGone } from './body.ts';
 
 /** The way of one request through the turns: first those of its peer, then those of its token or webhook. */
 export class Visit implements Holder {
   readonly #turns: FairTurns;
+  readonly #response: { readonly destroyed: boolean };
   #holder: string;
   #task: 'none' | 'placed' | 'detached' = 'none';
 
-  constructor(turns: FairTurns, peer: string) {
+  constructor(turns: FairTurns, peer: string, response: { readonly destroyed: boolean }) {
     this.#turns = turns;
+    this.#response = response;
     this.#holder = `peer:${peer}`;
   }
 
@@ -33,14 +36,17 @@ export class Visit implements Holder {
     return refusedIfFull(() => this.#turns.enter(holder));
   }
 
-  /** The same, with one of the places of the holder, until `leave`. Throws or rejects with unavailable. */
+  /**
+   * The same, with one of the places of the holder, until `leave`. Throws or rejects with unavailable, and with
+   * ClientGone where the client has not waited.
+   */
   start(holder: string): Promise<void> | undefined {
     this.leave();
     this.#holder = holder;
     const placed = (): void => void (this.#task = 'placed');
     const turn = refusedIfFull(() => this.#turns.start(holder));
     if (turn === undefined) placed();
-    return turn?.then(placed);
+    return turn?.then(placed).then(() => this.#refuseGone());
   }
 
   /** To be called when the request is answered, or waits for something that may take long. May be called twice. */
@@ -57,10 +63,16 @@ export class Visit implements Holder {
     this.#turns.detach(this.#holder);
   }
 
-  /** Lets others go on before the next part of a long task. */
+  /** Lets others go on before the next part of a long task. Rejects with ClientGone: no one waits for the rest. */
   async next(): Promise<void> {
     await nextTurn();
+    this.#refuseGone();
     await this.#turns.goOn(this.#holder);
+    this.#refuseGone();
+  }
+
+  #refuseGone(): void {
+    if (this.#response.destroyed) throw new ClientGone();
   }
 }
 

@@ -10,8 +10,8 @@ export function nextTurn(): Promise<void> {
 }
 
 /**
- * The same, for work of one request: it continues when it is the turn of its token or peer. Not for work that other
- * requests or the daemon wait for, such as a transaction or a value that is kept.
+ * The same, for work of one request: it continues when it is the turn of its token or peer, and rejects when its client
+ * has gone. Not for work that other requests or the daemon wait for, such as a transaction or a value that is kept.
  */
 export function requestTurn(): Promise<void> {
   return currentHolder()?.next() ?? nextTurn();

@@ -65,15 +65,34 @@ test('T87: above the bound the oldest unread answer of the largest share is cut 
   assert.equal(unread.bytes, 3 * BYTES);
 });
 
+test('T87: of an answer in parts the part counts that is in memory, until the answer is closed', async (t) => {
+  const fixture = new Fixture();
+  await fixture.listen(t);
+  const unread = new UnreadAnswers(100);
+  const holds: ((bytes: number) => void)[] = [];
+  const asked: Asked[] = [];
+  for (let i = 0; i < 2; i += 1)
+    asked.push(await fixture.ask((_request, response) => void holds.push(unread.add('ana', response, 0))));
+  const [first, second] = holds;
+  first?.(60);
+  second?.(30);
+  first?.(70);
+  assert.deepEqual([unread.bytes, asked.map(({ response }) => response.destroyed)], [100, [false, false]]);
+  second?.(31);
+  assert.deepEqual([unread.bytes, asked.map(({ response }) => response.destroyed)], [31, [true, false]]);
+  first?.(70);
+  assert.equal(unread.bytes, 31, 'it was cut off');
+});
+
 test('T87: a whole answer of which nothing is read for 10 s is cut off, and one that is read is not', async (t) => {
   const fixture = new Fixture();
   await fixture.listen(t);
   const { clock } = fixture;
   const log = { error: (fields: object) => assert.fail(JSON.stringify(fields)) };
   const sender = new Sender(HTTP_LIMITS, clock, log, new Peers());
-  const visit = new Visit(new FairTurns(clock, TURN_LIMITS), 'ana');
+  const turns = new FairTurns(clock, TURN_LIMITS);
   const send = (request: IncomingMessage, response: ServerResponse): void =>
-    sender.send({ request, response, visit }, 200, [], Buffer.alloc(BYTES));
+    sender.send({ request, response, visit: new Visit(turns, 'ana', response) }, 200, [], Buffer.alloc(BYTES));
   const [idle, slow] = [await fixture.ask(send), await fixture.ask(send)];
   // The kernel takes what it has room for; at some look it has none any more. Each wait of the slow one ends in time.
   while (!idle.response.destroyed) {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 
 interface Answer {
   readonly response: ServerResponse;
-  readonly bytes: number;
+  bytes: number;
 }
 
 /** The answers of one token, webhook or peer, oldest first. */
@@ -12,8 +12,8 @@ interface Share {
 }
 
 /**
- * Bounds the bytes of whole answers that stay in memory until their clients have read them: one client that asked for
- * outputs and read none of them took 4.7 GB in 42 s.
+ * Bounds the bytes of answers, and of parts of long ones, that stay in memory until their clients have read them: one
+ * client that asked for outputs and read none of them took 4.7 GB in 42 s.
  */
 export class UnreadAnswers {
   readonly #bytesMax: number;
@@ -28,15 +28,24 @@ export class UnreadAnswers {
     return this.#bytes;
   }
 
-  /** Counts an answer until it is closed. Above the bound the oldest of the largest share are cut off. */
-  add(holder: string, response: ServerResponse, bytes: number): void {
+  /**
+   * Counts an answer until it is closed; what is returned changes its bytes. Above the bound the oldest of the largest
+   * share are cut off.
+   */
+  add(holder: string, response: ServerResponse, bytes: number): (bytes: number) => void {
     const share = this.#shares.getOrInsertComputed(holder, () => ({ bytes: 0, answers: new Set() }));
-    const answer = { response, bytes };
+    const answer = { response, bytes: 0 };
     share.answers.add(answer);
-    share.bytes += bytes;
-    this.#bytes += bytes;
+    const hold = (now: number): void => {
+      if (!share.answers.has(answer)) return;
+      share.bytes += now - answer.bytes;
+      this.#bytes += now - answer.bytes;
+      answer.bytes = now;
+      while (this.#bytes > this.#bytesMax && this.#cutOldest());
+    };
     response.once('close', () => this.#remove(holder, share, answer));
-    while (this.#bytes > this.#bytesMax && this.#cutOldest());
+    hold(bytes);
+    return hold;
   }
 
   #remove(holder: string, share: Share, answer: Answer): void {
