@@ -1,3 +1,4 @@
+import { inNoName } from '../../lib/flow/in-name-of.ts';
 import type { Store } from '../../store/store.ts';
 import { findToken, findTokens } from '../../store/access/tokens.ts';
 import type { Db, TokenRow } from '../../store/schema/schema.ts';
@@ -36,7 +37,7 @@ class SharedReads {
       waiter = Promise.withResolvers();
       this.#next.set(id, waiter);
       // One turn of the event loop lets the requests that arrived together join.
-      if (this.#next.size === 1) setImmediate(() => void this.#start());
+      if (this.#next.size === 1) setImmediate(() => void inNoName(() => this.#start()));
     }
     return waiter.promise;
   }

@@ -3,6 +3,7 @@ import type { Caller, Via } from '../../domain/access/caller.ts';
 import { Failure } from '../../domain/failure.ts';
 import { parseToken } from '../../domain/access/token.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { inNoName } from '../../lib/flow/in-name-of.ts';
 import { Limiter, LimiterFull } from '../../lib/flow/limiter.ts';
 import type { Token } from '../../store/access/tokens.ts';
 import { ifTagged } from '../../store/engine/tags/tags.ts';
@@ -101,7 +102,7 @@ export class TokenVerifier {
     if (this.#cache.isRefused(digest)) throw refusal();
     let run = this.#underWay.get(digest);
     if (run === undefined) {
-      run = this.#verify(text, digest).finally(() => this.#underWay.delete(digest));
+      run = inNoName(() => this.#verify(text, digest)).finally(() => this.#underWay.delete(digest));
       this.#underWay.set(digest, run);
     }
     const entry = await run;

@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
+import { inNoName } from '../../lib/flow/in-name-of.ts';
 import type { Db, Table } from '../schema/schema.ts';
 
 /** How long data counts as current if other processes' commits are reported late or never, in milliseconds. */
@@ -47,7 +48,7 @@ export class FollowedData<T> {
   current(): Promise<T> {
     if (this.#kept !== null && this.#isCurrent()) return Promise.resolve(this.#kept.data);
     if (this.#refreshing === null) {
-      const reading = this.#refresh().finally(() => (this.#refreshing = null));
+      const reading = inNoName(() => this.#refresh()).finally(() => (this.#refreshing = null));
       this.#refreshing = reading;
       return reading;
     }
