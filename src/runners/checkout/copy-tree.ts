@@ -237,10 +237,16 @@ async function makeLinks(copy: Copy): Promise<void> {
   }
 }
 
-/** Folders don't count: what is in them has their name in its path, and an empty one is no configuration. */
+/**
+ * A folder counts only where nothing is in it, as each other one is in the paths of what it holds: an empty
+ * `roles/x` takes the place of a role elsewhere.
+ */
 function digestOf(entries: ReadonlyMap<string, TreeEntry>, except: ReadonlySet<string>): string {
+  const filled = new Set<string>();
+  for (const path of entries.keys()) filled.add(path.slice(0, Math.max(0, path.lastIndexOf('/'))));
   const lines: string[] = [];
   for (const [path, entry] of entries) {
+    if (entry.kind === 'folder' && !filled.has(path)) lines.push(JSON.stringify([path, 'folder']));
     if (entry.kind === 'link') lines.push(JSON.stringify([path, 'link', entry.target]));
     if (entry.kind !== 'file' || except.has(path.slice(path.lastIndexOf('/') + 1))) continue;
     lines.push(JSON.stringify([path, entry.executable ? 'program' : 'file', entry.digest]));
