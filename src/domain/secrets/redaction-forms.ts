@@ -48,6 +48,7 @@ export function secretForms(value: Buffer): Buffer[] {
       shellForm(bytes),
       ...utf16Forms(bytes),
       ...base64Twice(bytes),
+      ...base64OfJson(bytes),
     );
   for (const form of encoded) if (form.length >= SHORT_BYTES) forms.add(form);
   return [...forms].map((form) => Buffer.from(form, 'latin1'));
@@ -154,11 +155,14 @@ function jsonForms(bytes: Buffer): string[] {
   return [json, insideQuotes(json)].map(utf8AsLatin1);
 }
 
+/** What Go escapes in JSON. */
+const HTML_SIGNS = /[<>&\u2028\u2029]/g;
+
 /** As Go and others escape it for HTML, Python in ASCII, PHP with its slashes, .NET; and each as JSON within JSON. */
 function rareJsonForms(bytes: Buffer): string[] {
   if (!isUtf8(bytes)) return [];
   const json = insideQuotes(bytes.toString());
-  const html = json.replace(/[<>&\u2028\u2029]/g, unicodeEscape);
+  const html = json.replace(HTML_SIGNS, unicodeEscape);
   const ascii = json.replace(/[^\x20-\x7e]/g, unicodeEscape);
   const net = json.replaceAll('\\"', '"').replace(/[<>&'"+`\u007f-\uffff]/g, unicodeEscape);
   const once = [html, ascii, json.replaceAll('/', '\\/'), ascii.replaceAll('/', '\\/'), net].flatMap((form) => [
@@ -166,6 +170,19 @@ function rareJsonForms(bytes: Buffer): string[] {
     inUpperCase(form),
   ]);
   return [...once, ...once.map(insideQuotes)].map(utf8AsLatin1);
+}
+
+/**
+ * As a part of a JSON text that is encoded whole, such as the login of a registry of containers: as JavaScript and as
+ * Go escape it.
+ */
+function base64OfJson(bytes: Buffer): string[] {
+  if (!isUtf8(bytes)) return [];
+  const value = bytes.toString();
+  const json = insideQuotes(value);
+  const texts = new Set([json, json.replace(HTML_SIGNS, unicodeEscape)]);
+  texts.delete(value);
+  return [...texts].flatMap((text) => [0, 1, 2].map((offset) => base64Within(Buffer.from(text), offset)));
 }
 
 function inUpperCase(form: string): string {
