@@ -109,9 +109,9 @@ export interface ProbeOrder {
 /** Probes at the request of users: a target has one probe at a time, however many ask. */
 export interface TargetProber {
   /**
-   * Resolves to one result for each order, in the same order. Each `holder` (a token) has a rate limit for new probes.
-   * Throws `unavailable` if that limit is reached or `signal` aborts, and the error of a probe if this machine cannot
-   * probe.
+   * Resolves to one result for each order, in the same order. Each `holder` (a token) has a rate limit for new probes,
+   * and a limit of those that wait. Throws `unavailable` if one of them is reached or `signal` aborts, and the error of
+   * a probe if this machine cannot probe.
    */
   probeAll(holder: string, orders: readonly ProbeOrder[], signal: AbortSignal): Promise<ProbeResult[]>;
 }

@@ -88,7 +88,7 @@ export function poolDb(dialect: Dialect, pool: Pool, clock: Clock, explain: (err
   const places = new FairPlaces(pool.options.max);
   const run = async (text: string, values: readonly unknown[]): Promise<Answer> => {
     try {
-      await places.enter(clock, pool.options.connectionTimeoutMillis ?? 0, late);
+      const leave = await places.enter(clock, pool.options.connectionTimeoutMillis ?? 0, late);
       try {
         const client = await pool.connect();
         try {
@@ -97,7 +97,7 @@ export function poolDb(dialect: Dialect, pool: Pool, clock: Clock, explain: (err
           client.release();
         }
       } finally {
-        places.leave();
+        leave();
       }
     } catch (error) {
       throw explain(error);
