@@ -1,7 +1,7 @@
 /** Configuration files, the tests in them, and exports of other programs. */
 import assert from 'node:assert/strict';
 import { readConfigFile, SECTIONS } from '../../../src/domain/configuration/file.ts';
-import { IMPORTERS } from '../../../src/domain/configuration/import/importers.ts';
+import { IMPORTERS } from '../../../src/faces/cli/configuration/import/importers.ts';
 import { NAME } from '../../../src/domain/name.ts';
 import { readRule } from '../../../src/domain/rules/file.ts';
 import { runEmbeddedTests } from '../../../src/domain/rules/embedded-tests.ts';

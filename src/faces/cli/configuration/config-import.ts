@@ -1,4 +1,4 @@
-import { IMPORTERS } from '../../../domain/configuration/import/importers.ts';
+import { IMPORTERS } from './import/importers.ts';
 import { writeConfigFile } from '../../../operations/configuration/write-file.ts';
 import { line } from '../../text/safe.ts';
 import type { ProgramSession } from '../connection/session.ts';

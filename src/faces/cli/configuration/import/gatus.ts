@@ -1,8 +1,8 @@
-import { parseDuration } from '../../duration.ts';
-import { Failure } from '../../failure.ts';
-import { readYaml } from '../../yaml/file.ts';
-import { jsonOf } from '../../yaml/json.ts';
-import { CONFIG_LIMITS } from '../file.ts';
+import { parseDuration } from '../../../../domain/duration.ts';
+import { Failure } from '../../../../domain/failure.ts';
+import { readYaml } from '../../../../domain/yaml/file.ts';
+import { jsonOf } from '../../../../domain/yaml/json.ts';
+import { CONFIG_LIMITS } from '../../../../domain/configuration/file.ts';
 import { checkSize, Collector, type Imported, isGiven, type Json, objectIn, type Subject, textIn } from './imported.ts';
 
 const STATUS = /^\[STATUS\]\s*==\s*([1-5]\d\d)$/;

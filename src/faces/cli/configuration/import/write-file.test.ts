@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { IMPORTERS } from '../../domain/configuration/import/importers.ts';
-import { writeConfigFile } from './write-file.ts';
+import { IMPORTERS } from './importers.ts';
+import { writeConfigFile } from '../../../../operations/configuration/write-file.ts';
 
 test('The report of an import names each URL whose credential the file hides, and no other', async () => {
   const urls = [

@@ -8,8 +8,8 @@ import {
   GATUS,
   SEMAPHORE,
   UPTIME_KUMA,
-} from '../../../../test/support/configuration/exports.ts';
-import { refusal } from '../../../../test/support/refusal.ts';
+} from '../../../../../test/support/configuration/exports.ts';
+import { refusal } from '../../../../../test/support/refusal.ts';
 import { IMPORTERS } from './importers.ts';
 
 async function imported(from: string, text: string) {

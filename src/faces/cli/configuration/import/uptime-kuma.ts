@@ -1,4 +1,4 @@
-import { Failure } from '../../failure.ts';
+import { Failure } from '../../../../domain/failure.ts';
 import {
   Collector,
   type Imported,

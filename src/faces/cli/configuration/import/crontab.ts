@@ -1,4 +1,4 @@
-import { Failure } from '../../failure.ts';
+import { Failure } from '../../../../domain/failure.ts';
 import { checkSize, Collector, type Imported, textIn } from './imported.ts';
 
 /** A line of five fields for each word that stands for one, as crontab(5) of Debian has them. */

@@ -1,10 +1,10 @@
-import { Failure } from '../../failure.ts';
-import { CHECK_LIMITS, TargetReader } from '../../checks/target.ts';
-import { CHECK_KIND_FACTS, readOptions } from '../../checks/kinds.ts';
-import type { CheckKind } from '../../checks/check.ts';
-import { type ReadTimetable, TIMEZONE_DEFAULT, timetableReader } from '../../schedules/schedule.ts';
-import type { Entry } from '../change.ts';
-import { CONFIG_LIMITS } from '../file.ts';
+import { Failure } from '../../../../domain/failure.ts';
+import { CHECK_LIMITS, TargetReader } from '../../../../domain/checks/target.ts';
+import { CHECK_KIND_FACTS, readOptions } from '../../../../domain/checks/kinds.ts';
+import type { CheckKind } from '../../../../domain/checks/check.ts';
+import { type ReadTimetable, TIMEZONE_DEFAULT, timetableReader } from '../../../../domain/schedules/schedule.ts';
+import type { Entry } from '../../../../domain/configuration/change.ts';
+import { CONFIG_LIMITS } from '../../../../domain/configuration/file.ts';
 import { hasCredential } from './credential.ts';
 
 /** What an export of another program becomes: objects of a configuration file, and what has no place in one. */

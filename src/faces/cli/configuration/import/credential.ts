@@ -1,5 +1,5 @@
-import { isCredentialParameter } from '../../secrets/credential-name.ts';
-import type { Entry } from '../change.ts';
+import { isCredentialParameter } from '../../../../domain/secrets/credential-name.ts';
+import type { Entry } from '../../../../domain/configuration/change.ts';
 
 const URLS = /:\/\/\S+/g;
 const USERINFO = /^:\/\/[^/?#]*@/;

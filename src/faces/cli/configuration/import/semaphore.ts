@@ -1,4 +1,4 @@
-import { Failure } from '../../failure.ts';
+import { Failure } from '../../../../domain/failure.ts';
 import { Collector, type Imported, isGiven, type Json, nameOf, objectsIn, readExport, textIn } from './imported.ts';
 import { noteInventory, noteSource } from './needed.ts';
 

@@ -1,7 +1,7 @@
 /** What an export has and the file that it becomes has not: each is a line of the report, under the new name. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { refusal } from '../../../../test/support/refusal.ts';
+import { refusal } from '../../../../../test/support/refusal.ts';
 import { IMPORTERS } from './importers.ts';
 
 async function imported(from: string, text: string) {
