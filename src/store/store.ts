@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
-import { recent } from '../lib/recent.ts';
+import { recent } from '../lib/caches/recent.ts';
 import { PROGRAM_ROOT } from '../lib/files/program-files.ts';
 import type { Keyring } from '../lib/seal.ts';
 import type { Dialect, Engine } from './engine/dialect.ts';

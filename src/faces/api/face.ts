@@ -2,6 +2,7 @@ import findMyWay, { type HTTPMethod, type HTTPVersion, type Instance } from 'fin
 import type { Caller } from '../../domain/access/caller.ts';
 import { Failure } from '../../domain/failure.ts';
 import { READERS } from '../../domain/access/scope.ts';
+import { KeptValues } from '../../lib/caches/kept-values.ts';
 import type { Authenticator } from '../../operations/access/authenticate.ts';
 import type { Runtime } from '../../operations/core/invoke.ts';
 import { isNone, pathFields } from '../../operations/core/http-face.ts';
@@ -15,7 +16,7 @@ import { McpEndpoint } from '../mcp/endpoint.ts';
 import { isApi, strippedTarget } from '../http/base-path.ts';
 import { credentialsOf } from '../http/credentials.ts';
 import { dataHeaders } from '../http/headers.ts';
-import { KeptAnswers } from './kept.ts';
+import { type KeptAnswer, sizeOf } from './kept.ts';
 import { METRICS_TYPE, metricsText } from './metrics.ts';
 import { operationRoute } from './operation-route.ts';
 import type { Exchange, Sender } from '../http/sender.ts';
@@ -75,7 +76,7 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
   const { limits, peers, sender } = listener;
   const streams = new Streams({ sender, clock, limits, authenticator });
   const waits = new Waits({ clock, limits, authenticator });
-  const kept = new KeptAnswers(limits.keptBytes);
+  const kept = new KeptValues<KeptAnswer>({ most: limits.keptBytes, sizeOf });
   const pages = new Pages({ ...options, peers, sender, clock });
   // Made for the first request: the library compiles each part of a path, which takes 8 ms.
   let router: Router | null = null;
@@ -129,7 +130,7 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
       streams: streams.open,
       places: streams.places,
       waits: waits.open,
-      keptBytes: kept.bytes,
+      keptBytes: kept.size,
     }),
   };
 }

@@ -10,9 +10,6 @@ export interface KeptAnswer {
 
 /** Approximate overhead of an entry besides its bytes. */
 const ENTRY_BYTES = 1_024;
-/** An answer above this share of the cache would only displace the others. */
-const SHARE = 1 / 8;
-
 /** The entity tag is the hash of the bytes: the same state gives the same tag in every process. */
 export function answerOf(encoded: string | Buffer): KeptAnswer {
   const body = typeof encoded === 'string' ? Buffer.from(encoded) : encoded;
@@ -20,52 +17,8 @@ export function answerOf(encoded: string | Buffer): KeptAnswer {
   return { body, etag, headers: revalidated(etag) };
 }
 
-/**
- * A cache of encoded answers. All of them belong to one value of the store's change counter: when it changes, all are
- * dropped. Bounded by bytes; the oldest entry is dropped first.
- */
-export class KeptAnswers {
-  readonly #maxBytes: number;
-  readonly #answers = new Map<string, KeptAnswer>();
-  #version: string | null = null;
-  #bytes = 0;
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  find(version: string | null, key: string): KeptAnswer | undefined {
-    if (version === null || version !== this.#version) return undefined;
-    return this.#answers.get(key);
-  }
-
-  /**
-   * `version` is the counter from before the answer was read: a later commit invalidates the entry.
-   */
-  keep(version: string | null, key: string, answer: KeptAnswer): void {
-    if (version === null) return;
-    if (version !== this.#version) {
-      this.#answers.clear();
-      this.#bytes = 0;
-      this.#version = version;
-    }
-    const size = sizeOf(key, answer);
-    if (size > this.#maxBytes * SHARE || this.#answers.has(key)) return;
-    for (const [oldest, dropped] of this.#answers) {
-      if (this.#bytes + size <= this.#maxBytes) break;
-      this.#answers.delete(oldest);
-      this.#bytes -= sizeOf(oldest, dropped);
-    }
-    this.#answers.set(key, answer);
-    this.#bytes += size;
-  }
-}
-
-function sizeOf(key: string, answer: KeptAnswer): number {
+/** What an answer takes in memory, in bytes. */
+export function sizeOf(key: string, answer: KeptAnswer): number {
   return answer.body.length + key.length * 2 + ENTRY_BYTES;
 }
 

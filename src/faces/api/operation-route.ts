@@ -1,5 +1,6 @@
 import type { Caller } from '../../domain/access/caller.ts';
 import { Failure } from '../../domain/failure.ts';
+import type { KeptValues } from '../../lib/caches/kept-values.ts';
 import type { Authenticator } from '../../operations/access/authenticate.ts';
 import { type Answer, authorize, type Runtime } from '../../operations/core/invoke.ts';
 import type { HttpFace } from '../../operations/core/http-face.ts';
@@ -8,7 +9,7 @@ import { hasBody, readJson } from '../http/body.ts';
 import { credentialsOf, headerValues, queryOf } from '../http/credentials.ts';
 import { dataHeaders, JSON_HEADERS, STREAM_HEADERS } from '../http/headers.ts';
 import { gatherBody, gatherText, type InputPlaces, inputPlaces, sequenceNumber } from './input.ts';
-import { answerOf, isNamed, type KeptAnswer, type KeptAnswers } from './kept.ts';
+import { answerOf, isNamed, type KeptAnswer } from './kept.ts';
 import type { HttpLimits } from '../http/limits.ts';
 import { sendParts } from '../http/parts.ts';
 import type { Exchange, Sender } from '../http/sender.ts';
@@ -22,7 +23,7 @@ interface RouteParts {
   readonly limits: HttpLimits;
   readonly sender: Sender;
   readonly streams: Streams;
-  readonly kept: KeptAnswers;
+  readonly kept: KeptValues<KeptAnswer>;
   readonly waits: Waits;
 }
 

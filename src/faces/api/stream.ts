@@ -1,7 +1,7 @@
 import type { Caller } from '../../domain/access/caller.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Clock, pause } from '../../lib/clock.ts';
-import { Slots } from '../../lib/flow/slots.ts';
+import { Shares } from '../../lib/flow/shares.ts';
 import type { Authenticator } from '../../operations/access/authenticate.ts';
 import type { Operation } from '../../operations/core/operation.ts';
 import type { StreamEvent } from '../../operations/core/reply.ts';
@@ -24,7 +24,7 @@ export interface StreamParts {
 /** The open streams of server-sent events of this process, counted per operation. */
 export class Streams {
   readonly #parts: StreamParts;
-  readonly #slots = new Map<string, Slots>();
+  readonly #shares = new Map<string, Shares>();
   readonly #open = new Set<AbortController>();
 
   constructor(parts: StreamParts) {
@@ -37,7 +37,7 @@ export class Streams {
 
   /** Taken places. Equals the number of open streams, else a place has leaked. */
   get places(): number {
-    return [...this.#slots.values()].reduce((sum, slots) => sum + slots.used, 0);
+    return [...this.#shares.values()].reduce((sum, each) => sum + each.used, 0);
   }
 
   /** Ends all of them; each can be resumed elsewhere. */
@@ -49,16 +49,16 @@ export class Streams {
   admit(operation: Operation, caller: Caller): () => void {
     const { all, perHolder: usual } = this.#parts.limits.streams;
     const perHolder = ('streamsPerOwner' in operation ? operation.streamsPerOwner : undefined) ?? usual;
-    let slots = this.#slots.get(operation.id);
-    if (slots === undefined) {
-      slots = new Slots({ all, perHolder });
-      this.#slots.set(operation.id, slots);
+    let shares = this.#shares.get(operation.id);
+    if (shares === undefined) {
+      shares = new Shares({ all, perHolder });
+      this.#shares.set(operation.id, shares);
     }
-    const release = slots.take(caller.owner);
+    const release = shares.take(caller.owner);
     if (release !== null) return release;
     throw new Failure(
       'streams_over_cap',
-      slots.held(caller.owner) < perHolder
+      shares.held(caller.owner) < perHolder
         ? `This daemon serves at most ${all} streams of this kind, and all of them are in use.`
         : `One owner may have at most ${perHolder} streams of this kind open.`,
     );

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
-import { PeerCounter } from './connections/peer-counter.ts';
 import { Peers } from './peers.ts';
 
 function request(from: string, headers: Readonly<Record<string, string>> = {}): IncomingMessage {
@@ -100,17 +99,4 @@ test('T76: requests are counted by the peer behind a trusted proxy; headers of o
   assert.equal(key('127.0.0.1', '2001:db8::7'), '20010db800000000::/64');
   assert.equal(key('127.0.0.1', '127.0.0.2'), null);
   assert.equal(key('198.51.100.7', '203.0.113.1'), null);
-});
-
-test('T76: the counter stores only peers with something open, and never more than its bound', () => {
-  const counter = new PeerCounter(2, 3);
-  assert.deepEqual(
-    ['a', 'a', 'a', 'b', 'c', 'd'].map((key) => counter.enter(key)),
-    [true, true, false, true, true, false],
-  );
-  assert.equal(counter.peers, 3);
-  counter.leave('b');
-  assert.deepEqual([counter.enter('d'), counter.peers], [true, 3]);
-  for (const key of ['a', 'a', 'c', 'd', null]) counter.leave(key);
-  assert.equal(counter.peers, 0);
 });

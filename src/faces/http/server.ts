@@ -2,13 +2,13 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { type AddressInfo, isIP, Socket } from 'node:net';
 import { type Clock, pause } from '../../lib/clock.ts';
 import { FairTurns } from '../../lib/flow/fair-turns.ts';
+import { Shares } from '../../lib/flow/shares.ts';
 import { inNameOf } from '../../lib/flow/in-name-of.ts';
 import { encodeFailure } from '../../operations/core/envelope.ts';
 import { Failure, failureRow } from '../../domain/failure.ts';
 import { JSON_HEADERS } from './headers.ts';
 import { descriptorOf, OpenConnections } from './connections/open-connections.ts';
 import { HTTP_LIMITS, type HttpLimits, TURN_LIMITS } from './limits.ts';
-import { PeerCounter } from './connections/peer-counter.ts';
 import { Peers } from './peers.ts';
 import { type Exchange, type FaceLog, Sender } from './sender.ts';
 import { Visit } from './visit.ts';
@@ -168,27 +168,24 @@ function createLimitedServer(limits: HttpLimits, peers: Peers, open: OpenConnect
 
 /** Connections above the limit of their address are closed in the turn that accepted them, before a byte is read. */
 function limitConnections(server: Server, limits: HttpLimits, peers: Peers): void {
-  const open = new PeerCounter(limits.perAddress, limits.connections);
+  const open = new Shares({ all: limits.connections, perHolder: limits.perAddress });
   server.on('connection', (socket: Socket) => {
-    const key = peers.connectionKey(socket);
-    if (!open.enter(key)) {
-      socket.destroy();
-      return;
-    }
-    socket.once('close', () => open.leave(key));
+    const leave = open.take(peers.connectionKey(socket));
+    if (leave === null) socket.destroy();
+    else socket.once('close', leave);
   });
 }
 
 /** A trusted proxy has one connection for many clients, so its requests are counted by the client that it names. */
 function limitRequests(limits: HttpLimits, peers: Peers, serve: RequestListener): RequestListener {
-  const open = new PeerCounter(limits.perAddress, limits.connections);
+  const open = new Shares({ all: limits.connections, perHolder: limits.perAddress });
   return (request, response) => {
-    const key = peers.requestKey(request);
-    if (!open.enter(key)) {
+    const leave = open.take(peers.requestKey(request));
+    if (leave === null) {
       refuseRequest(request, response);
       return;
     }
-    if (key !== null) response.once('close', () => open.leave(key));
+    response.once('close', leave);
     serve(request, response);
   };
 }

@@ -3,7 +3,7 @@ import type { Caller } from '../../domain/access/caller.ts';
 import { requireDuration } from '../../domain/duration.ts';
 import { EVENT_LIMITS } from '../../domain/events/event.ts';
 import { Failure } from '../../domain/failure.ts';
-import { Slots } from '../../lib/flow/slots.ts';
+import { Shares } from '../../lib/flow/shares.ts';
 import { hostEvent } from '../../reaction/host-event.ts';
 import { withoutCredentials } from '../../reaction/normalise/credentials.ts';
 import { evaluateRules } from '../../reaction/evaluate-rules.ts';
@@ -23,7 +23,7 @@ const WAIT_MAX_MS = 300_000;
 
 /** Requests of one process that may wait at a time, and of one token: each holds a connection and looks at its job. */
 const WAITING = { all: 256, perHolder: 16 };
-const waiting = new Slots(WAITING);
+const waiting = new Shares(WAITING);
 
 /** With its own three labels, a request stays well below the limit of an event. */
 const METADATA_MAX = 32;

@@ -1,6 +1,7 @@
+import { KeptValues } from '../../lib/caches/kept-values.ts';
 import type { Table } from '../schema/schema.ts';
 
-/** Answers that are kept at most; past that all are forgotten. */
+/** Answers that are kept at most. */
 const KEPT_MAX = 1_000;
 
 /**
@@ -12,19 +13,15 @@ export function whileUnchanged<V>(
   table: Table,
   read: (key: string) => Promise<V>,
 ): (key: string) => Promise<V> {
-  const kept = new Map<string, V>();
+  const kept = new KeptValues<{ readonly value: V }>({ most: KEPT_MAX, sizeOf: () => 1 });
   const tables = [table];
-  let seen: string | null = null;
   return async (key) => {
+    // Asked for before the row is read.
     const version = store.version(tables);
-    if (version === null) return read(key);
-    if (version !== seen || kept.size >= KEPT_MAX) kept.clear();
-    seen = version;
-    const known = kept.get(key);
-    if (known !== undefined || kept.has(key)) return known as V;
+    const known = kept.find(version, key);
+    if (known !== undefined) return known.value;
     const value = await read(key);
-    // Read after the version was asked for, so that it may be newer than that, and never older.
-    if (seen === version) kept.set(key, value);
+    kept.keep(version, key, { value });
     return value;
   };
 }

@@ -1,5 +1,5 @@
-/** Slots with two limits: in total and per holder. */
-export class Slots {
+/** Places with two limits, in total and for each holder; beyond them it refuses. Only holders of one are kept. */
+export class Shares {
   readonly #limits: { readonly all: number; readonly perHolder: number };
   readonly #held = new Map<string, number>();
   #used = 0;
@@ -12,7 +12,7 @@ export class Slots {
     return this.#used;
   }
 
-  /** The number of holders with a slot: 0 when all were released. */
+  /** The number of holders with a place: 0 when all were released. */
   get holders(): number {
     return this.#held.size;
   }
@@ -22,17 +22,14 @@ export class Slots {
   }
 
   /**
-   * Takes a slot for `holder`: charges the limit per holder first, then the total, and undoes the first when the total
-   * is full. The result releases the slot and may be called twice; null when no slot is free.
+   * Takes a place for `holder`; one that is null is not counted, and always has one. The result gives it back and may
+   * be called twice; null when none is free.
    */
-  take(holder: string): (() => void) | null {
+  take(holder: string | null): (() => void) | null {
+    if (holder === null) return () => undefined;
     const own = this.held(holder) + 1;
-    if (own > this.#limits.perHolder) return null;
+    if (own > this.#limits.perHolder || this.#used >= this.#limits.all) return null;
     this.#held.set(holder, own);
-    if (this.#used >= this.#limits.all) {
-      this.#release(holder);
-      return null;
-    }
     this.#used += 1;
     let given = false;
     return () => {

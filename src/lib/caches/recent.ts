@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '../clock.ts';
 
 /** `isEnough` is asked of a value that is still kept: where it is false, the value is loaded again. */
 type Recent<T> = (isEnough?: (value: T) => boolean) => T | Promise<T>;
