@@ -17,13 +17,13 @@ import { planLabel } from '../../store/secrets/seal.ts';
 import {
   getWorkspace,
   moveWorkspace,
-  recordApply,
   recordBackend,
   recordDrift,
   recordPlan,
 } from '../../store/workspaces/workspaces.ts';
 import { recordMove } from '../jobs/job-transitions.ts';
 import type { WriteResult } from '../jobs/run-support.ts';
+import { recordChange } from './movers.ts';
 import type { RunInputs } from './run-inputs.ts';
 
 /**
@@ -43,13 +43,13 @@ export async function readyResult(
     if (found.position !== null) await writePosition(tx, job, name, found.position);
     if (artifact !== null) await writeArtifact(tx, job, artifact);
     if (found.drift !== null) await writeDrift(tx, job, name, found.drift);
-    if (isChanging(job.kind)) await recordApply(tx, name, job.id);
+    if (isChanging(job.kind)) await recordChange(tx, name, job);
   };
 }
 
 /** For a run that ended without a result. Releases a plan whose apply never started. */
 async function writeUnfound(tx: Tx, job: JobRow, name: string): Promise<void> {
-  if (isChanging(job.kind)) await recordApply(tx, name, job.id);
+  if (isChanging(job.kind)) await recordChange(tx, name, job);
   const { leader_pid: leader } = await getJob(tx.db, job.id);
   if (job.plan_artifact_id !== null && isChanging(job.kind) && leader === null)
     await release(tx, job.plan_artifact_id, job.id);

@@ -8,8 +8,8 @@ import type {
 } from '../../domain/workspaces/workspace.ts';
 import { terraformRunner } from '../../runners/terraform/terraform.ts';
 import { fenceOf } from '../../store/jobs/claims.ts';
-import { recordApply } from '../../store/workspaces/workspaces.ts';
 import { runKind, type RunKind, type RunSupport } from '../jobs/run-support.ts';
+import { recordChange } from './movers.ts';
 import { gatherInputs } from './run-inputs.ts';
 import { readyResult } from './run-results.ts';
 import { findState, keepFound, keepOfRun, setAside } from './states.ts';
@@ -40,7 +40,7 @@ const support: Support = {
 const changing: Support = {
   ...support,
   async interrupted(tx, job) {
-    if (job.workspace !== null) await recordApply(tx, job.workspace, job.id);
+    if (job.workspace !== null) await recordChange(tx, job.workspace, job);
   },
 };
 

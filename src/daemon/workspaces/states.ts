@@ -14,6 +14,7 @@ import { keepState, listStatesAt, newestState } from '../../store/workspaces/sta
 import { findWorkspace, moveWorkspace } from '../../store/workspaces/workspaces.ts';
 import type { CheckedJob } from '../jobs/checked-job.ts';
 import type { RecoverDeps } from '../jobs/run-support.ts';
+import { leaveMovers } from './movers.ts';
 
 /** The states of roots that have no backend: no result of a run is lost. */
 
@@ -78,7 +79,9 @@ async function write(tx: Tx, job: JobRow, { state, ring }: SealedState, aside: b
     aside,
     seal: (version) => ring.seal(stateLabel({ workspace, version, serial, lineage }), bytes),
   });
-  if (!aside) await moveWorkspace(tx, workspace, { serial, lineage, byJob: job.id, via: job.trigger });
+  if (aside) return;
+  await moveWorkspace(tx, workspace, { serial, lineage, byJob: job.id, via: job.trigger });
+  await leaveMovers(tx, job);
 }
 
 /**

@@ -14,10 +14,18 @@ const lastOf = prepared<{ subject: string }, { position: number | null }>((db, v
 
 /** Notes that `owner` has changed the subject: they are in the chain of its next event, and stay while the last. */
 export async function leaveCause(tx: Tx, subject: Subject, owner: string): Promise<void> {
-  const last = (await lastOf(tx.db, { subject })).rows[0]?.position ?? 0;
+  await leaveCauses(tx, subject, [owner]);
+}
+
+/** The same of owners who are behind one change: they stay together while it is the last. */
+export async function leaveCauses(tx: Tx, subject: Subject, owners: readonly string[]): Promise<void> {
+  if (owners.length === 0) return;
+  const position = ((await lastOf(tx.db, { subject })).rows[0]?.position ?? 0) + 1;
+  // In one order, so that two writes do not wait for each other.
+  const names = [...new Set(owners)].toSorted();
   await tx.db
     .insertInto('causes')
-    .values({ subject, owner, position: last + 1, seen: 0 })
+    .values(names.map((owner) => ({ subject, owner, position, seen: 0 as const })))
     .onConflict((conflict) =>
       conflict
         .columns(['subject', 'owner'])
@@ -67,6 +75,12 @@ async function readAndMark(tx: Tx, subject: Subject): Promise<readonly string[]>
 
 /** Those who caused something about `from` have caused it about `to` too: a run was cancelled, and so its jobs. */
 export async function handCauses(tx: Tx, from: readonly Subject[], to: Subject): Promise<void> {
-  for (const subject of from)
-    for (const { owner } of (await rowsOf(tx.db, { subject })).rows) await leaveCause(tx, to, owner);
+  await leaveCauses(tx, to, await notedCauses(tx, from));
+}
+
+/** Who is noted now; no event has read it by that, so that no one leaves earlier. */
+export async function notedCauses(tx: Tx, subjects: readonly Subject[]): Promise<readonly string[]> {
+  const owners = new Set<string>();
+  for (const subject of subjects) for (const { owner } of (await rowsOf(tx.db, { subject })).rows) owners.add(owner);
+  return [...owners];
 }
