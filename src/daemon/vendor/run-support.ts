@@ -1,12 +1,11 @@
 import { vendorKind } from '../../domain/vendor/kind.ts';
 import { Failure } from '../../domain/failure.ts';
 import { vendorRunner, type VendorResult } from '../../runners/vendor/vendor.ts';
-import type { Tx } from '../../store/engine/tx.ts';
 import type { JobRow, SourceRow } from '../../store/schema/schema.ts';
 import { findSource, listSources, rootsOfSource } from '../../store/sources/sources.ts';
-import { recordMove } from '../jobs/job-transitions.ts';
 import { NO_RESULT, NOTHING_PREPARED, type RunDeps, runKind } from '../jobs/run-support.ts';
 import { sourceTree } from '../sources/source-tree.ts';
+import { countsOf, recordVendored } from './record.ts';
 
 export const VENDOR_RUN = runKind(vendorKind, vendorRunner, {
   async prepare(deps, job, { source: name }, signal) {
@@ -24,7 +23,7 @@ export const VENDOR_RUN = runKind(vendorKind, vendorRunner, {
       },
       async finish({ result }) {
         if (result === undefined) await vendored.unstage(job.id).catch(() => undefined);
-        return result === undefined ? NO_RESULT : async (tx) => record(tx, job, name, result);
+        return result === undefined ? NO_RESULT : (tx) => recordVendored(tx, job, name, result);
       },
     };
   },
@@ -54,14 +53,4 @@ async function settle(
   const known = await listSources(store.db);
   // The next job tries again.
   await vendored.keepOnly(new Set(known.map((each) => each.name))).catch(() => undefined);
-}
-
-function countsOf({ collections, roles, providers }: VendorResult) {
-  return { collections: collections.length, roles: roles.length, providers };
-}
-
-function record(tx: Tx, job: JobRow, source: string, result: VendorResult): void {
-  const { files, bytes } = result;
-  const detail = { job_id: job.id, files, bytes, ...countsOf(result) };
-  recordMove(tx, job.daemon_id ?? '', 'source.vendored', source, detail);
 }

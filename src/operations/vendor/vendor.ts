@@ -31,7 +31,7 @@ const vendor = writeOperation({
   prepare: (context, { source }) => refuseHooks(context, source),
   async run({ tx, caller, services }, { source, timeout, summary }) {
     const request = { source, timeoutMs: jobTimeoutMs(timeout) };
-    // Later jobs of the source have what it fetched.
+    // Later jobs of the source have what it fetched. Its run notes that once more, but may be lost before it does.
     await leaveCause(tx, subjectOf('source', source), caller.owner);
     return writtenJob(await queueVendor(tx, services, askerOf(caller, summary), request), { source });
   },

@@ -7,10 +7,11 @@ import { leaveMovers, recordChange } from '../../../src/daemon/workspaces/movers
 import type { RunInputs } from '../../../src/daemon/workspaces/run-inputs.ts';
 import { readyResult } from '../../../src/daemon/workspaces/run-results.ts';
 import { WORKSPACE_RUNS } from '../../../src/daemon/workspaces/run-support.ts';
+import { recordVendored } from '../../../src/daemon/vendor/record.ts';
 import { keepFound, keepOfRun } from '../../../src/daemon/workspaces/states.ts';
 import type { State } from '../../../src/domain/workspaces/workspace.ts';
 import { evaluateOutcome, recordOutcome } from '../../../src/reaction/outcome.ts';
-import { leaveCause } from '../../../src/store/events/causes.ts';
+import { causersOf, leaveCause } from '../../../src/store/events/causes.ts';
 import { finishJob, type Fence } from '../../../src/store/jobs/claims.ts';
 import { getJob } from '../../../src/store/jobs/jobs.ts';
 import type { Tx } from '../../../src/store/engine/tx.ts';
@@ -19,7 +20,7 @@ import { insertWorkspace } from '../../../src/store/workspaces/workspaces.ts';
 import { addRule, reactionOf } from '../../support/fixtures/reaction.ts';
 import { workspaceRow } from '../../support/fixtures/workspace-row.ts';
 import { TEST_RING } from '../../support/seal.ts';
-import { claimOne, enqueueRun, ENGINES, freshStore } from '../engine-fixture.ts';
+import { claimOne, enqueue, enqueueRun, ENGINES, freshStore } from '../engine-fixture.ts';
 
 /** What a run that keeps no plan needs of its inputs. */
 const INPUTS = {} as RunInputs;
@@ -119,6 +120,20 @@ for (const engine of ENGINES) {
       await run.store.write((tx) => leaveCause(tx, `job:${run.id}`, 'ben'));
       await finish(run, true);
       assert.deepEqual(await driftChain(run), ['ana', 'jo', 'rolf']);
+    });
+
+    test('T84: a vendor job changes its source when it has fetched, not only when it is asked for', async () => {
+      const { store } = its;
+      const read = (): Promise<readonly string[]> => store.write((tx) => causersOf(tx, ['source:ops']));
+      const id = await enqueue(store, { kind: 'vendor', source: 'ops', owners: ['ana', 'wes'] });
+      for (const owner of ['ana', 'cem']) await store.write((tx) => leaveCause(tx, 'source:ops', owner));
+      await read();
+      assert.deepEqual(await read(), ['cem']);
+      const fetched = { collections: [], roles: [], providers: 1, files: 1, bytes: 1, leftOut: [], requirements: 'x' };
+      const job = await getJob(store.db, id);
+      await store.write((tx) => recordVendored(tx, job, 'ops', fetched));
+      assert.deepEqual((await read()).toSorted(), ['ana', 'cem', 'wes']);
+      assert.deepEqual((await read()).toSorted(), ['ana', 'wes']);
     });
 
     test('T84: a job that is gone, or has no workspace, causes nothing', async () => {
