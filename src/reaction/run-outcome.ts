@@ -1,5 +1,6 @@
-import { jobDependencies, type Subject, subjectOf } from '../domain/events/causes.ts';
+import { jobDependencies, type Subject } from '../domain/events/causes.ts';
 import { inventoryIn } from '../domain/jobs/kinds.ts';
+import { runDependencies } from '../jobs/workflows/run-dependencies.ts';
 import { findJob } from '../store/jobs/jobs.ts';
 import { listSteps } from '../store/workflows/runs.ts';
 import type { NormalEvent } from '../domain/events/event.ts';
@@ -54,15 +55,15 @@ function senderOf(run: WorkflowRunRow, subjects: readonly Subject[], event: Even
   };
 }
 
-/** What the end of the run depends on: all that the ends of its jobs do. */
-async function subjectsOf(db: Db, { id }: WorkflowRunRow): Promise<Subject[]> {
-  const steps = await listSteps(db, id);
-  const jobs: Subject[] = [];
+/** What the end of the run depends on: all that the ends of its jobs do too. */
+async function subjectsOf(db: Db, run: WorkflowRunRow): Promise<Subject[]> {
+  const steps = await listSteps(db, run.id);
+  const subjects = new Set(runDependencies(run, steps));
   for (const { job_id: jobId } of steps) {
     const job = jobId === null ? undefined : await findJob(db, jobId);
-    if (job !== undefined) jobs.push(...jobDependencies(job, inventoryIn(job)));
+    if (job !== undefined) for (const each of jobDependencies(job, inventoryIn(job))) subjects.add(each);
   }
-  return [subjectOf('run', id), ...new Set(jobs)];
+  return [...subjects];
 }
 
 async function eventOf(db: Db, { event_id: id }: WorkflowRunRow): Promise<EventRow | undefined> {

@@ -1,3 +1,4 @@
+import type { Subject } from '../events/causes.ts';
 import { need, textOf } from '../yaml/fields.ts';
 import type { YamlMap, YamlValue } from '../yaml/file.ts';
 import type { Fill } from './field.ts';
@@ -15,6 +16,8 @@ export interface RuleActionRow<Fields> {
   read(map: YamlMap, value: YamlValue, prefix: string): Fields;
   /** The fields of a file that are read as these. */
   write(this: void, fields: Fields): Readonly<Record<string, unknown>>;
+  /** The stored things that it names: a job of it may be refused because one of them was changed (T84). */
+  subjects(this: void, fields: Fields): readonly Subject[];
   /**
    * Checks the fields and their expressions; `isEarlier` marks a rule that an earlier build stored. The returned
    * function fills the fields with the values of an event. Throws ActionRefused.

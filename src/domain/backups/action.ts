@@ -17,6 +17,7 @@ export const backupRuleAction: RuleActionRow<BackupAction> = {
     timeout: optionalText(map, 'timeout', prefix),
   }),
   write: ({ backup, timeout: time }) => ({ backup, ...given('timeout', time) }),
+  subjects: () => [],
   async compile(action) {
     const backup = await field('backup', action.backup, name);
     const time = await optional('timeout', action.timeout, timeout);

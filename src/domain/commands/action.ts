@@ -4,6 +4,7 @@ import { field, type Field, type Fill, name, optional, refusing, timeout, Unfill
 import { checkReach, givenReach, type Reach, REACH_NAMES, readReach, writeReach } from '../actions/reach.ts';
 import { host, limit } from '../actions/targets.ts';
 import { compileTemplate, type Template } from '../actions/template.ts';
+import { subjectOf } from '../events/causes.ts';
 import { refused, textOf } from '../yaml/fields.ts';
 import type { YamlValue } from '../yaml/file.ts';
 import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, commandBytes } from './command.ts';
@@ -35,6 +36,7 @@ export const commandRuleAction: RuleActionRow<CommandAction> = {
     ...given('timeout', time),
     ...writeReach(reach),
   }),
+  subjects: ({ inventory }) => [subjectOf('inventory', inventory)],
   async compile(action, isEarlier) {
     checkReach(action);
     const words = await wordsOf(action.command, isEarlier);

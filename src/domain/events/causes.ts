@@ -45,9 +45,3 @@ export function jobDependencies(
     ...(inventory === null ? [] : [subjectOf('inventory', inventory)]),
   ];
 }
-
-/** What the end of a run depends on: its cancel, and what became of the jobs of its steps. */
-export function runDependencies(id: string, steps: readonly { readonly job_id: string | null }[]): Subject[] {
-  const jobs = steps.flatMap(({ job_id: job }) => (job === null ? [] : [subjectOf('job', job)]));
-  return [subjectOf('run', id), ...jobs];
-}

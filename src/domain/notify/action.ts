@@ -20,6 +20,7 @@ export const notifyRuleAction: RuleActionRow<NotifyAction> = {
   isStep: false,
   read: (_map, value, prefix) => ({ message: messageOf(value, prefix) }),
   write: ({ message: text }) => ({ notify: text ?? true }),
+  subjects: () => [],
   async compile(action) {
     const text = await optional('notify', action.message, message, fixedMessage);
     return (fill) => ({ message: text && fill(text) });

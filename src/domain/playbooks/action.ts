@@ -4,6 +4,7 @@ import { isNameValue, isPathValue } from '../actions/event-value.ts';
 import { type Check, type Field, field, type Fill, name, optional, timeout } from '../actions/field.ts';
 import { checkReach, type Reach, REACH_NAMES, readFlag, readReach, writeReach } from '../actions/reach.ts';
 import { host, limit } from '../actions/targets.ts';
+import { subjectOf } from '../events/causes.ts';
 import { NAME } from '../name.ts';
 import { refused, textOf } from '../yaml/fields.ts';
 import type { YamlMap } from '../yaml/file.ts';
@@ -69,6 +70,7 @@ export const playbookRuleAction: RuleActionRow<PlaybookAction> = {
     ...given('timeout', action.timeout),
     ...writeReach(action),
   }),
+  subjects: ({ source, inventory }) => [subjectOf('source', source), subjectOf('inventory', inventory)],
   async compile(action) {
     requireFixed(action);
     checkReach(action);

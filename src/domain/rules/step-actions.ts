@@ -1,3 +1,4 @@
+import type { Subject } from '../events/causes.ts';
 import type { StepActions } from '../workflows/file.ts';
 import { need, refused, refuseOthers } from '../yaml/fields.ts';
 import type { YamlMap } from '../yaml/file.ts';
@@ -29,6 +30,11 @@ export const STEP_ACTIONS: StepActions<StepAction> = {
     await compileAction(action);
   },
 };
+
+/** What the action of a step names. */
+export function subjectsOfStep<K extends StepActionKind>(action: Action<K>): readonly Subject[] {
+  return RULE_ACTIONS[action.kind].subjects(action);
+}
 
 function readAs<K extends StepActionKind>(kind: K, step: YamlMap, own: readonly string[], prefix: string): Action<K> {
   const row = RULE_ACTIONS[kind];

@@ -14,6 +14,7 @@ export const workflowRuleAction: RuleActionRow<WorkflowAction> = {
   isStep: false,
   read: (_map, value, prefix) => ({ workflow: textOf(`${prefix}workflow`, value), timeout: null }),
   write: ({ workflow }) => ({ workflow }),
+  subjects: () => [],
   async compile(action) {
     const workflow = await field('workflow', action.workflow, name);
     return (fill) => ({ workflow: fill(workflow), timeout: null });

@@ -1,5 +1,6 @@
 import { given, optionalText, type RuleActionRow } from '../actions/action-row.ts';
 import { field, name, optional, timeout } from '../actions/field.ts';
+import { subjectOf } from '../events/causes.ts';
 import { textOf } from '../yaml/fields.ts';
 import type { WorkspaceKind } from './workspace.ts';
 
@@ -22,6 +23,7 @@ export function workspaceRuleAction(kind: WorkspaceKind): RuleActionRow<Workspac
       timeout: optionalText(map, 'timeout', prefix),
     }),
     write: ({ workspace, timeout: time }) => ({ [kind]: workspace, ...given('timeout', time) }),
+    subjects: ({ workspace }) => [subjectOf('workspace', workspace)],
     async compile(action) {
       const workspace = await field(kind, action.workspace, name);
       const time = await optional('timeout', action.timeout, timeout);

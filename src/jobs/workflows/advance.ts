@@ -1,4 +1,4 @@
-import { runDependencies, subjectOf } from '../../domain/events/causes.ts';
+import { subjectOf } from '../../domain/events/causes.ts';
 import { handCauses } from '../../store/events/causes.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { StepAction } from '../../domain/rules/step-actions.ts';
@@ -26,6 +26,7 @@ import { cancelJob } from '../cancel.ts';
 import type { Asker, Gate, QueueDeps, Queued } from '../queue.ts';
 import { conditionsOf } from './conditions.ts';
 import { consentOf, provenanceOf } from './consent.ts';
+import { runDependencies } from './run-dependencies.ts';
 import { checkStep } from './step-fault.ts';
 
 /** Queues the job of an action, see `jobs/actions.ts`. */
@@ -233,7 +234,7 @@ async function cancelRest(
     if (row.job_cancel_requested_at !== null) continue;
     if (count === JOBS_MAX) return true;
     count += 1;
-    await handCauses(tx, runDependencies(run.id, rows), subjectOf('job', jobId));
+    await handCauses(tx, runDependencies(run, rows), subjectOf('job', jobId));
     const canceller = { by, via, owner: null, reason: 'the workflow was cancelled' };
     await cancelJob(tx, jobId, canceller, (each) => deps.announceJob?.(each));
     const { state } = await getJob(tx.db, jobId);

@@ -5,6 +5,9 @@ import { localCaller } from '../../../src/domain/access/caller.ts';
 import type { Scope } from '../../../src/domain/access/scope.ts';
 import { invoke } from '../../../src/operations/core/invoke.ts';
 import { OPERATIONS } from '../../../src/operations/table.ts';
+import { advanceRun } from '../../../src/jobs/workflows/advance.ts';
+import { queueAction } from '../../../src/jobs/actions.ts';
+import { recordRunOutcome } from '../../../src/reaction/run-outcome.ts';
 import { recordTransitions } from '../../../src/reaction/check-transition.ts';
 import { evaluateOutcome, recordOutcome } from '../../../src/reaction/outcome.ts';
 import { causersOf } from '../../../src/store/events/causes.ts';
@@ -166,6 +169,28 @@ for (const postgres of [false, true]) {
         program.store.write((tx) => causersOf(tx, [subject]));
       assert.deepEqual(await read(`run:${run?.id ?? ''}`), ['local:ana']);
       assert.deepEqual(await read(`job:${step?.job_id ?? ''}`), ['local:ana']);
+    });
+
+    test('T84: who removes the inventory of a later step cannot approve what the end of the run asks for', async (t) => {
+      const program = await startProgram(t, { postgres });
+      const { store, services } = program;
+      await addRule(services.reaction, 'repair', { ...PRIVILEGED, when: 'event.name == "workflow:wf"' });
+      await locally(program, 'cem', 'inventory.add', { name: 'lab', text: '[all]\ndb1\n', replace: false });
+      const second = '  - name: two\n    command: [id]\n    inventory: lab\n';
+      const text = `steps:\n  - name: one\n    command: ["true"]\n    inventory: localhost\n${second}`;
+      await locally(program, 'cem', 'workflow.add', { name: 'wf', text, replace: false });
+      await locally(program, 'cem', 'workflow.run', { name: 'wf', from: [] });
+      await locally(program, 'ana', 'inventory.remove', { name: 'lab' });
+      const over = { state: 'succeeded', finished_at: Date.now() } as const;
+      await store.write(({ db }) => db.updateTable('jobs').set(over).execute());
+      const [run] = await store.db.selectFrom('workflow_runs').select('id').execute();
+      const deps = { ...services.reaction, queueAction };
+      await store.write((tx) => advanceRun(tx, deps, run?.id ?? ''));
+      const ended = await store.db.selectFrom('workflow_runs').selectAll().executeTakeFirstOrThrow();
+      assert.equal(ended.state, 'failed');
+      await recordRunOutcome(services.reaction, ended);
+      const [asked] = await store.db.selectFrom('approvals').select('owners').execute();
+      assert.deepEqual((JSON.parse(asked?.owners ?? '[]') as string[]).toSorted(), ['local:ana', 'local:cem', 'rolf']);
     });
 
     test('T84: a request that no token can decide says so at once, with scopes and without people', async (t) => {
