@@ -1,4 +1,3 @@
-import { subjectOf } from '../domain/events/causes.ts';
 import type { ProbeDetail } from '../domain/checks/check.ts';
 import { AGREEING, type Transition } from '../domain/checks/sweep/observe.ts';
 import type { NormalEvent } from '../domain/events/event.ts';
@@ -8,6 +7,7 @@ import { YieldTimer } from '../lib/flow/cooperative.ts';
 import { insertEvent } from '../store/events/events.ts';
 import type { Tx } from '../store/engine/tx.ts';
 import { decideAndRecord } from './decide-and-record.ts';
+import { behindCheck } from './event-causes.ts';
 import { evaluateRules } from './evaluate-rules.ts';
 import { faultRow } from './receive.ts';
 import { type EvaluatedEvent, type ReactionDeps, retryOnRuleChange, type Sender } from './types.ts';
@@ -44,8 +44,7 @@ function eventOfTransition(change: CheckTransition): NormalEvent {
 }
 
 function senderOf({ check, netgroup }: CheckTransition): Sender {
-  const subjects = [subjectOf('check', check), ...(netgroup === null ? [] : [subjectOf('netgroup', netgroup)])];
-  return { principal: `check:${check}`, owners: [], subjects, via: 'daemon', trigger: 'rule', depth: 0 };
+  return { principal: `check:${check}`, ...behindCheck(check, netgroup), via: 'daemon', trigger: 'rule', depth: 0 };
 }
 
 function observationsOf({ transition }: CheckTransition): string {

@@ -3,7 +3,7 @@ import { isTerminal } from '../domain/jobs/job.ts';
 import { decideReaction, decidingRule, type ReactionDecision } from '../domain/rules/reaction.ts';
 import type { Standing } from '../domain/rules/reaction-facts.ts';
 import { isCordoned } from '../store/maintenance/cordon.ts';
-import { causersOf } from '../store/events/causes.ts';
+import { causersOf, notedCauses } from '../store/events/causes.ts';
 import { insertEvent, listFires } from '../store/events/events.ts';
 import type { Tx } from '../store/engine/tx.ts';
 import type { Db, EventRow } from '../store/schema/schema.ts';
@@ -28,7 +28,8 @@ export async function decideAndRecord(
   const judged = await judge(tx.db, evaluated, now);
   // An alert that no rule matches starts nothing, and there are thousands a second: its webhook is not looked at.
   const isIdle = matched.length === 0 && evaluated.sender.via === 'webhook';
-  const causers = isIdle ? [] : await causersOf(tx, evaluated.sender.subjects);
+  const { subjects, followsFrom = [] } = evaluated.sender;
+  const causers = isIdle ? [] : [...(await causersOf(tx, subjects)), ...(await notedCauses(tx, followsFrom))];
   const { decision, jobId, approvalId } = await carryOut(deps, tx, evaluated, { decided: judged, causers }, now);
   const event = rowOf(evaluated, { ...decision, trace: [...decision.trace, ...more] }, jobId, approvalId);
   insertEvent(tx, event);

@@ -2,6 +2,7 @@ import type { NormalEvent } from '../domain/events/event.ts';
 import { eventStatuses, type EventStatusRow } from '../store/events/event-statuses.ts';
 import type { Tx } from '../store/engine/tx.ts';
 import type { Db } from '../store/schema/schema.ts';
+import { behindEvent } from './event-causes.ts';
 import { evaluateRules } from './evaluate-rules.ts';
 import { type EvaluatedEvent, type ReactionDeps, RuleChanged, type Sender } from './types.ts';
 import { decideAndRecord } from './decide-and-record.ts';
@@ -72,7 +73,11 @@ async function noteEnd<R extends { readonly id: string }>(deps: ReactionDeps, ho
 export async function evaluateEnd<R>(deps: ReactionDeps, hold: Hold<R>, row: R): Promise<EvaluatedEvent | null> {
   const firing = await firstFiring(deps.store.db, hold.since(row), (event) => hold.isAbout(row, event));
   if (firing === null) return null;
-  const [evaluated] = await evaluateRules(deps, [hold.endingEvent(row, firing)], hold.senderOf(row));
+  // What made it fire may be the work of another person than the one who held it (T84).
+  const [own, behind] = [hold.senderOf(row), await behindEvent(deps.store.db, firing.id)];
+  const owners = [...new Set([...own.owners, ...behind.owners])];
+  const sender = { ...own, owners, followsFrom: behind.subjects };
+  const [evaluated] = await evaluateRules(deps, [hold.endingEvent(row, firing)], sender);
   return evaluated ?? null;
 }
 

@@ -1,6 +1,4 @@
-import { jobDependencies } from '../domain/events/causes.ts';
 import type { NormalEvent, TraceStep } from '../domain/events/event.ts';
-import { inventoryIn } from '../domain/jobs/kinds.ts';
 import { isTerminal, type JobState } from '../domain/jobs/job.ts';
 import { checkYes } from '../jobs/checked-yes.ts';
 import { Failure } from '../domain/failure.ts';
@@ -9,6 +7,7 @@ import { passesTag } from '../store/engine/tags/tags.ts';
 import type { Tx } from '../store/engine/tx.ts';
 import { setOutcomeEvent } from '../store/jobs/outcomes.ts';
 import type { Db, JobRow } from '../store/schema/schema.ts';
+import { behindJob } from './event-causes.ts';
 import { evaluateRules } from './evaluate-rules.ts';
 import { notifyJobEnd } from './job-notification.ts';
 import { type EvaluatedEvent, type ReactionDeps, type Sender, retryOnRuleChange } from './types.ts';
@@ -59,12 +58,9 @@ function driftEvent({
 /** The owners of the job are in the asking chain of the jobs that its end makes; each job of a chain is one deeper. */
 async function senderOf(db: Db, job: JobRow): Promise<Sender> {
   const made = await findEventOfJob(db, job);
-  const owners = JSON.parse(job.owners) as string[];
-  const subjects = jobDependencies(job, inventoryIn(job));
   return {
     principal: job.requested_by,
-    owners,
-    subjects,
+    ...behindJob(job),
     via: 'daemon',
     trigger: 'rule',
     depth: (made?.depth ?? 0) + 1,

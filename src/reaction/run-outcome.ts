@@ -1,8 +1,3 @@
-import { jobDependencies, type Subject } from '../domain/events/causes.ts';
-import { inventoryIn } from '../domain/jobs/kinds.ts';
-import { runDependencies } from '../jobs/workflows/run-dependencies.ts';
-import { findJob } from '../store/jobs/jobs.ts';
-import { listSteps } from '../store/workflows/runs.ts';
 import type { NormalEvent } from '../domain/events/event.ts';
 import { isSuccess } from '../domain/workflows/workflow.ts';
 import { findEvent, insertEvent } from '../store/events/events.ts';
@@ -13,6 +8,7 @@ import type { Db, EventRow, WorkflowRunRow } from '../store/schema/schema.ts';
 import { findRefusedStep, setRunOutcome } from '../store/workflows/run-outcomes.ts';
 import { holdingMute, notificationState } from './mutes/active-mute.ts';
 import { decideAndRecord } from './decide-and-record.ts';
+import { behindRun } from './event-causes.ts';
 import { evaluateRules } from './evaluate-rules.ts';
 import { faultRow } from './receive.ts';
 import { runSubjects } from './mutes/subjects.ts';
@@ -43,27 +39,14 @@ function outcomeEvent({ id, workflow, state }: WorkflowRunRow): NormalEvent {
 }
 
 /** The requesters of the run are in the asking chain of what its end starts, one deeper than what started the run. */
-function senderOf(run: WorkflowRunRow, subjects: readonly Subject[], event: EventRow | undefined): Sender {
-  const owners = JSON.parse(run.owners) as string[];
+async function senderOf(db: Db, run: WorkflowRunRow, event: EventRow | undefined): Promise<Sender> {
   return {
     principal: run.requested_by,
-    owners,
-    subjects,
+    ...(await behindRun(db, run)),
     via: 'daemon',
     trigger: 'rule',
     depth: (event?.depth ?? 0) + 1,
   };
-}
-
-/** What the end of the run depends on: all that the ends of its jobs do too. */
-async function subjectsOf(db: Db, run: WorkflowRunRow): Promise<Subject[]> {
-  const steps = await listSteps(db, run.id);
-  const subjects = new Set(runDependencies(run, steps));
-  for (const { job_id: jobId } of steps) {
-    const job = jobId === null ? undefined : await findJob(db, jobId);
-    if (job !== undefined) for (const each of jobDependencies(job, inventoryIn(job))) subjects.add(each);
-  }
-  return [...subjects];
 }
 
 async function eventOf(db: Db, { event_id: id }: WorkflowRunRow): Promise<EventRow | undefined> {
@@ -76,9 +59,10 @@ async function eventOf(db: Db, { event_id: id }: WorkflowRunRow): Promise<EventR
  */
 export async function recordRunOutcome(deps: ReactionDeps, run: WorkflowRunRow): Promise<void> {
   const { db } = deps.store;
-  const [started, subjects] = [await eventOf(db, run), await subjectsOf(db, run)];
+  const started = await eventOf(db, run);
+  const sender = await senderOf(db, run, started);
   await retryOnRuleChange(deps, async () => {
-    const [evaluated] = await evaluateRules(deps, [outcomeEvent(run)], senderOf(run, subjects, started));
+    const [evaluated] = await evaluateRules(deps, [outcomeEvent(run)], sender);
     if (evaluated === undefined) throw new Error('an event was evaluated and did not come back');
     await deps.store.write((tx) => record(deps, tx, run, started, evaluated));
   });

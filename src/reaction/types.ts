@@ -33,6 +33,11 @@ export interface Sender {
   readonly owners: readonly string[];
   /** What its events depend on: who changed that is in the chain too. */
   readonly subjects: readonly Subject[];
+  /**
+   * What an earlier event depends on that its events follow from: who is noted there is in the chain too. They are not
+   * events of these subjects, so that no one leaves the chain of the next one by them.
+   */
+  readonly followsFrom?: readonly Subject[];
   readonly via: string;
   readonly trigger: 'rule' | 'host';
   /** The number of jobs before it in a chain job → outcome → rule → job. */

@@ -25,6 +25,12 @@ export function findTokens(db: Db, ids: readonly string[]): Promise<TokenRow[]> 
   return db.selectFrom('tokens').selectAll().where('id', 'in', ids).execute();
 }
 
+/** The owners of all tokens that ever had the name. */
+export async function ownersOfTokens(db: Db, name: string): Promise<string[]> {
+  const rows = await db.selectFrom('tokens').select('owner').distinct().where('name', '=', name).execute();
+  return rows.map(({ owner }) => owner);
+}
+
 /** Throws duplicate while an active token has the name. */
 export async function insertToken(tx: Tx, row: NewToken): Promise<void> {
   if (!(await insertRow(tx.db, 'tokens', { ...row, ...tagOf(tx.ring, 'tokens', row) }, 'skip')))
