@@ -28,7 +28,7 @@ export interface SeenJob extends End {
 }
 
 /** Polling interval if the server has no free stream, in milliseconds. */
-const POLL_MS = 1_000;
+export const POLL_MS = 1_000;
 /** 128 and the number of SIGINT: the command line was ended, not the job. */
 export const EXIT_INTERRUPTED = 130;
 const UNCLAIMED: readonly JobState[] = ['queued', 'awaiting_approval'];
@@ -99,12 +99,19 @@ async function* events(session: Session, id: string, since: number, signal: Abor
       yield event;
     }
   } catch (error) {
-    if (!(error instanceof Failure) || error.code !== 'streams_over_cap') throw error;
-    session.terminal.stderr.write(
-      `All streams of the server are in use; polling every ${formatDuration(POLL_MS)} instead.\n`,
-    );
+    if (!isOverCap(error)) throw error;
+    sayPolling(session);
     yield* poll(session, id, last, signal);
   }
+}
+
+/** All streams that the caller may have, or that there are, are in use. */
+export function isOverCap(error: unknown): boolean {
+  return error instanceof Failure && error.code === 'streams_over_cap';
+}
+
+export function sayPolling({ terminal }: Session): void {
+  terminal.stderr.write(`All streams of the server are in use; polling every ${formatDuration(POLL_MS)} instead.\n`);
 }
 
 async function* poll(

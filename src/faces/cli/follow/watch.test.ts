@@ -64,6 +64,34 @@ test('approval watch in JSON mode prints each list as it was sent, and none twic
   assert.equal(stdout, `[]\n${JSON.stringify([waiting(ONE)])}\n[]\n`);
 });
 
+test('approval watch reads the list while all streams are taken, and then the stream', async (t) => {
+  const asked: string[] = [];
+  const server = await standIn(t, ({ url }, response) => {
+    const path = url.replace('/api/v1', '');
+    asked.push(path);
+    const isTaken = asked.filter((each) => each === '/approvals').length < 2;
+    if (path === '/approvals')
+      return sendJson(
+        response,
+        200,
+        JSON.stringify({ schema_version: 1, kind: 'approval.list', data: [waiting(ONE)] }),
+      );
+    if (isTaken) return sendFailure(response, 'streams_over_cap');
+    sendEvents(response, [
+      { event: 'approvals', data: JSON.stringify([waiting(ONE)]) },
+      { event: 'approvals', data: '[]' },
+      { event: 'end', data: '{}' },
+    ]);
+    return response.end();
+  });
+  const { stdout, stderr } = await svc(['approval', 'watch', '--output', 'json', '--remote', server.url], {
+    env: TOKEN,
+  });
+  assert.equal(stdout, `${JSON.stringify([waiting(ONE)])}\n[]\n`);
+  assert.equal(stderr.match(/polling every 1s instead/g)?.length, 1);
+  assert.deepEqual(asked, ['/approvals/stream', '/approvals', '/approvals/stream', '/approvals', '/approvals/stream']);
+});
+
 test('approval watch on the data directory ends with Ctrl-C', async (t) => {
   const program = await startProgram(t);
   const { exitCode } = await svc(['approval', 'watch'], {

@@ -1,7 +1,8 @@
 import { Failure } from '../../../domain/failure.ts';
+import { pause } from '../../../lib/clock.ts';
 import type { Projected } from '../../../operations/views/views.ts';
 import { readData } from '../connection/client.ts';
-import { EXIT_INTERRUPTED } from './follow.ts';
+import { EXIT_INTERRUPTED, isOverCap, POLL_MS, sayPolling } from './follow.ts';
 import type { Session } from '../connection/session.ts';
 import { line } from '../../text/safe.ts';
 import { relative } from '../../text/time.ts';
@@ -15,15 +16,15 @@ type Approval = Projected<'approval.list'>[number];
  * it; in text mode each new approval and each ended one is a line.
  */
 export async function watchApprovals(session: Session, call: OperationCall): Promise<number> {
-  const { client, terminal, options, fields } = session;
+  const { terminal, options } = session;
   const detach = new AbortController();
   const restore = terminal.onInterrupt(() => detach.abort());
   let last = '';
   let pending: readonly Approval[] = [];
   try {
-    for await (const { event, data } of client.follow(call, fields, detach.signal)) {
+    for await (const data of lists(session, call, detach.signal)) {
       // A resumed stream begins with approvals that were shown already.
-      if (event !== 'approvals' || data === last) continue;
+      if (data === last) continue;
       const now = JSON.parse(data) as readonly Approval[];
       if (options.output === 'json') await write(terminal.stdout, `${data}\n`);
       else await print(session, pending, now, last === '');
@@ -34,6 +35,26 @@ export async function watchApprovals(session: Session, call: OperationCall): Pro
     restore();
   }
   return EXIT_INTERRUPTED;
+}
+
+/**
+ * The lists of the stream. Its place may go to another when its time is over: then the list is read, until there is a
+ * place again.
+ */
+async function* lists(session: Session, call: OperationCall, signal: AbortSignal): AsyncGenerator<string> {
+  const { client, fields, terminal } = session;
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      for await (const { event, data } of client.follow(call, fields, signal)) if (event === 'approvals') yield data;
+      return;
+    } catch (error) {
+      if (!isOverCap(error)) throw error;
+    }
+    if (isFirst) sayPolling(session);
+    const { data } = await readData(await client.call(operationVerb(TREE, 'approval list').call, {}));
+    yield JSON.stringify(data);
+    if (!(await pause(terminal.clock, POLL_MS, signal))) return;
+  }
 }
 
 async function print(
