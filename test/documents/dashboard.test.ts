@@ -18,7 +18,8 @@ test('The dashboard and the page of metrics name what is exported', async () => 
       openJobs: () => Promise.resolve({ counts: [], oldestQueuedAt: null }),
       checkSamples: () => [],
     },
-    sender: { counts: [0, 0, 0, 0, 0] },
+    sender: { counts: [0, 0, 0, 0, 0], cut: 0 },
+    listener: { load: { waiting: 0, refused: 0 } },
     streams: { open: 0 },
     authenticator: { load: () => ({ kdfRuns: 0, kdfRunning: 0, kdfWaiting: 0, verified: 0 }) },
   });

@@ -114,7 +114,7 @@ export function createHttpFace(options: HttpFaceOptions): HttpFace {
         exchange,
         200,
         dataHeaders(METRICS_TYPE),
-        await metricsText({ services: runtime.services, sender, streams, authenticator }),
+        await metricsText({ services: runtime.services, sender, listener, streams, authenticator }),
       );
   });
   return {

@@ -15,7 +15,8 @@ test('Targets of checks are gauges whose labels are escaped; one that was not pr
         { check: 'web', target: 'c', status: 'unknown', durationMs: null, certificateDays: null },
       ],
     },
-    sender: { counts: [0, 0, 0, 0, 0] },
+    sender: { counts: [0, 0, 0, 0, 0], cut: 0 },
+    listener: { load: { waiting: 0, refused: 0 } },
     streams: { open: 0 },
     authenticator: { load: () => ({ kdfRuns: 0, kdfRunning: 0, kdfWaiting: 0, verified: 0 }) },
   });

@@ -3,13 +3,15 @@ import { COUNTED_MAX } from '../../domain/jobs/open-jobs.ts';
 import type { Authenticator } from '../../operations/access/authenticate.ts';
 import type { Services } from '../../operations/core/services.ts';
 import type { Sender } from '../http/sender.ts';
+import type { Listener } from '../http/server.ts';
 import type { Streams } from './stream.ts';
 
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 interface MetricSources {
   readonly services: Pick<Services, 'server' | 'clock' | 'checkSamples' | 'openJobs'>;
-  readonly sender: Pick<Sender, 'counts'>;
+  readonly sender: Pick<Sender, 'counts' | 'cut'>;
+  readonly listener: Pick<Listener, 'load'>;
   readonly streams: Pick<Streams, 'open'>;
   readonly authenticator: Pick<Authenticator, 'load'>;
 }
@@ -23,7 +25,8 @@ interface Metric {
 }
 
 /** Prometheus text: numbers of this process, and of the store only what waits and runs. */
-export async function metricsText({ services, sender, streams, authenticator }: MetricSources): Promise<string> {
+export async function metricsText(sources: MetricSources): Promise<string> {
+  const { services, sender, listener, streams, authenticator } = sources;
   const { version, startedAt } = services.server;
   const { counts, oldestQueuedAt } = await services.openJobs();
   const load = authenticator.load();
@@ -58,6 +61,14 @@ export async function metricsText({ services, sender, streams, authenticator }: 
       'Seconds since the oldest queued job was requested; 0 without one.',
       oldestQueuedAt === null ? 0 : Math.max(0, services.clock.now() - oldestQueuedAt) / 1_000,
     ),
+    number('gatehouse_requests_waiting', 'gauge', 'Requests that wait for their turn.', listener.load.waiting),
+    number(
+      'gatehouse_requests_refused_total',
+      'counter',
+      'Requests refused because too many waited or were in progress.',
+      listener.load.refused,
+    ),
+    number('gatehouse_answers_cut_total', 'counter', 'Answers cut off because too many bytes were unread.', sender.cut),
     number('gatehouse_streams_open', 'gauge', 'Open event streams.', streams.open),
     number('gatehouse_kdf_runs_total', 'counter', 'Token verifications with the slow hash.', load.kdfRuns),
     number('gatehouse_kdf_running', 'gauge', 'Token verifications in progress.', load.kdfRunning),

@@ -56,6 +56,11 @@ export class Sender {
     this.#unread = new UnreadAnswers(limits.unreadBytes);
   }
 
+  /** Answers that were cut off because too many bytes were unread. */
+  get cut(): number {
+    return this.#unread.cut;
+  }
+
   /** Sends a whole answer, with its length even if it has no body (HEAD). */
   send(
     { request, response, visit, unread: refused = false }: Exchange,

@@ -5,8 +5,7 @@ import { FairTurns } from '../../lib/flow/fair-turns.ts';
 import { Shares } from '../../lib/flow/shares.ts';
 import { inNameOf } from '../../lib/flow/in-name-of.ts';
 import { encodeFailure } from '../../operations/core/envelope.ts';
-import { Failure, failureRow } from '../../domain/failure.ts';
-import { JSON_HEADERS } from './headers.ts';
+import { Failure } from '../../domain/failure.ts';
 import { descriptorOf, OpenConnections } from './connections/open-connections.ts';
 import { HTTP_LIMITS, type HttpLimits, TURN_LIMITS } from './limits.ts';
 import { Peers } from './peers.ts';
@@ -54,6 +53,9 @@ export class Listener {
   readonly #serve: (exchange: Exchange) => Promise<void>;
   readonly #server: Server;
   readonly #open: OpenConnections;
+  /** A trusted proxy has one connection for many clients, so its requests are counted by the client that it names. */
+  readonly #requests: Shares;
+  #refused = 0;
   #closed: Promise<void> | null = null;
 
   constructor(
@@ -66,10 +68,16 @@ export class Listener {
     this.#clock = clock;
     this.sender = new Sender(this.limits, clock, log, peers);
     this.#open = new OpenConnections(this.limits);
+    this.#requests = new Shares({ all: this.limits.connections, perHolder: this.limits.perAddress });
     this.#turns = turns ?? new FairTurns(clock, TURN_LIMITS);
     this.#serve = serve;
     const serveOne: RequestListener = (request, response) => void this.#serveOne(request, response);
     this.#server = createLimitedServer(this.limits, peers, this.#open, serveOne);
+  }
+
+  /** Requests that wait for their turn, and those that were refused because too many did or were in progress. */
+  get load(): { readonly waiting: number; readonly refused: number } {
+    return { waiting: this.#turns.waiting, refused: this.#refused + this.#turns.refused };
   }
 
   /** The number of open connections. */
@@ -97,8 +105,11 @@ export class Listener {
   async #serveOne(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const visit = new Visit(this.#turns, this.peers.turnKey(request), response);
     const exchange = { request, response, visit };
+    const leave = this.#requests.take(this.peers.requestKey(request));
     let hasBegun = false;
     try {
+      if (leave === null) throw this.#refusal();
+      response.once('close', leave);
       const turn = visit.begin();
       if (turn !== undefined) await turn;
       hasBegun = true;
@@ -109,6 +120,11 @@ export class Listener {
     } finally {
       visit.leave();
     }
+  }
+
+  #refusal(): Failure {
+    this.#refused += 1;
+    return new Failure('unavailable', 'Too many requests of this client are in progress.');
   }
 
   /** A connection that is gone by now is closed like any other. */
@@ -143,7 +159,7 @@ export class Listener {
 
 /** A plain HTTP server with our limits. It uses Node's strict parser, never the lenient one. */
 function createLimitedServer(limits: HttpLimits, peers: Peers, open: OpenConnections, serve: RequestListener): Server {
-  const listener = open.limitWork(limitRequests(limits, peers, serve));
+  const listener = open.limitWork(serve);
   const server = createServer(
     {
       headersTimeout: limits.headersMs,
@@ -174,28 +190,6 @@ function limitConnections(server: Server, limits: HttpLimits, peers: Peers): voi
     if (leave === null) socket.destroy();
     else socket.once('close', leave);
   });
-}
-
-/** A trusted proxy has one connection for many clients, so its requests are counted by the client that it names. */
-function limitRequests(limits: HttpLimits, peers: Peers, serve: RequestListener): RequestListener {
-  const open = new Shares({ all: limits.connections, perHolder: limits.perAddress });
-  return (request, response) => {
-    const leave = open.take(peers.requestKey(request));
-    if (leave === null) {
-      refuseRequest(request, response);
-      return;
-    }
-    response.once('close', leave);
-    serve(request, response);
-  };
-}
-
-function refuseRequest(request: IncomingMessage, response: ServerResponse): void {
-  const failure = new Failure('unavailable', 'Too many requests of this client are in progress.');
-  const { status, retryAfter = 1 } = failureRow(failure.code);
-  response.writeHead(status, [...JSON_HEADERS, 'Retry-After', String(retryAfter), 'Connection', 'close']);
-  response.end(encodeFailure(failure));
-  request.resume();
 }
 
 /** Refuses invalid HTTP, a too long header or a slow request: an envelope if one can be sent, then the end. */

@@ -105,6 +105,7 @@ describe('T87: turns of the event loop', () => {
     assert.equal(fixture.turns.waiting, 100);
     assert.throws(() => fixture.turns.start('ana'), TurnsFull);
     assert.throws(() => fixture.turns.enter('ana'), TurnsFull);
+    assert.equal(fixture.turns.refused, 2);
     tasks.push(...fixture.tasks(50, 'bo', 10));
     const part = fixture.turns.goOn('ana');
     assert.ok(part instanceof Promise);
@@ -128,6 +129,7 @@ describe('T87: turns of the event loop', () => {
     );
     const [first, second] = [fixture.tasks(8, 'ana', 10), fixture.tasks(8, 'bo', 10)];
     assert.throws(() => fixture.turns.enter('bo'), TurnsFull, 'no other has more');
+    assert.equal(fixture.turns.refused, 3);
     await Promise.all([...first, ...second]);
     await fixture.assertCalm();
   });

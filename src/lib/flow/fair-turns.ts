@@ -49,6 +49,7 @@ export class FairTurns {
   readonly #limits: TurnLimits;
   readonly #accounts = new Map<string, Account>();
   #waiting = 0;
+  #refused = 0;
   #tasks = 0;
   /** Whether a callback will begin the next turn. */
   #isArmed = false;
@@ -69,6 +70,11 @@ export class FairTurns {
 
   get waiting(): number {
     return this.#waiting;
+  }
+
+  /** Tasks that were refused because too many waited, since the beginning. */
+  get refused(): number {
+    return this.#refused;
   }
 
   /** Tasks in progress. */
@@ -128,16 +134,21 @@ export class FairTurns {
   #makeRoom(holder: string): void {
     if (this.#waiting === 0) return;
     const own = this.#accounts.get(holder)?.waiting.length ?? 0;
-    if (own >= this.#limits.waitingEach) throw new TurnsFull();
+    if (own >= this.#limits.waitingEach) throw this.#refusal();
     if (this.#waiting < this.#limits.waiting) return;
     let most: Account | undefined;
     for (const account of this.#accounts.values())
       if (account.waiting.length > (most?.waiting.length ?? own + 1)) most = account;
     const newest = most?.waiting.findLastIndex(({ refuse }) => refuse !== null) ?? -1;
     const [refused] = newest < 0 ? [] : (most?.waiting.splice(newest, 1) ?? []);
-    if (refused === undefined) throw new TurnsFull();
+    if (refused === undefined) throw this.#refusal();
     this.#waiting -= 1;
-    refused.refuse?.(new TurnsFull());
+    refused.refuse?.(this.#refusal());
+  }
+
+  #refusal(): TurnsFull {
+    this.#refused += 1;
+    return new TurnsFull();
   }
 
   #take(holder: string, takesPlace: boolean, mayBeRefused: boolean): Promise<void> | undefined {

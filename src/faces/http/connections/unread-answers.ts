@@ -19,6 +19,7 @@ export class UnreadAnswers {
   readonly #bytesMax: number;
   readonly #shares = new Map<string, Share>();
   #bytes = 0;
+  #cut = 0;
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
@@ -26,6 +27,11 @@ export class UnreadAnswers {
 
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** Answers that were cut off, since the beginning. */
+  get cut(): number {
+    return this.#cut;
   }
 
   /**
@@ -65,6 +71,7 @@ export class UnreadAnswers {
     if (oldest === undefined || share.answers.size === 1) return false;
     this.#remove(holder, share, oldest);
     oldest.response.destroy();
+    this.#cut += 1;
     return true;
   }
 }
