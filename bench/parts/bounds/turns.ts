@@ -84,7 +84,8 @@ async function operationPaths(client: Client): Promise<string[]> {
     if (!('method' in http) || http.method !== 'GET' || effect === 'stream') continue;
     const path = await filled(client, http.path);
     const limits = input instanceof z.ZodObject && 'limit' in input.shape ? LIMITS : [''];
-    if (path !== null) paths.push(...limits.map((query) => `${API}${path}${query}`));
+    if (path === null) leftOut(`${API}${http.path}`);
+    else paths.push(...limits.map((query) => `${API}${path}${query}`));
   }
   return paths;
 }
@@ -97,11 +98,17 @@ async function filled(client: Client, path: string): Promise<string | null> {
   return first === null ? null : `${list}/${first}${rest}`;
 }
 
+function leftOut(path: string): void {
+  process.stdout.write(`  (${path} is left out: nothing of it is stored)\n`);
+}
+
 async function pagePaths(client: Client): Promise<string[]> {
   const paths: string[] = [];
   for (const page of PAGES) {
-    const path = page.path.startsWith('/docs/') ? null : await filled(client, page.path);
-    if (path !== null) paths.push(path);
+    if (page.path.startsWith('/docs/')) continue;
+    const path = await filled(client, page.path);
+    if (path === null) leftOut(page.path);
+    else paths.push(path);
   }
   return [...paths, ...(await documentPaths()).map(documentPage)];
 }
