@@ -3,6 +3,7 @@ import { Failure } from '../domain/failure.ts';
 import { isTerminal, type JobTrigger } from '../domain/jobs/job.ts';
 import { KINDS } from '../domain/jobs/kinds.ts';
 import { leavesSandbox } from '../domain/jobs/order.ts';
+import { fromJson } from '../lib/json.ts';
 import { findApprovalOfJob } from '../store/approvals/approvals.ts';
 import type { Tx } from '../store/engine/tx.ts';
 import { getJob } from '../store/jobs/jobs.ts';
@@ -41,7 +42,7 @@ export async function rerunJob(tx: Tx, deps: QueueDeps, id: string, by: Repeater
     );
   const obstacle = await obstacleTo(tx, old);
   if (obstacle !== null) throw new Failure('conflict', `Job ${id} is not run again: ${obstacle}.`);
-  const owners = [...new Set([...(JSON.parse(old.owners) as string[]), by.owner])];
+  const owners = [...new Set([...fromJson(old.owners), by.owner])];
   const asker = { trigger: by.trigger, requestedBy: by.name, owners, summary: old.summary };
   const job = {
     ...newJob(tx, asker, old.runbook),

@@ -1,6 +1,7 @@
 import { jobDependencies, type Subject, subjectOf } from '../domain/events/causes.ts';
 import type { EventSource } from '../domain/events/event.ts';
 import { inventoryIn } from '../domain/jobs/kinds.ts';
+import { fromJson } from '../lib/json.ts';
 import { runDependencies } from '../jobs/workflows/run-dependencies.ts';
 import { ownersOfTokens } from '../store/access/tokens.ts';
 import { findEvent } from '../store/events/events.ts';
@@ -26,7 +27,7 @@ export function behindCheck(check: string, netgroup: string | null): Behind {
 
 /** Behind the end of a job, and the drift that it found. */
 export function behindJob(job: JobRow): Behind {
-  return { owners: JSON.parse(job.owners) as string[], subjects: jobDependencies(job, inventoryIn(job)) };
+  return { owners: fromJson(job.owners), subjects: jobDependencies(job, inventoryIn(job)) };
 }
 
 /** Behind the end of a run: all that the ends of its jobs depend on too. */
@@ -37,7 +38,7 @@ export async function behindRun(db: Db, run: WorkflowRunRow): Promise<Behind> {
     const job = jobId === null ? undefined : await findJob(db, jobId);
     if (job !== undefined) for (const each of behindJob(job).subjects) subjects.add(each);
   }
-  return { owners: JSON.parse(run.owners) as string[], subjects: [...subjects] };
+  return { owners: fromJson(run.owners), subjects: [...subjects] };
 }
 
 type Reader = (db: Db, event: EventRow) => Promise<Behind>;

@@ -2,6 +2,7 @@ import type { LoopRow } from '../core/loop.ts';
 import { Failure } from '../../domain/failure.ts';
 import { countsFrom, type ReadTimetable, timetableReader } from '../../domain/schedules/schedule.ts';
 import { type Clock, rfc3339 } from '../../lib/clock.ts';
+import { fromJson } from '../../lib/json.ts';
 import type { QueuedSome } from '../../jobs/action-row.ts';
 import { queueAction, queueRest } from '../../jobs/actions.ts';
 import type { Asker, Gate, QueueDeps } from '../../jobs/queue.ts';
@@ -188,7 +189,7 @@ async function originOf(
   const provenance = { origin: 'schedule', schedule: row.name } as const;
   const gate: Gate | null =
     row.approval === 'required' ? { ...provenance, ttlMs: row.approval_ttl_ms ?? deps.approvalTtlMs } : null;
-  const owners = JSON.parse(row.owners) as string[];
+  const owners = fromJson(row.owners);
   const asker = { trigger: 'schedule', requestedBy: row.added_by, owners, summary: row.summary, provenance } as const;
   return { asker, gate };
 }

@@ -1,4 +1,5 @@
 import { subjectOf } from '../../domain/events/causes.ts';
+import { fromJson } from '../../lib/json.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { leaveCauses, notedCauses } from '../../store/events/causes.ts';
 import { findJob } from '../../store/jobs/jobs.ts';
@@ -15,7 +16,7 @@ export async function leaveMovers(tx: Tx, { id, workspace }: Pick<JobRow, 'id' |
   const job = await findJob(tx.db, id);
   if (job === undefined || workspace === null) return;
   const cancellers = job.cancel_requested_at === null ? [] : await notedCauses(tx, [subjectOf('job', id)]);
-  await leaveCauses(tx, subjectOf('workspace', workspace), [...(JSON.parse(job.owners) as string[]), ...cancellers]);
+  await leaveCauses(tx, subjectOf('workspace', workspace), [...fromJson(job.owners), ...cancellers]);
 }
 
 /** The end of a run that changes the infrastructure, whatever became of it. */

@@ -4,6 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { StepAction } from '../../domain/rules/step-actions.ts';
 import { isEnd, type Step, type StepEnd, type StepState } from '../../domain/workflows/workflow.ts';
 import { nextMoves, verdictOf } from '../../domain/workflows/progress.ts';
+import { fromJson } from '../../lib/json.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { getJob } from '../../store/jobs/jobs.ts';
 import { checkTag } from '../../store/engine/tags/tags.ts';
@@ -181,7 +182,7 @@ async function queueStep(
   { run, gate }: Progress,
   step: Step<StepAction>,
 ): Promise<Queued | Failure> {
-  const owners = JSON.parse(run.owners) as string[];
+  const owners = fromJson(run.owners);
   const provenance = provenanceOf(run);
   const own = step.approval === 'required' ? { ...provenance, ttlMs: step.approvalTtlMs ?? deps.approvalTtlMs } : null;
   const asker: Asker = { trigger: 'workflow', requestedBy: run.requested_by, owners, provenance };

@@ -11,6 +11,7 @@ import {
   STEPS_MAX,
 } from '../../domain/workflows/workflow.ts';
 import { newId } from '../../lib/id.ts';
+import { fromJson, toJson } from '../../lib/json.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { checkTag } from '../../store/engine/tags/tags.ts';
 import type { WorkflowRow, WorkflowRunRow } from '../../store/schema/schema.ts';
@@ -66,7 +67,7 @@ export async function startRun(
       schedule,
       requested_by: asker.requestedBy,
       // The author decides what the steps do, so that the author cannot approve them either (T28).
-      owners: JSON.stringify([...new Set([...asker.owners, ...(JSON.parse(workflow.owners) as string[])])]),
+      owners: toJson([...new Set([...asker.owners, ...fromJson(workflow.owners)])]),
       resumes: resume?.run ?? null,
     },
     steps.map(({ name }) => {

@@ -4,6 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import { decisionUrl } from '../../domain/approvals/link.ts';
 import { OPERATORS } from '../../domain/access/scope.ts';
 import { rfc3339 } from '../../lib/clock.ts';
+import { fromJson } from '../../lib/json.ts';
 import { getApproval } from '../../store/approvals/approvals.ts';
 import { insertLinks } from '../../store/approvals/decision-links.ts';
 import { checkTag } from '../../store/engine/tags/tags.ts';
@@ -83,7 +84,7 @@ export async function mintLinks(
 
 /** Whether the owner is a requester: requesters cannot decide. */
 export function isAsking(approval: Pick<ApprovalRow, 'owners'>, owner: string): boolean {
-  return (JSON.parse(approval.owners) as readonly string[]).includes(owner);
+  return fromJson(approval.owners).includes(owner);
 }
 
 const link = writeOperation({

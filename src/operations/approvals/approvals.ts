@@ -3,6 +3,7 @@ import { DECISIONS, REASON_MAX } from '../../domain/approvals/approval.ts';
 import { Failure } from '../../domain/failure.ts';
 import { CONSOLE_DECIDERS, DECIDERS, PLAN_READERS, READERS } from '../../domain/access/scope.ts';
 import { pause, rfc3339 } from '../../lib/clock.ts';
+import { fromJson } from '../../lib/json.ts';
 import { missingScopes } from '../../jobs/deciders.ts';
 import { stillHolds } from '../../jobs/standing.ts';
 import { findApproval, getApproval, getListedApproval, listApprovals } from '../../store/approvals/approvals.ts';
@@ -68,7 +69,7 @@ const get = readOperation({
     const check = row.state === 'pending' ? await stillHolds(store, row) : null;
     // Whose row was changed in the database is not known.
     const isOpen = row.state === 'pending' && row.fault === null;
-    const missing = isOpen ? await missingScopes(store, JSON.parse(row.owners) as string[], clock.now()) : [];
+    const missing = isOpen ? await missingScopes(store, fromJson(row.owners), clock.now()) : [];
     return reply('approval.get', approvalDetail(row, check, missing));
   },
 });

@@ -4,6 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { JobState } from '../../domain/jobs/job.ts';
 import { QUEUE_RULES } from '../../jobs/kinds.ts';
 import { newId } from '../../lib/id.ts';
+import { fromJson } from '../../lib/json.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { getJob, insertJob } from '../../store/jobs/jobs.ts';
 import { passesTag } from '../../store/engine/tags/tags.ts';
@@ -110,7 +111,7 @@ async function newJobOf(tx: Tx, old: JobRow, caller: Caller | null): Promise<str
 async function again(tx: Tx, old: JobRow, caller: Caller): Promise<string> {
   const id = newId('job', tx.now);
   // The requesters stay with the job: a redrive is no way around a second person's decision.
-  const owners = [...new Set([...(JSON.parse(old.owners) as string[]), caller.owner])];
+  const owners = [...new Set([...fromJson(old.owners), caller.owner])];
   await insertJob(tx, {
     id,
     kind: old.kind,

@@ -7,6 +7,7 @@ import { countsFrom, TIMEZONE_DEFAULT, timetableReader } from '../../domain/sche
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { requireTargets, runbookOf } from '../../jobs/actions.ts';
 import { rfc3339 } from '../../lib/clock.ts';
+import { fromJson, toJson } from '../../lib/json.ts';
 import {
   actionOfSchedule,
   deleteSchedule,
@@ -137,7 +138,7 @@ const add = writeOperation({
       runbook: runbookOf(action),
       approval: input.approval,
       approval_ttl_ms: approvalTtlMs,
-      owners: JSON.stringify([caller.owner]),
+      owners: toJson([caller.owner]),
       added_by: caller.name,
       summary: input.summary ?? null,
     };
@@ -179,7 +180,7 @@ const enable = writeOperation({
       enabled: 1 as const,
       next_at: read(row.cron, row.timezone).next(countsFrom(now, row.last_at)),
       // The user who enables it counts as a requester, like its author, and cannot approve its jobs (T28).
-      owners: JSON.stringify([...new Set([...(JSON.parse(row.owners) as string[]), caller.owner])]),
+      owners: toJson([...new Set([...fromJson(row.owners), caller.owner])]),
     };
     await switchSchedule(tx, row, on);
     tx.afterCommit(() => services.wake());

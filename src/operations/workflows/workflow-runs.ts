@@ -5,6 +5,7 @@ import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { Failure } from '../../domain/failure.ts';
 import { resumeFrom } from '../../domain/workflows/resume.ts';
 import { isEnd, type StepState } from '../../domain/workflows/workflow.ts';
+import { fromJson } from '../../lib/json.ts';
 import { queueAction } from '../../jobs/actions.ts';
 import type { Asker } from '../../jobs/queue.ts';
 import { advanceRun, type WorkflowDeps } from '../../jobs/workflows/advance.ts';
@@ -111,7 +112,7 @@ async function resumeOf(tx: Tx, workflow: WorkflowRow, last: WorkflowRunRow, fro
 /** The requesters stay with the run, and so does the event whose values its steps have. */
 async function askerAgain(context: WriteContext, last: WorkflowRunRow): Promise<Asker> {
   const asker = askerOf(context.caller);
-  const owners = [...new Set([...(JSON.parse(last.owners) as string[]), ...asker.owners])];
+  const owners = [...new Set([...fromJson(last.owners), ...asker.owners])];
   const event = last.event_id === null ? undefined : await findEvent(context.tx.db, last.event_id);
   if (event === undefined) return { ...asker, owners };
   const provenance = { origin: 'manual', alert: event.id } as const;

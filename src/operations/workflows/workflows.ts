@@ -7,6 +7,7 @@ import { readWorkflowFile } from '../../domain/workflows/file.ts';
 import { YAML_BYTES_MAX } from '../../domain/yaml/file.ts';
 import { requireRuleTargets } from '../../jobs/actions.ts';
 import { rfc3339 } from '../../lib/clock.ts';
+import { toJson } from '../../lib/json.ts';
 import type { Db, WorkflowRow } from '../../store/schema/schema.ts';
 import { listRuns, listSteps } from '../../store/workflows/runs.ts';
 import {
@@ -122,7 +123,7 @@ const add = writeOperation({
   async run({ tx, caller }, { replace }, { name, steps }) {
     for (const step of steps) await requireTargetsOf(tx, step);
     const definition = JSON.stringify({ steps });
-    const added = { name, definition, owners: JSON.stringify([caller.owner]), added_by: caller.name };
+    const added = { name, definition, owners: toJson([caller.owner]), added_by: caller.name };
     const row = (replace ? await replaceWorkflow(tx, added) : undefined) ?? (await insertWorkflow(tx, added));
     return written(reply('workflow.get', await getView(tx.db, row)), name, { steps: steps.length, replace });
   },

@@ -1,5 +1,6 @@
 import type { ApprovalState } from '../../domain/approvals/approval.ts';
 import { newId } from '../../lib/id.ts';
+import { toJson } from '../../lib/json.ts';
 import { retagged, tagOf } from '../engine/tags/tags.ts';
 import type { Tx } from '../engine/tx.ts';
 import { PENDING } from '../engine/literals.ts';
@@ -42,7 +43,7 @@ export async function insertApproval(tx: Tx, asked: NewApproval): Promise<Approv
     plan_digest: asked.planDigest,
     plan_serial: asked.planSerial,
     requested_by: asked.requestedBy,
-    owners: JSON.stringify(asked.owners),
+    owners: toJson(asked.owners),
     origin: asked.origin,
     alert: asked.alert ?? null,
     rule: asked.rule ?? null,

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { InitialState, JobKind, JobState, JobTrigger } from '../../domain/jobs/job.ts';
 import { writesOutside } from '../../domain/jobs/order.ts';
+import { toJson } from '../../lib/json.ts';
 import type { Tx } from '../engine/tx.ts';
 import { NOT_BLOCKED, PRIVILEGED, QUEUED, RUNNING, WRITABLE } from '../engine/literals.ts';
 import { tagOf } from '../engine/tags/tags.ts';
@@ -60,7 +61,7 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
     privileged: job.privileged ? 1 : 0,
     created_at: job.createdAt,
     requested_by: job.requestedBy,
-    owners: JSON.stringify(job.owners),
+    owners: toJson(job.owners),
     redrive_of: job.redriveOf,
     rerun_of: job.rerunOf ?? null,
     spec: job.spec,

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
 import type { RuleAction } from '../../domain/rules/actions.ts';
 import type { Rule } from '../../domain/rules/rule.ts';
+import { fromJson, toJson } from '../../lib/json.ts';
 import { forgetManaged } from '../configuration/managed.ts';
 import { countedUp, sumOf } from '../engine/counts.ts';
 import type { Tx } from '../engine/tx.ts';
@@ -44,7 +45,7 @@ export function ruleOf(row: RuleRow): Rule {
     approvalTtlMs: row.approval_ttl_ms,
     action: actionOfRule(row),
     ...(row.one_tap === 1 ? { oneTap: true } : {}),
-    owners: JSON.parse(row.owners) as string[],
+    owners: fromJson(row.owners),
     summary: row.summary,
     ...(row.bounded_values === 1 ? {} : { isEarlier: true }),
   };
@@ -56,7 +57,7 @@ export function readableRule(row: RuleRow): { readonly rule: Rule; readonly faul
     if (!isFit(parsed(row[column]))) {
       const fault = `its ${column} in the database cannot be read`;
       const action: RuleAction = { kind: 'notify', message: fault };
-      return { rule: ruleOf({ ...row, action: JSON.stringify(action), owners: '[]' }), fault };
+      return { rule: ruleOf({ ...row, action: JSON.stringify(action), owners: toJson([]) }), fault };
     }
   return { rule: ruleOf(row), fault: null };
 }
@@ -117,8 +118,8 @@ export async function switchRule(
   { enabled, owner }: { readonly enabled: boolean; readonly owner?: string },
 ): Promise<RuleRow> {
   const held = await holdRule(tx, name);
-  const behind = new Set([...(JSON.parse(held.owners) as string[]), ...(owner === undefined ? [] : [owner])]);
-  const owners = retagged(tx.ring, 'rules', held, { owners: JSON.stringify([...behind]) });
+  const behind = new Set([...fromJson(held.owners), ...(owner === undefined ? [] : [owner])]);
+  const owners = retagged(tx.ring, 'rules', held, { owners: toJson([...behind]) });
   const row = await change(tx, name, { enabled: enabled ? 1 : 0, ...owners });
   return found(row, 'rule', name);
 }
@@ -150,7 +151,7 @@ function columnsOf(tx: Tx, rule: NewRule) {
     approval: rule.approval,
     approval_ttl_ms: rule.approvalTtlMs,
     action: JSON.stringify(rule.action),
-    owners: JSON.stringify(rule.owners),
+    owners: toJson(rule.owners),
     added_by: rule.addedBy,
     one_tap: rule.oneTap === true ? (1 as const) : (0 as const),
     bounded_values: 1 as const,

@@ -3,6 +3,7 @@ import type { JobKind } from '../../domain/jobs/job.ts';
 import type { Verdict } from '../../domain/workspaces/plan.ts';
 import type { SourceKind } from '../../domain/sources/source.ts';
 import type { Drift } from '../../domain/workspaces/workspace.ts';
+import type { Json } from '../../lib/json.ts';
 
 /** The tables of sources, workspaces, plans, approvals and what is sealed. See schema.ts for the conventions. */
 
@@ -126,7 +127,7 @@ export interface ApprovalRow {
   plan_serial: number | null;
   requested_by: string;
   /** JSON: the owners in the asking chain; none of them may decide. */
-  owners: string;
+  owners: Json<readonly string[]>;
   origin: Origin;
   alert: string | null;
   rule: string | null;

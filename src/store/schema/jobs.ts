@@ -1,5 +1,6 @@
 import type { EventStatus } from '../../domain/events/event.ts';
 import type { InitialState, JobKind, JobState, JobTrigger } from '../../domain/jobs/job.ts';
+import type { Json } from '../../lib/json.ts';
 
 // Jobs and their output. See schema.ts for the conventions.
 
@@ -25,7 +26,7 @@ export interface JobRow {
   /** The name of the principal that asked. */
   requested_by: string;
   /** JSON: the owners in the asking chain, the root first. */
-  owners: string;
+  owners: Json<readonly string[]>;
   redrive_of: string | null;
   plan_artifact_id: string | null;
   /** JSON: what the runner needs. Never shown. */

@@ -1,6 +1,7 @@
 import type { EventOutcome, WebhookSource } from '../../domain/events/event.ts';
 import type { MessageRefusal } from '../../domain/events/message-refusal.ts';
 import type { MuteScope, RuleApproval } from '../../domain/rules/rule.ts';
+import type { Json } from '../../lib/json.ts';
 
 /** The tables of events, rules, silences, mutes and schedules. See schema.ts for the conventions. */
 
@@ -86,7 +87,7 @@ export interface RuleRow {
   /** JSON: an Action. */
   action: string;
   /** JSON: its owner, for the asking chain. */
-  owners: string;
+  owners: Json<readonly string[]>;
   added_by: string;
   /** Increases with every change: the compiled form of an older version is void. */
   version: number;
@@ -161,7 +162,7 @@ export interface ScheduleRow {
   runbook: string;
   approval: RuleApproval;
   approval_ttl_ms: number | null;
-  owners: string;
+  owners: Json<readonly string[]>;
   added_by: string;
   next_at: number | null;
   last_at: number | null;

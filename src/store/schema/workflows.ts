@@ -1,13 +1,14 @@
 import type { Origin } from '../../domain/approvals/approval.ts';
 import type { JobTrigger } from '../../domain/jobs/job.ts';
 import type { RunEnd, StepEnd } from '../../domain/workflows/workflow.ts';
+import type { Json } from '../../lib/json.ts';
 
 export interface WorkflowRow {
   name: string;
   /** JSON: a Workflow. */
   definition: string;
   /** JSON: its author; in the asking chain of its runs. */
-  owners: string;
+  owners: Json<readonly string[]>;
   added_by: string;
   created_at: number;
   updated_at: number;
@@ -32,7 +33,7 @@ export interface WorkflowRunRow {
   schedule: string | null;
   requested_by: string;
   /** JSON: the owners in the asking chain, the root first. */
-  owners: string;
+  owners: Json<readonly string[]>;
   /** The run whose results it takes for the steps that it does not run. */
   resumes: string | null;
   created_at: number;

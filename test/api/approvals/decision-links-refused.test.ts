@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Failure } from '../../../src/domain/failure.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import { insertLinks } from '../../../src/store/approvals/decision-links.ts';
 import { ask, ASKER, assertPending, ledger, openDecisionFixture } from '../../support/fixtures/decisions.ts';
 
@@ -43,7 +44,7 @@ describe('Four eyes and decision links', () => {
     await fixture.program.store.write((tx) =>
       tx.db
         .updateTable('approvals')
-        .set({ owners: JSON.stringify([ASKER, 'local:ops']) })
+        .set({ owners: toJson([ASKER, 'local:ops']) })
         .execute(),
     );
     await assert.rejects(fixture.links(approvalId, 'ana', 'ops'), { code: 'forbidden' });

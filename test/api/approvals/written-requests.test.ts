@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { newId } from '../../../src/lib/id.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import type { Projected } from '../../../src/operations/views/views.ts';
 import type { TaggedTable } from '../../../src/store/engine/tags/forms.ts';
 import { insertRun } from '../../../src/store/workflows/runs.ts';
@@ -56,7 +57,7 @@ async function insertStep({ program }: DecisionFixture, jobId: string): Promise<
         matched_at: null,
         schedule: null,
         requested_by: 'ci',
-        owners: '["ci"]',
+        owners: toJson(['ci']),
         resumes: null,
       },
       [{ name: 'drop', state: 'started', job_id: jobId, taken_from: null, reason: null }],

@@ -1,3 +1,4 @@
+import { toJson } from '../../../src/lib/json.ts';
 import type { Program } from '../../support/program.ts';
 import type { Scenario } from '../../support/scenario.ts';
 import { addSchedule } from '../../support/fixtures/schedules.ts';
@@ -16,7 +17,7 @@ async function twoSchedules({ store }: Program): Promise<Record<string, string>>
       timeout: null,
     },
     enabled: 0,
-    owners: '["canary"]',
+    owners: toJson(['canary']),
     added_by: 'canary',
   });
   await addSchedule(store, {

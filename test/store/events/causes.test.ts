@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { localCaller } from '../../../src/domain/access/caller.ts';
 import { CAUSE_KINDS, type CauseKind, subjectOf } from '../../../src/domain/events/causes.ts';
 import { newId } from '../../../src/lib/id.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import { hookSender } from '../../../src/operations/events/hooks-in.ts';
 import { recordWrite } from '../../../src/operations/core/reply.ts';
 import { isWrite, type WriteOperation } from '../../../src/operations/core/operation.ts';
@@ -72,7 +73,7 @@ async function runOf(store: Store, id: string, jobId: string | null): Promise<vo
       matched_at: null,
       schedule: null,
       requested_by: 'jo',
-      owners: '["jo"]',
+      owners: toJson(['jo']),
       resumes: null,
       created_at: Date.now(),
       finished_at: Date.now(),

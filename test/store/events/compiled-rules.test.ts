@@ -124,8 +124,8 @@ for (const engine of ENGINES) {
       );
       await tamper(its.store, 'a-action', { action: '{' });
       await tamper(its.store, 'b-null', { action: 'null' });
-      await tamper(its.store, 'c-owners', { owners: '{' });
-      await tamper(its.store, 'd-other', { owners: '[1]', when_text: 'event.name == "Other"' });
+      await tamper(its.store, 'c-owners', { owners: '{' as RuleRow['owners'] });
+      await tamper(its.store, 'd-other', { owners: '[1]' as RuleRow['owners'], when_text: 'event.name == "Other"' });
       compiled.forget();
       const [action, nothing, owners, other, fine] = await fill();
       assert.deepEqual(action, { error: 'its action in the database cannot be read' });

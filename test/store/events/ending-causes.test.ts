@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Subject } from '../../../src/domain/events/causes.ts';
 import { newId } from '../../../src/lib/id.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import { hookSender } from '../../../src/operations/events/hooks-in.ts';
 import { recordTransitions } from '../../../src/reaction/check-transition.ts';
 import { hostEvent } from '../../../src/reaction/host-event.ts';
@@ -60,7 +61,9 @@ async function endRun(deps: ReactionDeps): Promise<void> {
   } as const;
   const order = { id: newId('wfr', Date.now()), workflow: 'wf', definition, ...origin, resumes: null };
   const refused = { name: 'two', state: 'failed', job_id: null, taken_from: null, reason: null } as const;
-  const run = await store.write((tx) => insertRun(tx, { ...order, requested_by: 'ken', owners: '["ken"]' }, [refused]));
+  const run = await store.write((tx) =>
+    insertRun(tx, { ...order, requested_by: 'ken', owners: toJson(['ken']) }, [refused]),
+  );
   const ended = { state: 'failed', finished_at: Date.now() } as const;
   await store.write(({ db }) => db.updateTable('workflow_runs').set(ended).where('id', '=', run.id).execute());
   await recordRunOutcome(deps, { ...run, ...ended });

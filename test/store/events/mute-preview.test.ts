@@ -5,6 +5,7 @@ import { recordOutcomes } from '../../../src/daemon/events/job-outcome-events.ts
 import type { MuteTarget } from '../../../src/domain/rules/mute.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/id.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import { previewMute } from '../../../src/reaction/mutes/mute-preview.ts';
 import { recordRunOutcome } from '../../../src/reaction/run-outcome.ts';
 import type { ReactionDeps } from '../../../src/reaction/types.ts';
@@ -49,7 +50,7 @@ function refusedRun(eventId: string | null): WorkflowRunRow {
     matched_at: null,
     schedule: null,
     requested_by: 'rolf',
-    owners: '["rolf"]',
+    owners: toJson(['rolf']),
     resumes: null,
     created_at: Date.now(),
     finished_at: Date.now(),

@@ -12,6 +12,7 @@ import { decide } from '../../../src/operations/approvals/decide.ts';
 import { NOT_LOOKED } from '../../../src/operations/approvals/pinned-files.ts';
 import { getListedApproval } from '../../../src/store/approvals/approvals.ts';
 import { getJob } from '../../../src/store/jobs/jobs.ts';
+import type { ScheduleRow } from '../../../src/store/schema/schema.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { gate } from '../../support/fixtures/approvals.ts';
 import { addSchedule, daemon, scheduleOf, timeFrom } from '../../support/fixtures/schedules.ts';
@@ -58,7 +59,12 @@ for (const engine of ENGINES)
       const { store } = its;
       const slot = Date.parse('2026-11-21T03:00:00Z');
       for (let n = 0; n < BAD; n += 1) await addSchedule(store, { name: `bad${n}`, next_at: slot });
-      await store.write(({ db }) => db.updateTable('schedules').set({ owners: 'not json' }).execute());
+      await store.write(({ db }) =>
+        db
+          .updateTable('schedules')
+          .set({ owners: 'not json' as ScheduleRow['owners'] })
+          .execute(),
+      );
       await addSchedule(store, { name: 'nightly', next_at: slot });
       await daemon(store, timeFrom('2026-11-21T03:00:00.500Z')).sweepOnce();
       assert.notEqual((await scheduleOf(store)).last_job_id, null);

@@ -11,7 +11,7 @@ import { cancelWaiting, finishJob } from '../../../src/store/jobs/claims.ts';
 import { countEvents } from '../../../src/store/events/events.ts';
 import { insertMute } from '../../../src/store/rules/mutes.ts';
 import { noteDrift } from '../../../src/store/jobs/outcomes.ts';
-import type { EventRow } from '../../../src/store/schema/schema.ts';
+import type { EventRow, JobRow } from '../../../src/store/schema/schema.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { addRule, reactionOf } from '../../support/fixtures/reaction.ts';
 import { gate } from '../../support/fixtures/approvals.ts';
@@ -213,7 +213,11 @@ for (const engine of ENGINES) {
       await run(store, 'failed');
       await run(store, 'failed');
       await store.write((tx) =>
-        tx.db.updateTable('jobs').set({ owners: 'no JSON' }).where('id', '=', broken).execute(),
+        tx.db
+          .updateTable('jobs')
+          .set({ owners: 'no JSON' as JobRow['owners'] })
+          .where('id', '=', broken)
+          .execute(),
       );
       const unended = await enqueue(store);
       await store.write((tx) => tx.db.updateTable('jobs').set({ finished_at: 1 }).where('id', '=', unended).execute());

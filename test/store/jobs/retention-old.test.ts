@@ -4,6 +4,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { retainOnce } from '../../../src/daemon/maintenance/retention.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/id.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import { insertEvent } from '../../../src/store/events/events.ts';
 import { listRedrivable, listRedriveExclusions } from '../../../src/store/jobs/redrive.ts';
 import { GRACE_MS, listShortened } from '../../../src/store/maintenance/retention-turn.ts';
@@ -164,7 +165,7 @@ for (const engine of ENGINES) {
             action: '{}',
             runbook: 'x',
             approval: 'none',
-            owners: '[]',
+            owners: toJson([]),
             added_by: 'ana',
             last_job_id: scheduled,
             created_at: now,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { Failure } from '../../../src/domain/failure.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import { setCordon } from '../../../src/store/maintenance/cordon.ts';
 import { deleteSchedule, holdSchedule, listRefused, switchSchedule } from '../../../src/store/schedules/schedules.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -192,7 +193,7 @@ for (const engine of ENGINES) {
       const changes: ((store: Store) => Promise<unknown>)[] = [
         (to) =>
           to.write(async (tx) =>
-            switchSchedule(tx, await holdSchedule(tx, 'nightly'), { enabled: 0, next_at: null, owners: '[]' }),
+            switchSchedule(tx, await holdSchedule(tx, 'nightly'), { enabled: 0, next_at: null, owners: toJson([]) }),
           ),
         (to) => to.write((tx) => deleteSchedule(tx, 'nightly')),
         async (to) => {

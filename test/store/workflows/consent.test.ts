@@ -9,6 +9,7 @@ import { consentOf } from '../../../src/jobs/workflows/consent.ts';
 import { startRun } from '../../../src/jobs/workflows/start.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/id.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import { decide } from '../../../src/operations/approvals/decide.ts';
 import { NOT_LOOKED } from '../../../src/operations/approvals/pinned-files.ts';
 import { findApprovalOfJob } from '../../../src/store/approvals/approvals.ts';
@@ -149,7 +150,7 @@ const mayRun = (step: ListedStep): boolean =>
   !['waiting', 'awaiting_approval', 'cancelled', 'skipped'].includes(stateOfStep(step)) && step.job_id !== null;
 
 function startOne(store: Store, steps: readonly Step[], isGated: boolean): ReturnType<typeof startRun> {
-  const workflow = { name: newId('wfr', Date.now()), owners: '["ana"]', added_by: 'ana' };
+  const workflow = { name: newId('wfr', Date.now()), owners: toJson(['ana']), added_by: 'ana' };
   const gate = isGated ? ({ origin: 'schedule', schedule: 's', ttlMs: TTL_MS } as const) : null;
   return store.write(async (tx) => {
     const row = await insertWorkflow(tx, { ...workflow, definition: JSON.stringify({ steps }) });

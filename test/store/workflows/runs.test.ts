@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sql } from 'kysely';
 import { newId } from '../../../src/lib/id.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import { findEventOfJob, insertEvent, listFires, recordFire } from '../../../src/store/events/events.ts';
 import { advanceRun, type WorkflowDeps } from '../../../src/jobs/workflows/advance.ts';
 import { cancelWaiting, claimJobs } from '../../../src/store/jobs/claims.ts';
@@ -44,7 +45,7 @@ const definition = (more = {}): string =>
 const workflow = (name: string, some: Partial<NewWorkflow> = {}): NewWorkflow => ({
   name,
   definition: definition(),
-  owners: '["ana"]',
+  owners: toJson(['ana']),
   added_by: 'ana',
   ...some,
 });
@@ -69,7 +70,7 @@ const newRun = (some: Partial<NewRun> = {}): NewRun => ({
   matched_at: null,
   schedule: null,
   requested_by: 'ana',
-  owners: '["ana"]',
+  owners: toJson(['ana']),
   resumes: null,
   ...some,
 });
@@ -101,7 +102,7 @@ for (const engine of ENGINES) {
         /a workflow with the name patch already exists/,
       );
       const replaced = await store.write((tx) =>
-        replaceWorkflow(tx, workflow('patch', { owners: '["ben"]', definition: definition({ command: ['y'] }) })),
+        replaceWorkflow(tx, workflow('patch', { owners: toJson(['ben']), definition: definition({ command: ['y'] }) })),
       );
       assert.equal(replaced?.owners, '["ben"]');
       assert.equal(await store.write((tx) => replaceWorkflow(tx, workflow('other'))), undefined);
@@ -124,7 +125,7 @@ for (const engine of ENGINES) {
       const row = await store.write((tx) => insertWorkflow(tx, workflow('patch', { definition: privileged })));
       await checkTag(TAGGED_ALL, 'workflows', row);
       await assert.rejects(
-        checkTag(TAGGED_ALL, 'workflows', { ...row, owners: '["eve"]' }),
+        checkTag(TAGGED_ALL, 'workflows', { ...row, owners: toJson(['eve']) }),
         /workflow patch was changed/,
       );
       const run = await store.write((tx) => insertRun(tx, newRun({ definition: privileged }), []));

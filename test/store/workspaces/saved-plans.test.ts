@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { newId } from '../../../src/lib/id.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import {
   ARTIFACTS_KEPT,
   consume,
@@ -38,7 +39,7 @@ function approval(artifactId: string, some: Partial<ApprovalRow> = {}): Approval
     plan_digest: 'abc',
     plan_serial: 3,
     requested_by: 'ana',
-    owners: '["ana"]',
+    owners: toJson(['ana']),
     origin: 'manual',
     alert: null,
     rule: null,

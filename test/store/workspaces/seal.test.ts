@@ -6,6 +6,7 @@ import { pause, systemClock } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { randomBytes } from '../../../src/lib/random.ts';
 import { createKeyring, type Keyring } from '../../../src/lib/seal.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import type { Asker } from '../../../src/jobs/queue.ts';
 import { queueWorkspaceRun } from '../../../src/jobs/workspaces/queue.ts';
 import { resealAll } from '../../../src/store/secrets/reseal.ts';
@@ -82,7 +83,7 @@ async function addPlan(store: Store, ring: Keyring, content: string): Promise<Ar
     plan_digest: row.digest,
     plan_serial: 4,
     requested_by: 'ana',
-    owners: '["ana"]',
+    owners: toJson(['ana']),
     origin: 'manual',
     alert: null,
     rule: null,

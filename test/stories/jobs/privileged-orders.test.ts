@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JobEvent } from '../../../src/domain/jobs/job.ts';
 import { leavesSandbox } from '../../../src/domain/jobs/order.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import { checkTag, isTagged, tagOf } from '../../../src/store/engine/tags/tags.ts';
 import { TAGGED_ALL, TAGGED_FEW, TEST_RING } from '../../support/seal.ts';
 import type { JobRow } from '../../../src/store/schema/schema.ts';
@@ -65,7 +66,7 @@ test('T65: the tag of a privileged order covers its node and what it repeats, ea
     privileged: 1,
     created_at: 1,
     requested_by: 'ana',
-    owners: '["ana"]',
+    owners: toJson(['ana']),
     redrive_of: null,
     spec: SPEC('x'),
     timeout_ms: 1,
@@ -137,7 +138,7 @@ test('T65: a privileged or writable action of a rule or schedule needs the tag o
     action: '{"kind":"command","privileged":true}',
     added_by: 'ana',
     one_tap: 0,
-    owners: '["ana"]',
+    owners: toJson(['ana']),
     bounded_values: 1,
     summary: null,
   } as const;
@@ -157,14 +158,14 @@ test('T65: a privileged or writable action of a rule or schedule needs the tag o
     none,
     { ...ruleTag, approval: 'none' as const },
     { ...ruleTag, when_text: 'false' },
-    { ...ruleTag, owners: '["eve"]' },
+    { ...ruleTag, owners: toJson(['eve']) },
     scheduleTag,
   ])
     await assert.rejects(checkTag(TAGGED_FEW, 'rules', { ...rule, ...other }), { code: 'forbidden' });
   for (const other of [
     none,
     { ...scheduleTag, cron: '* * * * *' },
-    { ...scheduleTag, owners: '[]' },
+    { ...scheduleTag, owners: toJson([]) },
     { ...scheduleTag, action: '{"kind":"command","writable":["/etc"]}' },
   ])
     await assert.rejects(checkTag(TAGGED_FEW, 'schedules', { ...schedule, ...other }), { code: 'forbidden' });

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { newId } from '../../../src/lib/id.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import { isTagged } from '../../../src/store/engine/tags/tags.ts';
 import { listOrphans } from '../../../src/store/maintenance/daemons.ts';
 import type { Db, JobRow } from '../../../src/store/schema/schema.ts';
@@ -57,7 +58,7 @@ for (const postgres of [false, true]) {
           forge(fixture, row, untagged),
           forge(fixture, row, { ...untagged, kind: 'playbook', spec: JSON.stringify(playbook) }),
           forge(fixture, row, { ...untagged, kind: 'backup', spec: JSON.stringify({ name: '../../../../escaped' }) }),
-          forge(fixture, row, { owners: '["eve"]' }),
+          forge(fixture, row, { owners: toJson(['eve']) }),
           forge(fixture, row, { node: 'other', timeout_ms: 1 }),
         ]);
         await write(fixture, (db) => db.updateTable('jobs').set({ node: null }).where('node', '=', 'other').execute());
@@ -87,7 +88,11 @@ for (const postgres of [false, true]) {
         await write(fixture, async (db) => {
           await db.updateTable('approvals').set(yes).where('id', '=', decided.approval).execute();
           await db.updateTable('jobs').set({ state: 'queued' }).where('id', '=', decided.job).execute();
-          await db.updateTable('approvals').set({ owners: '[]' }).where('id', '=', changed.approval).execute();
+          await db
+            .updateTable('approvals')
+            .set({ owners: toJson([]) })
+            .where('id', '=', changed.approval)
+            .execute();
         });
         await assert.rejects(decide(fixture, changed.approval, 'approve'), /Integrity: approval apr_\w+ was changed/);
         await decide(fixture, changed.approval, 'reject');
@@ -120,7 +125,10 @@ for (const postgres of [false, true]) {
         await db.updateTable('inventories').set({ ssh_key: 'agent' }).execute();
         await db.updateTable('workspaces').set({ path: '/root' }).execute();
         await db.updateTable('sources').set({ location: '/root' }).execute();
-        await db.updateTable('schedules').set({ owners: '[]', next_at: 1 }).execute();
+        await db
+          .updateTable('schedules')
+          .set({ owners: toJson([]), next_at: 1 })
+          .execute();
       });
       await assert.rejects(start(fixture, 'w'), /Integrity: workflow w was changed/);
       const site = { playbook: 'site.yml', source: 'ops', inventory: 'localhost' };

@@ -1,6 +1,7 @@
 /** A run that starts at a step takes results and requesters only from rows that the service wrote. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { toJson } from '../../../src/lib/json.ts';
 import { openFixture } from '../../support/fixtures/installation.ts';
 import { rewrite } from '../../support/store/rewrite.ts';
 import { add, start, step } from '../../support/workflows/fixture.ts';
@@ -25,9 +26,9 @@ for (const engine of ['SQLite', 'PostgreSQL'])
     await assert.rejects(start(fixture, 'w', ['danger']), openStep);
     await rewrite(store, 'workflow_steps', { state: 'succeeded' });
     const { owners } = await store.db.selectFrom('workflow_runs').select('owners').executeTakeFirstOrThrow();
-    const setOwners = (to: string): Promise<unknown> =>
+    const setOwners = (to: typeof owners): Promise<unknown> =>
       store.write(({ db }) => db.updateTable('workflow_runs').set({ owners: to }).execute());
-    await setOwners('[]');
+    await setOwners(toJson([]));
     await assert.rejects(start(fixture, 'w', ['danger']), /Integrity: workflow run \w+ was changed/);
     await setOwners(owners);
     assert.equal((await start(fixture, 'w', ['danger'])).workflow, 'w');
