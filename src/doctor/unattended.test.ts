@@ -6,6 +6,7 @@ import { putEvents } from '../../test/support/fixtures/events.ts';
 import { addSchedule } from '../../test/support/fixtures/schedules.ts';
 import { migratedDatabase, type FreshDatabase } from '../../test/support/postgres/postgres.ts';
 import type { NotifyTarget } from '../domain/notify/target.ts';
+import { toJson } from '../lib/json.ts';
 import { insertDaemon } from '../store/maintenance/daemons.ts';
 import { insertWatch, listWatches, tripWatch } from '../store/events/deadmen.ts';
 import { insertEndpoint } from '../store/notify/endpoints.ts';
@@ -133,7 +134,7 @@ for (const postgres of [false, true]) {
       await addEarlierRule(store, 'e-path', ['tool', '--dir=${event.labels.mountpoint}']);
       await addEarlierRule(store, 'f-size', ['tool', '--size=${size(event.name)}', '--dir=${path(event.labels.x)}']);
       const labels = { x: '/srv', text: 'a text' };
-      const rows = ['a-fine', 'd-value'].map((rule) => ({ rule, labels: JSON.stringify(labels) }));
+      const rows = ['a-fine', 'd-value'].map((rule) => ({ rule, labels: toJson(labels) }));
       const refused = (await putEvents(store, rows))[1]?.id;
       await demand(
         'rules',

@@ -1,9 +1,10 @@
 import type { ProbeDetail } from '../domain/checks/check.ts';
 import { AGREEING, type Transition } from '../domain/checks/sweep/observe.ts';
-import type { NormalEvent } from '../domain/events/event.ts';
+import type { CheckObservation, NormalEvent } from '../domain/events/event.ts';
 import { Failure } from '../domain/failure.ts';
 import { rfc3339 } from '../lib/clock.ts';
 import { YieldTimer } from '../lib/flow/cooperative.ts';
+import { type Json, toJson } from '../lib/json.ts';
 import { insertEvent } from '../store/events/events.ts';
 import type { Tx } from '../store/engine/tx.ts';
 import { decideAndRecord } from './decide-and-record.ts';
@@ -47,9 +48,9 @@ function senderOf({ check, netgroup }: CheckTransition): Sender {
   return { principal: `check:${check}`, ...behindCheck(check, netgroup), via: 'daemon', trigger: 'rule', depth: 0 };
 }
 
-function observationsOf({ transition }: CheckTransition): string {
+function observationsOf({ transition }: CheckTransition): Json<CheckObservation[]> {
   const status = transition.status === 'firing' ? 'down' : 'up';
-  return JSON.stringify(
+  return toJson(
     transition.observedAt.map((at, index) => ({
       observed_at: rfc3339(at),
       status,

@@ -2,6 +2,7 @@ import type { TraceStep } from '../domain/events/event.ts';
 import { isTerminal } from '../domain/jobs/job.ts';
 import { decideReaction, decidingRule, type ReactionDecision } from '../domain/rules/reaction.ts';
 import type { Standing } from '../domain/rules/reaction-facts.ts';
+import { toJson } from '../lib/json.ts';
 import { isCordoned } from '../store/maintenance/cordon.ts';
 import { causersOf, notedCauses } from '../store/events/causes.ts';
 import { insertEvent, listFires } from '../store/events/events.ts';
@@ -74,14 +75,14 @@ function rowOf(
     netgroup: event.source === 'check' ? facts.netgroup : null,
     severity: event.severity,
     fingerprint: event.fingerprint || null,
-    labels: JSON.stringify(event.labels),
+    labels: toJson(event.labels),
     outcome: decision.outcome,
     reason: decision.reason,
     rule: decision.rule,
     job_id: jobId,
     approval_id: approvalId,
     received_at: facts.receivedAt,
-    annotations: JSON.stringify(event.annotations),
+    annotations: toJson(event.annotations),
     check_observations: checkObservations ?? null,
     trace: encodeTrace({ steps: decision.trace, unmatched, notTried }),
     depth: sender.depth,

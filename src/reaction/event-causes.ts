@@ -44,11 +44,11 @@ export async function behindRun(db: Db, run: WorkflowRunRow): Promise<Behind> {
 type Reader = (db: Db, event: EventRow) => Promise<Behind>;
 
 function labelOf({ labels }: EventRow, name: string): string | null {
-  return (JSON.parse(labels) as Readonly<Record<string, string>>)[name] ?? null;
+  return fromJson(labels)[name] ?? null;
 }
 
 const ofWebhook: Reader = (_db, { annotations }) => {
-  const webhook = (JSON.parse(annotations) as Readonly<Record<string, string>>)[WEBHOOK_ANNOTATION];
+  const webhook = fromJson(annotations)[WEBHOOK_ANNOTATION];
   return Promise.resolve(webhook === undefined ? NOTHING : { owners: [], subjects: [subjectOf('webhook', webhook)] });
 };
 

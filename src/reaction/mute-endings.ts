@@ -1,5 +1,6 @@
 import { subjectOf } from '../domain/events/causes.ts';
 import { hostOf, mutes } from '../domain/rules/mute.ts';
+import { fromJson } from '../lib/json.ts';
 import type { EventStatusRow } from '../store/events/event-statuses.ts';
 import { endMute, expiredMutes } from '../store/rules/mutes.ts';
 import type { MuteRow } from '../store/schema/schema.ts';
@@ -33,7 +34,7 @@ const MUTE: Hold<MuteRow> = {
 };
 
 function hostOfEvent({ labels }: EventStatusRow): string | null {
-  return hostOf(JSON.parse(labels) as Record<string, string>);
+  return hostOf(fromJson(labels));
 }
 
 /** Notes the end of the mutes whose time has passed, and makes an event of each whose thing still fires. */

@@ -2,6 +2,7 @@ import type { EventSource, NormalEvent } from '../domain/events/event.ts';
 import { Failure } from '../domain/failure.ts';
 import { newId } from '../lib/id.ts';
 import { YieldTimer } from '../lib/flow/cooperative.ts';
+import { toJson } from '../lib/json.ts';
 import { insertEvent } from '../store/events/events.ts';
 import type { EventRow } from '../store/schema/schema.ts';
 import { evaluateRules } from './evaluate-rules.ts';
@@ -80,7 +81,7 @@ export function receiveUnreadable(
     const breather = new YieldTimer(deps.clock);
     for (const reason of reasons) {
       if (breather.isDue) await breather.breathe();
-      const row = { ...faultRow(tx.now, source, reason, labels), annotations: JSON.stringify(annotations) };
+      const row = { ...faultRow(tx.now, source, reason, labels), annotations: toJson(annotations) };
       insertEvent(tx, row);
       rows.push(row);
     }
@@ -103,16 +104,16 @@ export function faultRow(
     netgroup: null,
     severity: null,
     fingerprint: null,
-    labels: JSON.stringify(labels),
+    labels: toJson(labels),
     outcome: 'error',
     reason,
     rule: null,
     job_id: null,
     approval_id: null,
     received_at: now,
-    annotations: '{}',
+    annotations: toJson({}),
     check_observations: null,
-    trace: '[]',
+    trace: toJson([]),
     depth: 0,
   };
 }

@@ -1,4 +1,5 @@
-import type { TraceStep } from '../domain/events/event.ts';
+import type { StoredStep, TraceStep } from '../domain/events/event.ts';
+import { type Json, fromJson, toJson } from '../lib/json.ts';
 
 /** The steps of an evaluation, as they are stored. */
 export interface Trace {
@@ -10,29 +11,23 @@ export interface Trace {
   readonly notTried: number;
 }
 
-type StoredStep =
-  | readonly [step: TraceStep['step'], rule: string | null, result: TraceStep['result'], why: string]
-  | readonly [unmatched: number, notTried: number]
-  /** The name of a rule that did not match, in the rows of an earlier build. */
-  | string;
-
 export const NOT_MATCHED = 'It did not match.';
 
 export function unmatchedStep(rule: string): TraceStep {
   return { step: 'rule', rule, result: 'stopped', why: NOT_MATCHED };
 }
 
-export function encodeTrace({ steps, unmatched, notTried }: Trace): string {
+export function encodeTrace({ steps, unmatched, notTried }: Trace): Json<readonly StoredStep[]> {
   const stored: StoredStep[] = unmatched + notTried > 0 ? [[unmatched, notTried]] : [];
   for (const { step, rule, result, why } of steps) stored.push([step, rule, result, why]);
-  return JSON.stringify(stored);
+  return toJson(stored);
 }
 
 /** Of `events.trace`. */
-export function decodeTrace(text: string): Trace {
+export function decodeTrace(text: Json<readonly StoredStep[]>): Trace {
   const steps: TraceStep[] = [];
   let [unmatched, notTried] = [0, 0];
-  for (const stored of JSON.parse(text) as readonly StoredStep[]) {
+  for (const stored of fromJson(text)) {
     if (typeof stored === 'string') steps.push(unmatchedStep(stored));
     else if (stored.length === 2) [unmatched, notTried] = stored;
     else {

@@ -65,7 +65,7 @@ export interface EvaluatedEvent {
   /** How many rules come after the one that decides. */
   readonly notTried: number;
   /** JSON: of the transition of a check, the observations that agreed. */
-  readonly checkObservations?: string;
+  readonly checkObservations?: NonNullable<EventRow['check_observations']>;
 }
 
 export interface Outcome {

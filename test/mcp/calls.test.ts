@@ -8,6 +8,7 @@ import { toolsOf } from '../../src/operations/core/mcp-face.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
 import { Prober } from '../../src/operations/checks/prober.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { toJson } from '../../src/lib/json.ts';
 import { auditOf, gated } from '../support/fixtures/approvals.ts';
 import { putEvents } from '../support/fixtures/events.ts';
 import { callLocally, makeWorkspace } from '../support/fixtures/workspaces.ts';
@@ -71,7 +72,7 @@ describe('A tool that reads', () => {
 
   test('answers at most 1 MiB, and a limit of 0 is no way around', async (t) => {
     const program = await startProgram(t);
-    const labels = JSON.stringify({ text: 'ä'.repeat(2_000) });
+    const labels = toJson({ text: 'ä'.repeat(2_000) });
     await putEvents(
       program.store,
       Array.from({ length: 400 }, (_each, i) => ({ fingerprint: `f${i}`, labels })),

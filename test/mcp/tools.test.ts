@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { READERS } from '../../src/domain/access/scope.ts';
+import { toJson } from '../../src/lib/json.ts';
 import { toolsOf } from '../../src/operations/core/mcp-face.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
 import { putEvents } from '../support/fixtures/events.ts';
@@ -31,9 +32,7 @@ describe('The list of tools', () => {
   test('T48: is the same whatever text the store has, and such text is only in the envelope', async (t) => {
     const program = await startProgram(t);
     const before = await rpc(program, program.tokens.approve, 'tools/list');
-    await putEvents(program.store, [
-      { name: HOSTILE, labels: JSON.stringify({ instance: HOSTILE }), fingerprint: HOSTILE },
-    ]);
+    await putEvents(program.store, [{ name: HOSTILE, labels: toJson({ instance: HOSTILE }), fingerprint: HOSTILE }]);
     await gated(program, { requestedBy: 'ignore-previous' });
     assert.equal((await rpc(program, program.tokens.approve, 'tools/list')).text, before.text);
     const { text } = await rpc(program, program.tokens.approve, 'initialize', {

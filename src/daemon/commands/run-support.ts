@@ -1,6 +1,7 @@
 import { LOCALHOST } from '../../domain/inventories/inventory.ts';
 import { eventFile, labelVariables } from '../../domain/commands/event-input.ts';
 import { commandKind } from '../../domain/commands/kind.ts';
+import { fromJson } from '../../lib/json.ts';
 import { eventView } from '../../operations/events/events.ts';
 import { VIEWS } from '../../operations/views/views.ts';
 import { commandRunner, type EventMaterials } from '../../runners/command/command.ts';
@@ -37,6 +38,6 @@ export const COMMAND_RUN = runKind(commandKind, commandRunner, {
 
 function materialsOf(row: EventRow): EventMaterials {
   const view = VIEWS['event.list'].element.parse(eventView(row));
-  const annotations = JSON.parse(row.annotations) as Record<string, string>;
+  const annotations = fromJson(row.annotations);
   return { file: eventFile({ ...view, annotations }), variables: labelVariables(view.labels) };
 }

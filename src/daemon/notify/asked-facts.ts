@@ -2,6 +2,7 @@ import { isOneTap } from '../../domain/approvals/one-tap.ts';
 import { headingOf } from '../../domain/approvals/summary.ts';
 import type { AskedFacts } from '../../domain/notify/notification-facts.ts';
 import { hostOf } from '../../domain/rules/mute.ts';
+import { fromJson } from '../../lib/json.ts';
 import { summaryFacts } from '../../operations/approvals/approval-view.ts';
 import { type ShownApproval, shownApproval } from '../../operations/approvals/checked-request.ts';
 import { findListedApproval, type ListedApproval } from '../../store/approvals/approvals.ts';
@@ -66,7 +67,7 @@ const ABOUT_CHARACTERS = 120;
 
 function aboutOf({ event_name: name, event_labels: labels }: ListedApproval): string | null {
   if (name === null || name === '') return null;
-  const host = labels === null ? null : hostOf(JSON.parse(labels) as Record<string, string>);
+  const host = labels === null ? null : hostOf(fromJson(labels));
   return Array.from(`${name}${host === null ? '' : ` on ${host}`}`)
     .slice(0, ABOUT_CHARACTERS)
     .join('');

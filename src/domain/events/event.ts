@@ -106,3 +106,18 @@ export interface TraceStep {
   /** Of a rule: its terms, where they say more. Made when somebody asks, and never stored. */
   readonly terms?: RuleTerm[];
 }
+
+/** Of the transition of a check: one of the observations that agreed, as a row and a view have it. */
+export interface CheckObservation {
+  readonly observed_at: string;
+  readonly status: string;
+  /** Reads `1 of 3`. */
+  readonly consecutive: string;
+}
+
+/** A step as a row has it. */
+export type StoredStep =
+  | readonly [step: TraceStep['step'], rule: string | null, result: TraceStep['result'], why: string]
+  | readonly [unmatched: number, notTried: number]
+  /** The name of a rule that did not match, in the rows of an earlier build. */
+  | string;

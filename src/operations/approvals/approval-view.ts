@@ -4,6 +4,7 @@ import { hostOf } from '../../domain/rules/mute.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import type { ApprovalCheck } from '../../jobs/queue-rules.ts';
 import { summarise, type SummaryFacts } from '../../domain/approvals/summary.ts';
+import { fromJson } from '../../lib/json.ts';
 import type { ApprovalRow } from '../../store/schema/schema.ts';
 import type { ShownApproval } from './checked-request.ts';
 import type { ViewData, ViewItem } from '../views/views.ts';
@@ -43,7 +44,7 @@ export function summaryFacts(row: ShownApproval): SummaryFacts {
   const { fault, kind, workspace, summary: written, job_spec: spec, plan_summary: plan } = row;
   const { step_name: name, step_workflow: workflow } = row;
   const step = name === null || workflow === null ? null : { name, workflow };
-  const labels = row.event_labels === null ? null : (JSON.parse(row.event_labels) as Record<string, string>);
+  const labels = row.event_labels === null ? null : fromJson(row.event_labels);
   const event = labels === null ? null : { name: row.event_name, host: hostOf(labels) };
   const privileged = row.job_privileged === 1;
   const writesOutside = row.job_writable === 1;

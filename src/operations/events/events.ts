@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { EVENT_OUTCOMES, EVENT_SOURCES } from '../../domain/events/event.ts';
 import { READERS } from '../../domain/access/scope.ts';
 import { rfc3339 } from '../../lib/clock.ts';
+import { fromJson } from '../../lib/json.ts';
 import { explainSteps } from '../../reaction/explain.ts';
 import { countEvents, getEvent, listEvents, type ListedEvent } from '../../store/events/events.ts';
 import { findJob } from '../../store/jobs/jobs.ts';
@@ -19,9 +20,9 @@ export function eventView(row: ListedEvent): ViewItem<'event.list'> {
     name: row.name ?? undefined,
     status: (row.status ?? undefined) as 'firing' | 'resolved' | undefined,
     netgroup: row.netgroup ?? undefined,
-    labels: JSON.parse(row.labels) as Record<string, string>,
+    labels: fromJson(row.labels),
     received_at: rfc3339(row.received_at),
-    check_observations: row.check_observations === null ? undefined : (JSON.parse(row.check_observations) as []),
+    check_observations: row.check_observations === null ? undefined : fromJson(row.check_observations),
   };
 }
 
@@ -109,7 +110,7 @@ const trace = readOperation({
       outcome: row.outcome,
       reason: row.reason,
       steps,
-      annotations: JSON.parse(row.annotations) as Record<string, string>,
+      annotations: fromJson(row.annotations),
     });
   },
 });

@@ -1,6 +1,7 @@
 /** What notifications are about: what a mute is matched with, when it holds one and when it is previewed. */
 import type { NormalEvent } from '../../domain/events/event.ts';
 import { type Announced, hostOf } from '../../domain/rules/mute.ts';
+import { fromJson } from '../../lib/json.ts';
 import { findEvent, findEventOfJob } from '../../store/events/events.ts';
 import type { Db, EventRow, JobRow, WorkflowRunRow } from '../../store/schema/schema.ts';
 
@@ -26,7 +27,7 @@ export function runSubjects(
 }
 
 function endSubjects(ofEnd: string, event: EventRow | undefined): readonly Announced[] {
-  const host = event === undefined ? null : hostOf(JSON.parse(event.labels) as Record<string, string>);
+  const host = event === undefined ? null : hostOf(fromJson(event.labels));
   return [
     { eventName: event?.name ?? null, host },
     { eventName: ofEnd, host },

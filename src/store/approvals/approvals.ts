@@ -6,7 +6,7 @@ import type { Tx } from '../engine/tx.ts';
 import { PENDING } from '../engine/literals.ts';
 import { prepared } from '../engine/prepared.ts';
 import { found, rowBy } from '../engine/rows.ts';
-import type { ApprovalRow, Db } from '../schema/schema.ts';
+import type { ApprovalRow, Db, EventRow } from '../schema/schema.ts';
 
 /** The columns of a new approval that the caller sets. */
 export interface NewApproval
@@ -135,7 +135,7 @@ export interface ListedApproval extends ApprovalRow {
   readonly changes: number | null;
   readonly creates: number | null;
   readonly event_name: string | null;
-  readonly event_labels: string | null;
+  readonly event_labels: EventRow['labels'] | null;
   /** Of the step of a workflow: its name, and that of the workflow. */
   readonly step_name: string | null;
   readonly step_workflow: string | null;

@@ -9,6 +9,7 @@ import {
 } from '../../domain/events/event.ts';
 import type { JobState, JobTrigger } from '../../domain/jobs/job.ts';
 import { pooledBytes } from '../../lib/random.ts';
+import { fromJson } from '../../lib/json.ts';
 import { sumOf, totalWithNew } from '../engine/counts.ts';
 import type { Counter, Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
@@ -208,8 +209,8 @@ export function eventOf(row: EventRow): NormalEvent {
     status: row.status as EventStatus | null,
     severity: row.severity,
     fingerprint: row.fingerprint ?? '',
-    labels: JSON.parse(row.labels) as Record<string, string>,
-    annotations: JSON.parse(row.annotations) as Record<string, string>,
+    labels: fromJson(row.labels),
+    annotations: fromJson(row.annotations),
   };
 }
 

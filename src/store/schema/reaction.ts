@@ -1,4 +1,4 @@
-import type { EventOutcome, WebhookSource } from '../../domain/events/event.ts';
+import type { CheckObservation, EventOutcome, StoredStep, WebhookSource } from '../../domain/events/event.ts';
 import type { MessageRefusal } from '../../domain/events/message-refusal.ts';
 import type { MuteScope, RuleApproval } from '../../domain/rules/rule.ts';
 import type { Json } from '../../lib/json.ts';
@@ -14,7 +14,7 @@ export interface EventRow {
   severity: string | null;
   fingerprint: string | null;
   /** JSON. */
-  labels: string;
+  labels: Json<Readonly<Record<string, string>>>;
   outcome: EventOutcome;
   reason: string;
   rule: string | null;
@@ -22,10 +22,11 @@ export interface EventRow {
   approval_id: string | null;
   received_at: number;
   /** JSON. */
-  annotations: string;
-  check_observations: string | null;
+  annotations: Json<Readonly<Record<string, string>>>;
+  /** JSON: of the transition of a check, the observations that agreed. */
+  check_observations: Json<CheckObservation[]> | null;
   /** JSON: the steps of the evaluation. */
-  trace: string;
+  trace: Json<readonly StoredStep[]>;
   /** How many jobs stand before it in a chain job → outcome → rule → job. */
   depth: number;
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { EVENT_OUTCOMES } from '../../../src/domain/events/event.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import type { EventRow } from '../../../src/store/schema/schema.ts';
 import { putEvents } from '../../support/fixtures/events.ts';
 import type { Program } from '../../support/program.ts';
@@ -113,7 +114,7 @@ const DETAILS: readonly Scenario[] = [
       rule: 'x',
       job_id: 'job_1',
       received_at: AT,
-      check_observations: '[{"observed_at":"2026-05-01T11:59:00.000Z","status":"down","consecutive":"2 of 3"}]',
+      check_observations: toJson([{ observed_at: '2026-05-01T11:59:00.000Z', status: 'down', consecutive: '2 of 3' }]),
     }),
     as: 'readonly',
     send: { method: 'GET', path: `${EVENTS}/$first` },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { insertEvent } from '../../../src/store/events/events.ts';
 import { newId } from '../../../src/lib/id.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import { insertMute } from '../../../src/store/rules/mutes.ts';
 import type { MuteRow } from '../../../src/store/schema/schema.ts';
 import type { Program } from '../../support/program.ts';
@@ -43,11 +44,11 @@ async function fires(program: Program, status: 'firing' | 'resolved'): Promise<v
       netgroup: null,
       severity: null,
       fingerprint: 'f1',
-      labels: '{}',
-      annotations: '{}',
+      labels: toJson({}),
+      annotations: toJson({}),
     };
     const end = { outcome: 'ignored', reason: 'made by a test', rule: null, job_id: null, approval_id: null } as const;
-    const rest = { received_at: tx.now, check_observations: null, trace: '[]', depth: 0 };
+    const rest = { received_at: tx.now, check_observations: null, trace: toJson([]), depth: 0 };
     insertEvent(tx, { id: newId('evt', tx.now), ...facts, ...end, ...rest });
     return Promise.resolve();
   });

@@ -5,6 +5,7 @@ import { giveBack } from '../../../src/daemon/maintenance/forget.ts';
 import { examineRetention } from '../../../src/doctor/maintenance/retention.ts';
 import type { Facts } from '../../../src/doctor/entry.ts';
 import { type Clock, systemClock } from '../../../src/lib/clock.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import { putEvents } from '../../support/fixtures/events.ts';
 import { ENGINES, freshStore } from '../engine-fixture.ts';
 
@@ -44,7 +45,7 @@ for (const engine of ENGINES) {
     });
 
     test('is given back in small steps, but for what the next rows take', async () => {
-      const rows = Array.from({ length: LARGE_ROWS }, () => ({ trace: 'x'.repeat(LARGE_CHARACTERS) }));
+      const rows = Array.from({ length: LARGE_ROWS }, () => ({ trace: toJson(['x'.repeat(LARGE_CHARACTERS)]) }));
       await putEvents(its.store, rows);
       const full = await its.store.dialect.fileSize(its.store.db);
       await its.store.write(({ db }) => db.deleteFrom('events').execute());

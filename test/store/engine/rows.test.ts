@@ -1,6 +1,7 @@
 /** How rows are written on each database. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { toJson } from '../../../src/lib/json.ts';
 import { insertRow, rowBy } from '../../../src/store/engine/rows.ts';
 import type { EventRow } from '../../../src/store/schema/schema.ts';
 import { ENGINES, freshStore } from '../engine-fixture.ts';
@@ -16,16 +17,16 @@ function event(id: string, some: Partial<EventRow>): EventRow {
     netgroup: null,
     severity: null,
     fingerprint: null,
-    labels: '{}',
+    labels: toJson({}),
     outcome: 'error',
     reason: 'r',
     rule: null,
     job_id: null,
     approval_id: null,
     received_at: 1,
-    annotations: '{"a":"b"}',
+    annotations: toJson({ a: 'b' }),
     check_observations: null,
-    trace: '[1]',
+    trace: toJson([[1, 0]]),
     depth: 2,
     ...some,
   };

@@ -5,6 +5,7 @@ import { newId } from '../../../src/lib/id.ts';
 import { EVENT_OUTCOMES, type EventOutcome } from '../../../src/domain/events/event.ts';
 import { Failure } from '../../../src/domain/failure.ts';
 import type { JobTrigger } from '../../../src/domain/jobs/job.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import {
   countEvents,
   findEvent,
@@ -34,16 +35,16 @@ for (const engine of ENGINES) {
         netgroup: null,
         severity: null,
         fingerprint: 'drift:net',
-        labels: '{"workspace":"net"}',
+        labels: toJson({ workspace: 'net' }),
         outcome: 'ignored',
         reason: 'No rule matched.',
         rule: null,
         job_id: null,
         approval_id: null,
         received_at: 1_700_000_000_000,
-        annotations: '{}',
+        annotations: toJson({}),
         check_observations: null,
-        trace: '[]',
+        trace: toJson([]),
         depth: 0,
       };
       await its.store.write(async (tx) => insertEvent(tx, row));
@@ -58,7 +59,7 @@ for (const engine of ENGINES) {
           rule: 'clean-up',
           outcome: 'gated',
           depth: 2,
-          check_observations: '[]',
+          check_observations: toJson([]),
         },
       ]);
       assert.ok(row !== undefined);

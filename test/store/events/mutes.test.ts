@@ -5,6 +5,7 @@ import type { EventStatus } from '../../../src/domain/events/event.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { TaskSlicer } from '../../../src/lib/flow/cooperative.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import { endingsLoop } from '../../../src/daemon/events/endings.ts';
 import { evaluateEnding, endMutes } from '../../../src/reaction/mute-endings.ts';
 import type { ReactionDeps } from '../../../src/reaction/types.ts';
@@ -89,8 +90,8 @@ function tell(
       netgroup: null,
       severity: null,
       fingerprint,
-      labels: JSON.stringify(labels),
-      annotations: '{}',
+      labels: toJson(labels),
+      annotations: toJson({}),
     };
     const end = { outcome: 'ignored', reason: 'made by a test', rule: null, job_id: null, approval_id: null } as const;
     insertEvent(tx, {
@@ -99,7 +100,7 @@ function tell(
       ...end,
       received_at: tx.now,
       check_observations: null,
-      trace: '[]',
+      trace: toJson([]),
       depth: 0,
     });
     return Promise.resolve();

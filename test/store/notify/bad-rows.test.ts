@@ -4,6 +4,7 @@ import { beforeEach, describe, test } from 'node:test';
 import { collectNotifications } from '../../../src/daemon/notify/collect.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/id.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import { hasLeft, takeOver } from '../../../src/store/notify/deliveries.ts';
 import { requestNotification } from '../../../src/store/notify/notifications.ts';
 import { targetsJson } from '../../../src/store/notify/targets.ts';
@@ -100,16 +101,16 @@ for (const engine of ENGINES) {
         netgroup: null,
         severity: null,
         fingerprint: 'f',
-        labels: 'x',
+        labels: 'x' as EventRow['labels'],
         outcome: 'gated',
         reason: 'r',
         rule: null,
         job_id: null,
         approval_id: null,
         received_at: Date.now(),
-        annotations: '{}',
+        annotations: toJson({}),
         check_observations: null,
-        trace: '[]',
+        trace: toJson([]),
         depth: 0,
       };
       await its.store.write((tx) => tx.db.insertInto('events').values(event).execute());

@@ -1,5 +1,6 @@
 /** A store in which each page of the console has something to show, some of it hostile. */
 import { localCaller } from '../../../src/domain/access/caller.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import { operationOf } from '../../../src/faces/web/console/asker.ts';
 import { invoke } from '../../../src/operations/core/invoke.ts';
 import { encodeResults, insertResults } from '../../../src/store/playbooks/results.ts';
@@ -73,7 +74,7 @@ export async function tellStory(program: Program): Promise<Story> {
   await program.finish(jobId, { state: 'failed', exitCode: 1 });
   const { approval } = await gate(program.store, {});
   const [event] = await putEvents(program.store, [
-    { name: EVIL, labels: JSON.stringify({ [EVIL]: EVIL }), reason: EVIL, trace: '[]' },
+    { name: EVIL, labels: toJson({ [EVIL]: EVIL }), reason: EVIL, trace: toJson([]) },
   ]);
   const check = { name: 'web', kind: 'tcp', interval: '1h', targets: ['one=192.0.2.1:9'] };
   const response = await fetch(`${program.url}/api/v1/checks`, {
