@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import type { RuleAction } from '../../src/domain/rules/actions.ts';
+import { toJson } from '../../src/lib/json.ts';
 import { insertMute } from '../../src/store/rules/mutes.ts';
 import { getJob } from '../../src/store/jobs/jobs.ts';
 import type { NotificationRow } from '../../src/store/schema/schema.ts';
@@ -76,7 +77,7 @@ for (const engine of ENGINES) {
 
     test('T80: tells people nothing where it was written or changed in the database', async () => {
       await addRule(deps, 'tell', { action: { kind: 'notify', message: 'disk' } as RuleAction });
-      const forged = JSON.stringify({ kind: 'notify', message: 'Call 555' });
+      const forged = toJson<RuleAction>({ kind: 'notify', message: 'Call 555' });
       await store.write(({ db }) => db.updateTable('rules').set({ action: forged }).execute());
       deps.rules.forget();
       const { event } = await outcome('/');

@@ -10,7 +10,6 @@ import type { Tx } from '../../store/engine/tx.ts';
 import { recordService } from '../jobs/job-transitions.ts';
 import { checkTag } from '../../store/engine/tags/tags.ts';
 import {
-  actionOfSchedule,
   listDue,
   listSchedules,
   listWithRest,
@@ -121,7 +120,7 @@ export class Scheduler {
       let queued: QueuedSome;
       try {
         const { asker, gate } = await originOf(tx, deps, row);
-        queued = await queueAction(tx, deps, asker, actionOfSchedule(row), gate);
+        queued = await queueAction(tx, deps, asker, fromJson(row.action), gate);
       } catch (error) {
         const { code, message } = refusalOf(error);
         await noteRefusal(tx, row.name, message);
@@ -146,7 +145,7 @@ export class Scheduler {
           tx,
           deps,
           asker,
-          { action: actionOfSchedule(seen), after: seen.rest_after },
+          { action: fromJson(seen.action), after: seen.rest_after },
           gate,
         );
         if (stoppedAt !== null) await noteRest(tx, seen.name, stoppedAt);

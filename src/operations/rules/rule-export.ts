@@ -4,7 +4,8 @@ import { Failure } from '../../domain/failure.ts';
 import { ruleFault } from '../../domain/rules/fault.ts';
 import type { RuleFile } from '../../domain/rules/file.ts';
 import { writeRuleFile } from '../../domain/rules/write-file.ts';
-import { actionOfRule, getRule, ruleOf } from '../../store/rules/rules.ts';
+import { fromJson } from '../../lib/json.ts';
+import { getRule, ruleOf } from '../../store/rules/rules.ts';
 import type { RuleRow } from '../../store/schema/schema.ts';
 import * as field from '../core/fields.ts';
 import { hideCredentials, keptCredentials, replaceTexts, textsOf } from '../core/kept.ts';
@@ -33,7 +34,7 @@ export const exportRule = readOperation({
 
 /** The rule with the stored credentials in place of `[kept]`. Throws invalid_argument where there is no stored one. */
 export async function withKept(file: RuleFile, stored: RuleRow | undefined): Promise<RuleFile> {
-  const originals = stored === undefined ? [] : textsOf(actionOfRule(stored));
+  const originals = stored === undefined ? [] : textsOf(fromJson(stored.action));
   const action = replaceTexts(file.action, keptCredentials('action', originals));
   if (textsOf(action).join('\0') === textsOf(file.action).join('\0')) return file;
   const fault = await ruleFault({ when: file.when, action });

@@ -9,7 +9,6 @@ import { requireTargets, runbookOf } from '../../jobs/actions.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { fromJson, toJson } from '../../lib/json.ts';
 import {
-  actionOfSchedule,
   deleteSchedule,
   findHeldSchedule,
   holdSchedule,
@@ -47,7 +46,7 @@ function replyGet(row: NewSchedule): Reply {
     approval: row.approval,
     approval_ttl: ttlMs === null ? null : formatDuration(ttlMs),
     // The view has no place for the words of a command.
-    action: actionOfSchedule(row),
+    action: fromJson(row.action),
   });
 }
 
@@ -134,7 +133,7 @@ const add = writeOperation({
     const definition = {
       cron: timetable.cron,
       timezone: timetable.timezone,
-      action: JSON.stringify(action),
+      action: toJson(action),
       runbook: runbookOf(action),
       approval: input.approval,
       approval_ttl_ms: approvalTtlMs,

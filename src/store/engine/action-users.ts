@@ -1,4 +1,12 @@
+import { type Json, fromJson } from '../../lib/json.ts';
 import type { Db } from '../schema/schema.ts';
+
+/** What actions of all kinds have, and the names of what some of them run on. */
+interface AnyAction {
+  readonly kind: string;
+  readonly inventory?: unknown;
+  readonly source?: unknown;
+}
 
 /** The first rule or schedule whose action has this value in a field, in words; undefined without one. */
 export async function findActionUser(db: Db, field: 'inventory' | 'source', name: string): Promise<string | undefined> {
@@ -6,8 +14,12 @@ export async function findActionUser(db: Db, field: 'inventory' | 'source', name
     ['rules', 'rule'],
     ['schedules', 'schedule'],
   ] as const) {
-    const rows = await db.selectFrom(table).select(['name', 'action']).orderBy('name').execute();
-    const user = rows.find(({ action }) => (JSON.parse(action) as Readonly<Record<string, unknown>>)[field] === name);
+    const rows: readonly { readonly name: string; readonly action: Json<AnyAction> }[] = await db
+      .selectFrom(table)
+      .select(['name', 'action'])
+      .orderBy('name')
+      .execute();
+    const user = rows.find(({ action }) => fromJson(action)[field] === name);
     if (user !== undefined) return `${noun} ${user.name}`;
   }
   return undefined;

@@ -29,11 +29,6 @@ export async function holdRule(tx: Tx, name: string): Promise<RuleRow> {
   return getRule(tx.db, name);
 }
 
-/** What it does, parsed. */
-export function actionOfRule({ action }: Pick<RuleRow, 'action'>): RuleAction {
-  return JSON.parse(action) as RuleAction;
-}
-
 /** A row as the rest of the program takes it. Throws for one that cannot be read. */
 export function ruleOf(row: RuleRow): Rule {
   return {
@@ -43,7 +38,7 @@ export function ruleOf(row: RuleRow): Rule {
     cooldownMs: row.cooldown_ms,
     approval: row.approval,
     approvalTtlMs: row.approval_ttl_ms,
-    action: actionOfRule(row),
+    action: fromJson(row.action),
     ...(row.one_tap === 1 ? { oneTap: true } : {}),
     owners: fromJson(row.owners),
     summary: row.summary,
@@ -57,7 +52,7 @@ export function readableRule(row: RuleRow): { readonly rule: Rule; readonly faul
     if (!isFit(parsed(row[column]))) {
       const fault = `its ${column} in the database cannot be read`;
       const action: RuleAction = { kind: 'notify', message: fault };
-      return { rule: ruleOf({ ...row, action: JSON.stringify(action), owners: toJson([]) }), fault };
+      return { rule: ruleOf({ ...row, action: toJson(action), owners: toJson([]) }), fault };
     }
   return { rule: ruleOf(row), fault: null };
 }
@@ -150,7 +145,7 @@ function columnsOf(tx: Tx, rule: NewRule) {
     cooldown_ms: rule.cooldownMs,
     approval: rule.approval,
     approval_ttl_ms: rule.approvalTtlMs,
-    action: JSON.stringify(rule.action),
+    action: toJson(rule.action),
     owners: toJson(rule.owners),
     added_by: rule.addedBy,
     one_tap: rule.oneTap === true ? (1 as const) : (0 as const),

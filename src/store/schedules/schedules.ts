@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
-import type { ScheduledAction } from '../../domain/schedules/schedule.ts';
 import { forgetManaged } from '../configuration/managed.ts';
 import type { Tx } from '../engine/tx.ts';
 import { retagged, tagOf } from '../engine/tags/tags.ts';
@@ -14,11 +13,6 @@ const ENABLED = sql.lit(1 as const);
 /** By name. */
 export function listSchedules(db: Db): Promise<ScheduleRow[]> {
   return db.selectFrom('schedules').selectAll().orderBy('name').execute();
-}
-
-/** What it does, parsed. */
-export function actionOfSchedule({ action }: Pick<ScheduleRow, 'action'>): ScheduledAction {
-  return JSON.parse(action) as ScheduledAction;
 }
 
 /** A schedule before it is tagged. */

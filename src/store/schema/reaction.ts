@@ -1,6 +1,8 @@
 import type { CheckObservation, EventOutcome, StoredStep, WebhookSource } from '../../domain/events/event.ts';
 import type { MessageRefusal } from '../../domain/events/message-refusal.ts';
+import type { RuleAction } from '../../domain/rules/actions.ts';
 import type { MuteScope, RuleApproval } from '../../domain/rules/rule.ts';
+import type { ScheduledAction } from '../../domain/schedules/schedule.ts';
 import type { Json } from '../../lib/json.ts';
 
 /** The tables of events, rules, silences, mutes and schedules. See schema.ts for the conventions. */
@@ -85,8 +87,8 @@ export interface RuleRow {
   cooldown_ms: number | null;
   approval: RuleApproval;
   approval_ttl_ms: number | null;
-  /** JSON: an Action. */
-  action: string;
+  /** JSON. */
+  action: Json<RuleAction>;
   /** JSON: its owner, for the asking chain. */
   owners: Json<readonly string[]>;
   added_by: string;
@@ -158,8 +160,8 @@ export interface ScheduleRow {
   cron: string;
   timezone: string;
   enabled: 0 | 1;
-  /** JSON: an Action. */
-  action: string;
+  /** JSON. */
+  action: Json<ScheduledAction>;
   runbook: string;
   approval: RuleApproval;
   approval_ttl_ms: number | null;

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isNone } from '../../../src/operations/core/http-face.ts';
 import type { PlaybookSpec } from '../../../src/domain/playbooks/playbook.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import { OPERATIONS } from '../../../src/operations/table.ts';
 import { add, call, heard, rule, WHEN } from '../../support/fixtures/rules.ts';
 import { type Program, startProgram } from '../../support/program.ts';
@@ -85,7 +86,7 @@ describe('A rule that is exported', () => {
     const program = await startProgram(t);
     await add(program, rule('command: ["get", "https://host/"], inventory: localhost'));
     const action = {
-      kind: 'command',
+      kind: 'command' as const,
       command: ['get', 'https://${event.labels.u}@host/'],
       inventory: 'localhost',
       limit: null,
@@ -94,7 +95,7 @@ describe('A rule that is exported', () => {
     await program.store.write((tx) =>
       tx.db
         .updateTable('rules')
-        .set({ action: JSON.stringify(action), bounded_values: null })
+        .set({ action: toJson(action), bounded_values: null })
         .execute(),
     );
     await assert.rejects(

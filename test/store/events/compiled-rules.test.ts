@@ -122,8 +122,8 @@ for (const engine of ENGINES) {
         await fill(),
         Array.from({ length: 5 }, () => ({ value: true })),
       );
-      await tamper(its.store, 'a-action', { action: '{' });
-      await tamper(its.store, 'b-null', { action: 'null' });
+      await tamper(its.store, 'a-action', { action: '{' as RuleRow['action'] });
+      await tamper(its.store, 'b-null', { action: 'null' as RuleRow['action'] });
       await tamper(its.store, 'c-owners', { owners: '{' as RuleRow['owners'] });
       await tamper(its.store, 'd-other', { owners: '[1]' as RuleRow['owners'], when_text: 'event.name == "Other"' });
       compiled.forget();

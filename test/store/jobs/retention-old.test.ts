@@ -162,7 +162,7 @@ for (const engine of ENGINES) {
             cron: '* * * * *',
             timezone: 'UTC',
             enabled: 1,
-            action: '{}',
+            action: toJson({ kind: 'drift_all', timeout: null }),
             runbook: 'x',
             approval: 'none',
             owners: toJson([]),

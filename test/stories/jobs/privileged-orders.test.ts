@@ -128,6 +128,8 @@ test('T65: waiting orders of an earlier build are tagged once, by the first star
   await assertRefused(fixture, late, /has no tag/);
 });
 
+const ACTION = { kind: 'command', command: ['/bin/true'], inventory: 'localhost', limit: null, timeout: null } as const;
+
 test('T65: a privileged or writable action of a rule or schedule needs the tag of the machine', async () => {
   const rule = {
     name: 'clean',
@@ -135,7 +137,7 @@ test('T65: a privileged or writable action of a rule or schedule needs the tag o
     cooldown_ms: null,
     approval: 'required',
     approval_ttl_ms: null,
-    action: '{"kind":"command","privileged":true}',
+    action: toJson({ ...ACTION, privileged: true }),
     added_by: 'ana',
     one_tap: 0,
     owners: toJson(['ana']),
@@ -148,7 +150,7 @@ test('T65: a privileged or writable action of a rule or schedule needs the tag o
     timezone: 'UTC',
     runbook: 'command:localhost',
     created_at: 1,
-    action: '{"kind":"command","writable":["/srv"]}',
+    action: toJson({ ...ACTION, writable: ['/srv'] }),
   };
   const none = { order_tag: null, order_key_id: null };
   const [ruleTag, scheduleTag] = [tagOf(TEST_RING, 'rules', rule), tagOf(TEST_RING, 'schedules', schedule)];
@@ -166,10 +168,10 @@ test('T65: a privileged or writable action of a rule or schedule needs the tag o
     none,
     { ...scheduleTag, cron: '* * * * *' },
     { ...scheduleTag, owners: toJson([]) },
-    { ...scheduleTag, action: '{"kind":"command","writable":["/etc"]}' },
+    { ...scheduleTag, action: toJson({ ...ACTION, writable: ['/etc'] }) },
   ])
     await assert.rejects(checkTag(TAGGED_FEW, 'schedules', { ...schedule, ...other }), { code: 'forbidden' });
-  const plain = { ...rule, ...none, action: '{"kind":"command","command":["/bin/true"]}' };
+  const plain = { ...rule, ...none, action: toJson(ACTION) };
   await checkTag(TAGGED_FEW, 'rules', plain);
   await assert.rejects(checkTag(TAGGED_ALL, 'rules', plain), /Integrity: rule clean has no tag/);
 });

@@ -4,7 +4,8 @@ import type { Entry } from '../../../domain/configuration/change.ts';
 import { formatDuration } from '../../../domain/duration.ts';
 import { type Action, JOB_ACTION_WRITES, type JobActionKind } from '../../../domain/rules/actions.ts';
 import { type ScheduledAction, TIMEZONE_DEFAULT } from '../../../domain/schedules/schedule.ts';
-import { actionOfSchedule, listSchedules } from '../../../store/schedules/schedules.ts';
+import { fromJson } from '../../../lib/json.ts';
+import { listSchedules } from '../../../store/schedules/schedules.ts';
 import { jsonSchema } from '../../core/json-schema.ts';
 import { readSchedule, SCHEDULE_FIELDS } from '../../schedules/schedules.ts';
 import { type Call, type ConfigKind, disabledOf, switchCalls, without } from '../kind.ts';
@@ -55,7 +56,7 @@ export const schedules: ConfigKind = {
         row.name,
         entryOf({
           ...row,
-          action: actionOfSchedule(row),
+          action: fromJson(row.action),
           approvalTtlMs: row.approval_ttl_ms,
           enabled: row.enabled === 1,
         }),
