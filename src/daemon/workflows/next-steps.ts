@@ -1,3 +1,4 @@
+import { fromJson } from '../../lib/json.ts';
 import { queueAction } from '../../jobs/actions.ts';
 import { advanceRun, type WorkflowDeps } from '../../jobs/workflows/advance.ts';
 import { conditionsOf } from '../../jobs/workflows/conditions.ts';
@@ -5,7 +6,6 @@ import type { ReactionDeps } from '../../reaction/types.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
 import { findRun, findStepOfJob, listDueRuns, lockRun } from '../../store/workflows/runs.ts';
-import { workflowIn } from '../../store/workflows/workflows.ts';
 import type { LoopRow } from '../core/loop.ts';
 import type { Signals } from '../core/signals.ts';
 import { recordRunOutcomes } from './run-outcomes.ts';
@@ -42,7 +42,7 @@ export async function prepareNextSteps(deps: NextStepsDeps, job: JobRow): Promis
 /** Before the transaction, which must not wait for it. */
 async function compileConditions({ reaction }: NextStepsDeps, runId: string): Promise<void> {
   const run = await findRun(reaction.store.db, runId);
-  if (run !== undefined) await conditionsOf(workflowIn(run).steps);
+  if (run !== undefined) await conditionsOf(fromJson(run.definition).steps);
 }
 
 /**

@@ -22,7 +22,6 @@ import {
   startStep,
   stateOfStep,
 } from '../../store/workflows/runs.ts';
-import { runDefinitionIn } from '../../store/workflows/workflows.ts';
 import { cancelJob } from '../cancel.ts';
 import type { Asker, Gate, QueueDeps, Queued } from '../queue.ts';
 import { conditionsOf } from './conditions.ts';
@@ -97,7 +96,7 @@ async function recordEnd(
 async function moveOn(tx: Tx, deps: WorkflowDeps, loaded: Loaded, canceller: Canceller): Promise<boolean> {
   const { run, states, fault } = loaded;
   if (run.cancel_requested_at !== null) return cancelRest(tx, deps, loaded, canceller, 'the run was cancelled');
-  const definition = runDefinitionIn<StepAction>(run);
+  const definition = fromJson(run.definition);
   const { refusal: no, gate } = await consentOf(tx, run, definition, loaded.rows);
   const refusal = no ?? fault;
   if (refusal === null)

@@ -1,7 +1,7 @@
 import { type Subject, subjectOf } from '../../domain/events/causes.ts';
-import { type StepAction, subjectsOfStep } from '../../domain/rules/step-actions.ts';
+import { subjectsOfStep } from '../../domain/rules/step-actions.ts';
+import { fromJson } from '../../lib/json.ts';
 import type { WorkflowRunRow, WorkflowStepRow } from '../../store/schema/schema.ts';
-import { runDefinitionIn } from '../../store/workflows/workflows.ts';
 
 /**
  * What the end of a run depends on: its cancel, what became of the jobs of its steps, and what the steps name whose
@@ -22,7 +22,7 @@ function namedBy(
 ): readonly Subject[] {
   const names = new Set(refused.map(({ name }) => name));
   try {
-    const { steps } = runDefinitionIn<StepAction>(run);
+    const { steps } = fromJson(run.definition);
     return steps.flatMap(({ name, action }) => (names.has(name) ? subjectsOfStep(action) : []));
   } catch {
     // This service did not write it: its tag does not fit, and its end fires nothing.

@@ -16,7 +16,6 @@ import type { Tx } from '../../store/engine/tx.ts';
 import { checkTag } from '../../store/engine/tags/tags.ts';
 import type { WorkflowRow, WorkflowRunRow } from '../../store/schema/schema.ts';
 import { deleteRun, insertRun } from '../../store/workflows/runs.ts';
-import { workflowIn } from '../../store/workflows/workflows.ts';
 import type { Asker, Gate, Queued } from '../queue.ts';
 import { settleRun, startNext, type WorkflowDeps } from './advance.ts';
 
@@ -50,7 +49,7 @@ export async function startRun(
   { gate, resume }: StartOptions,
 ): Promise<StartedRun> {
   await checkTag(tx, 'workflows', workflow);
-  const steps = await filled(workflowIn<StepAction>(workflow).steps, asker.event);
+  const steps = await filled(fromJson(workflow.definition).steps, asker.event);
   const { origin, alert = null, rule = null, matchedAt = null, schedule = null } = asker.provenance ?? MANUAL;
   const taken = resume?.steps;
   const run = await insertRun(
@@ -58,7 +57,7 @@ export async function startRun(
     {
       id: newId('wfr', tx.now),
       workflow: workflow.name,
-      definition: JSON.stringify({ steps, ...(gate === null ? {} : { gate: keptOf(gate) }) } satisfies RunDefinition),
+      definition: toJson({ steps, ...(gate === null ? {} : { gate: keptOf(gate) }) }),
       trigger: asker.trigger,
       origin,
       event_id: alert,

@@ -16,7 +16,7 @@ import { checkTag } from '../../store/engine/tags/tags.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { WorkflowRow, WorkflowRunRow } from '../../store/schema/schema.ts';
 import { getRun, listRuns, listSteps, lockRun, requestRunCancel, stateOfStep } from '../../store/workflows/runs.ts';
-import { getWorkflow, workflowIn } from '../../store/workflows/workflows.ts';
+import { getWorkflow } from '../../store/workflows/workflows.ts';
 import * as field from '../core/fields.ts';
 import { localOnly, type Operation, readOperation, type WriteContext, writeOperation } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
@@ -62,7 +62,7 @@ const run = writeOperation({
   answers: ['workflow.status'],
   failures: ['not_found', 'conflict', 'forbidden', 'concurrency_held', 'stale_plan'],
   async prepare({ store }, { name }) {
-    await conditionsOf(workflowIn(await getWorkflow(store.db, name)).steps);
+    await conditionsOf(fromJson((await getWorkflow(store.db, name)).definition).steps);
   },
   async run(context, { name, from }) {
     const { tx } = context;
@@ -97,7 +97,7 @@ async function resumeOf(tx: Tx, workflow: WorkflowRow, last: WorkflowRunRow, fro
   // A daemon of an earlier build moves a step without its tag.
   if (await tx.adoption.isOver()) for (const row of rows) await checkTag(tx, 'workflow_steps', row);
   const states = new Map(rows.map((row): [string, StepState] => [row.name, stateOfStep(row)]));
-  const { steps } = workflowIn(workflow);
+  const { steps } = fromJson(workflow.definition);
   const resumed = resumeFrom(steps, states, from, await conditionsOf(steps));
   if ('refusal' in resumed) throw new Failure('invalid_argument', `from: ${resumed.refusal}.`);
   const taken: Resume['steps'] = new Map(

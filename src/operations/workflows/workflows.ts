@@ -7,7 +7,7 @@ import { readWorkflowFile } from '../../domain/workflows/file.ts';
 import { YAML_BYTES_MAX } from '../../domain/yaml/file.ts';
 import { requireRuleTargets } from '../../jobs/actions.ts';
 import { rfc3339 } from '../../lib/clock.ts';
-import { toJson } from '../../lib/json.ts';
+import { fromJson, toJson } from '../../lib/json.ts';
 import type { Db, WorkflowRow } from '../../store/schema/schema.ts';
 import { listRuns, listSteps } from '../../store/workflows/runs.ts';
 import {
@@ -16,7 +16,6 @@ import {
   insertWorkflow,
   listWorkflows,
   replaceWorkflow,
-  workflowIn,
 } from '../../store/workflows/workflows.ts';
 import * as field from '../core/fields.ts';
 import { requireWritable } from '../core/reach-input.ts';
@@ -34,7 +33,7 @@ async function listedView(db: Db, row: WorkflowRow): Promise<ViewItem<'workflow.
   const [last] = await listRuns(db, row.name, 1);
   return {
     ...row,
-    steps: workflowIn(row).steps.length,
+    steps: fromJson(row.definition).steps.length,
     created_at: rfc3339(row.created_at),
     updated_at: rfc3339(row.updated_at),
     last_run_id: last?.id ?? null,
@@ -44,7 +43,7 @@ async function listedView(db: Db, row: WorkflowRow): Promise<ViewItem<'workflow.
 }
 
 async function getView(db: Db, row: WorkflowRow): Promise<ViewData<'workflow.get'>> {
-  const steps = workflowIn<StepAction>(row).steps.map((step) => ({
+  const steps = fromJson(row.definition).steps.map((step) => ({
     ...step,
     needs: [...step.needs],
     approval_ttl: step.approvalTtlMs === null ? null : formatDuration(step.approvalTtlMs),
@@ -122,7 +121,7 @@ const add = writeOperation({
   },
   async run({ tx, caller }, { replace }, { name, steps }) {
     for (const step of steps) await requireTargetsOf(tx, step);
-    const definition = JSON.stringify({ steps });
+    const definition = toJson({ steps });
     const added = { name, definition, owners: toJson([caller.owner]), added_by: caller.name };
     const row = (replace ? await replaceWorkflow(tx, added) : undefined) ?? (await insertWorkflow(tx, added));
     return written(reply('workflow.get', await getView(tx.db, row)), name, { steps: steps.length, replace });

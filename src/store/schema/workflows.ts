@@ -1,12 +1,13 @@
 import type { Origin } from '../../domain/approvals/approval.ts';
 import type { JobTrigger } from '../../domain/jobs/job.ts';
-import type { RunEnd, StepEnd } from '../../domain/workflows/workflow.ts';
+import type { StepAction } from '../../domain/rules/step-actions.ts';
+import type { RunDefinition, RunEnd, StepEnd, Workflow } from '../../domain/workflows/workflow.ts';
 import type { Json } from '../../lib/json.ts';
 
 export interface WorkflowRow {
   name: string;
-  /** JSON: a Workflow. */
-  definition: string;
+  /** JSON. */
+  definition: Json<Workflow<StepAction>>;
   /** JSON: its author; in the asking chain of its runs. */
   owners: Json<readonly string[]>;
   added_by: string;
@@ -21,7 +22,7 @@ export interface WorkflowRunRow {
   id: string;
   workflow: string;
   /** JSON: the Workflow at the start, without `${…}`: a later change of the workflow does not change the run. */
-  definition: string;
+  definition: Json<RunDefinition<StepAction>>;
   /** `running` until every step has ended; whether it waits for an approval follows from the steps. */
   state: RunEnd | 'running';
   trigger: JobTrigger;

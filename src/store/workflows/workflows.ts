@@ -1,5 +1,4 @@
 import { Failure } from '../../domain/failure.ts';
-import type { RunDefinition, Workflow } from '../../domain/workflows/workflow.ts';
 import { forgetManaged } from '../configuration/managed.ts';
 import type { Tx } from '../engine/tx.ts';
 import { found, insertRow, rowBy } from '../engine/rows.ts';
@@ -8,16 +7,6 @@ import type { Db, WorkflowRow } from '../schema/schema.ts';
 
 /** A workflow before it is tagged. */
 export type NewWorkflow = Pick<WorkflowRow, 'name' | 'definition' | 'owners' | 'added_by'>;
-
-/** What a row describes, parsed. `A` is the action of a step. */
-export function workflowIn<A>({ definition }: { readonly definition: string }): Workflow<A> {
-  return JSON.parse(definition) as Workflow<A>;
-}
-
-/** What a run keeps, parsed. */
-export function runDefinitionIn<A>({ definition }: { readonly definition: string }): RunDefinition<A> {
-  return JSON.parse(definition) as RunDefinition<A>;
-}
 
 /** By name. */
 export function listWorkflows(db: Db): Promise<WorkflowRow[]> {

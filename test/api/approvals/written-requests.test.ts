@@ -49,7 +49,7 @@ async function insertStep({ program }: DecisionFixture, jobId: string): Promise<
       {
         id,
         workflow: 'patching',
-        definition: '{"steps":[]}',
+        definition: toJson({ steps: [] }),
         trigger: 'api',
         origin: 'manual',
         event_id: null,

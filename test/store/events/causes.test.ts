@@ -64,7 +64,7 @@ async function runOf(store: Store, id: string, jobId: string | null): Promise<vo
     const order = {
       id,
       workflow: 'patch',
-      definition: '{}',
+      definition: toJson({ steps: [] }),
       state: 'cancelled',
       trigger: 'api',
       origin: 'manual',

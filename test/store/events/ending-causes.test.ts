@@ -5,6 +5,7 @@ import type { Subject } from '../../../src/domain/events/causes.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { toJson } from '../../../src/lib/json.ts';
 import { hookSender } from '../../../src/operations/events/hooks-in.ts';
+import type { StepAction } from '../../../src/domain/rules/step-actions.ts';
 import { recordTransitions } from '../../../src/reaction/check-transition.ts';
 import { hostEvent } from '../../../src/reaction/host-event.ts';
 import { endMutes } from '../../../src/reaction/mute-endings.ts';
@@ -21,7 +22,7 @@ import { insertSilence } from '../../../src/store/rules/silences.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { insertRun } from '../../../src/store/workflows/runs.ts';
 import { insertWorkspace } from '../../../src/store/workspaces/workspaces.ts';
-import { addRule, alert, reactionOf, TRUE, WEBHOOK } from '../../support/fixtures/reaction.ts';
+import { addRule, alert, reactionOf, WEBHOOK } from '../../support/fixtures/reaction.ts';
 import { workspaceRow } from '../../support/fixtures/workspace-row.ts';
 import { enqueue, ENGINES, freshStore, makeToken } from '../engine-fixture.ts';
 
@@ -50,7 +51,9 @@ async function endOf(deps: ReactionDeps, id: string, drift: 'firing' | null): Pr
 
 async function endRun(deps: ReactionDeps): Promise<void> {
   const { store } = deps;
-  const definition = JSON.stringify({ steps: [{ name: 'two', action: { ...TRUE, inventory: 'lab' } }] });
+  const action: StepAction = { kind: 'command', command: ['true'], inventory: 'lab', limit: null, timeout: null };
+  const step = { name: 'two', needs: [], when: null, approval: 'none', approvalTtlMs: null } as const;
+  const definition = toJson({ steps: [{ ...step, action }] });
   const origin = {
     trigger: 'api',
     origin: 'manual',

@@ -41,7 +41,7 @@ function refusedRun(eventId: string | null): WorkflowRunRow {
   return {
     id: newId('wfr', Date.now()),
     workflow: 'patch',
-    definition: '{}',
+    definition: toJson({ steps: [] }),
     state: 'failed',
     trigger: 'rule',
     origin: 'alert',

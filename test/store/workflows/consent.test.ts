@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { expireOnce } from '../../../src/daemon/approvals/expire.ts';
+import type { StepAction } from '../../../src/domain/rules/step-actions.ts';
+import type { Step as WorkflowStep } from '../../../src/domain/workflows/workflow.ts';
 import { cancelJob } from '../../../src/jobs/cancel.ts';
 import { queueOrAsk } from '../../../src/jobs/queue.ts';
 import { advanceRun, type WorkflowDeps } from '../../../src/jobs/workflows/advance.ts';
@@ -37,14 +39,7 @@ const DEPS: WorkflowDeps = {
   },
 };
 
-interface Step {
-  readonly name: string;
-  readonly needs: readonly string[];
-  readonly when: string | null;
-  readonly approval: 'none' | 'required';
-  readonly approvalTtlMs: null;
-  readonly action: { readonly kind: 'command'; readonly command: readonly string[] };
-}
+type Step = WorkflowStep<StepAction>;
 
 const STEP: Step = {
   name: 'a',
@@ -52,7 +47,7 @@ const STEP: Step = {
   when: null,
   approval: 'none',
   approvalTtlMs: null,
-  action: { kind: 'command', command: ['true'] },
+  action: { kind: 'command', command: ['true'], inventory: 'localhost', limit: null, timeout: null },
 };
 
 /** Steps that need some of those before them, on conditions that hold after a failure or a cancel, too. */
@@ -153,7 +148,7 @@ function startOne(store: Store, steps: readonly Step[], isGated: boolean): Retur
   const workflow = { name: newId('wfr', Date.now()), owners: toJson(['ana']), added_by: 'ana' };
   const gate = isGated ? ({ origin: 'schedule', schedule: 's', ttlMs: TTL_MS } as const) : null;
   return store.write(async (tx) => {
-    const row = await insertWorkflow(tx, { ...workflow, definition: JSON.stringify({ steps }) });
+    const row = await insertWorkflow(tx, { ...workflow, definition: toJson({ steps }) });
     return startRun(tx, DEPS, { trigger: 'schedule', requestedBy: 'ana', owners: ['ana'] }, row, { gate });
   });
 }

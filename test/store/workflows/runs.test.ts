@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sql } from 'kysely';
+import type { CommandAction } from '../../../src/domain/commands/action.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { toJson } from '../../../src/lib/json.ts';
 import { findEventOfJob, insertEvent, listFires, recordFire } from '../../../src/store/events/events.ts';
@@ -39,8 +40,11 @@ import { eventRow } from '../../support/fixtures/events.ts';
 import { noteWork } from '../../support/statements.ts';
 import { ENGINES, enqueue, freshStore, makeJob } from '../engine-fixture.ts';
 
-const definition = (more = {}): string =>
-  JSON.stringify({ steps: [{ name: 'a', needs: [], action: { kind: 'command', command: ['x'], ...more } }] });
+const ACTION = { kind: 'command', command: ['x'], inventory: 'localhost', limit: null, timeout: null } as const;
+const STEP = { name: 'a', needs: [], when: null, approval: 'none', approvalTtlMs: null } as const;
+
+const definition = (more: Partial<CommandAction> = {}): NewWorkflow['definition'] =>
+  toJson({ steps: [{ ...STEP, action: { ...ACTION, ...more } }] });
 
 const workflow = (name: string, some: Partial<NewWorkflow> = {}): NewWorkflow => ({
   name,

@@ -120,7 +120,7 @@ for (const postgres of [false, true]) {
         const [{ definition }] = [await db.selectFrom('workflows').select('definition').executeTakeFirstOrThrow()];
         await db
           .updateTable('workflows')
-          .set({ definition: definition.replace('true', 'false') })
+          .set({ definition: definition.replace('true', 'false') as typeof definition })
           .execute();
         await db.updateTable('inventories').set({ ssh_key: 'agent' }).execute();
         await db.updateTable('workspaces').set({ path: '/root' }).execute();

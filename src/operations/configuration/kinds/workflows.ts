@@ -4,7 +4,8 @@ import { STEP_ACTIONS, type StepAction } from '../../../domain/rules/step-action
 import { readWorkflow } from '../../../domain/workflows/file.ts';
 import type { Step } from '../../../domain/workflows/workflow.ts';
 import { stepFields } from '../../../domain/workflows/write-file.ts';
-import { listWorkflows, workflowIn } from '../../../store/workflows/workflows.ts';
+import { fromJson } from '../../../lib/json.ts';
+import { listWorkflows } from '../../../store/workflows/workflows.ts';
 import type { Call, ConfigKind } from '../kind.ts';
 import { WORKFLOW_SCHEMA } from '../schema/workflows.ts';
 
@@ -25,7 +26,7 @@ export const workflows: ConfigKind = {
   schema: () => WORKFLOW_SCHEMA,
   async stored({ store }) {
     const rows = await listWorkflows(store.db);
-    return new Map(rows.map((row) => [row.name, entryOf(workflowIn<StepAction>(row).steps)]));
+    return new Map(rows.map((row) => [row.name, entryOf(fromJson(row.definition).steps)]));
   },
   read: async (map, restore) => restore(entryOf((await readWorkflow(map, STEP_ACTIONS)).steps)),
   add: (name, to) => [add(name, to, false)],
