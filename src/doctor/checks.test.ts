@@ -6,6 +6,7 @@ import { putCheck } from '../../test/support/checks/sweep-fixture.ts';
 import { install, type Installation } from '../../test/support/doctor-facts.ts';
 import { examineChecks } from './entries/checks.ts';
 import { wordsOfCode } from '../lib/error-code.ts';
+import { toJson } from '../lib/json.ts';
 import type { Finding } from './entry.ts';
 
 let installation: Installation;
@@ -38,16 +39,16 @@ describe('The entry checks of the doctor', () => {
     assert.equal(silent.status, 'warn');
     assert.match(silent.detail, /^Checks: 1, targets: 2; no daemon has probed them for three minutes\./);
     const begun = { targets: 2, probes: 0, late: 0, longestLateMs: 0, slow: 0, missed: 0 };
-    await store.write((tx) => reportSweep(tx, 'one', JSON.stringify(begun), 0));
+    await store.write((tx) => reportSweep(tx, 'one', toJson(begun), 0));
     assert.deepEqual(await examined(), { status: 'ok', detail: 'Checks: 1, targets: 2; no probe in the last minute.' });
     const good = { targets: 2, probes: 12, late: 0, longestLateMs: 40, slow: 0, missed: 0 };
-    await store.write((tx) => reportSweep(tx, 'one', JSON.stringify(good), 0));
+    await store.write((tx) => reportSweep(tx, 'one', toJson(good), 0));
     assert.deepEqual(await examined(), {
       status: 'ok',
       detail: 'Checks: 1, targets: 2; 12 probes in the last minute, all in time.',
     });
     const bad = { targets: 3, probes: 8, late: 5, longestLateMs: 61_200, slow: 4, missed: 2 };
-    await store.write((tx) => reportSweep(tx, 'two', JSON.stringify(bad), 0));
+    await store.write((tx) => reportSweep(tx, 'two', toJson(bad), 0));
     const { status, detail } = await examined();
     assert.equal(status, 'warn');
     assert.match(detail, /^Checks: 1, targets: 5; 20 probes in the last minute, of which 5 began late, up to 1m1s/);

@@ -10,6 +10,7 @@ import type { Gathered } from '../../domain/checks/sweep/day.ts';
 import type { SweepState } from '../../domain/checks/sweep/observe.ts';
 import { type Place, slotsOf } from '../../domain/checks/sweep/slots.ts';
 import { CHECK_LIMITS } from '../../domain/checks/target.ts';
+import { fromJson } from '../../lib/json.ts';
 import { type KeptState, pendingOf, stateOf, type SweptCheck } from '../../store/checks/sweep.ts';
 import type { CheckTargetRow } from '../../store/schema/schema.ts';
 import type { Scheduled } from './probe-schedule.ts';
@@ -52,7 +53,7 @@ export interface ProbeOrder {
 /** Throws for a check that somebody wrote into the database and no one can probe. */
 export function orderOf({ kind, intervalMs, options: text }: SweptCheck, row: CheckTargetRow): ProbeOrder {
   const { min, max } = CHECK_LIMITS.intervalMs;
-  const options = JSON.parse(text) as CheckOptions[CheckKind] | null;
+  const options: CheckOptions[CheckKind] | null = fromJson(text);
   if (typeof options !== 'object' || options === null) throw new Error('its options are no fields');
   if (!CHECK_KINDS.includes(kind)) throw new Error('there is no such kind');
   if (!(intervalMs >= min && intervalMs <= max)) throw new Error('its interval is out of bounds');

@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { addHistory, removeHistory } from '../../store/checks/history.ts';
 import type { SweepReport } from '../../domain/checks/sweep/report.ts';
+import { toJson } from '../../lib/json.ts';
 import { reportSweep } from '../../store/checks/shards.ts';
 import { keepTargetStateLater } from '../../store/checks/sweep.ts';
 import type { Store } from '../../store/store.ts';
@@ -57,7 +58,7 @@ export class Writer {
     const now = this.#clock.monotonic();
     if (now - this.#reportedAt < REPORT_EVERY_MS) return;
     this.#reportedAt = now;
-    const report = JSON.stringify(take());
+    const report = toJson(take());
     await this.#store.write((tx) => reportSweep(tx, this.#self(), report, tx.now - REPORTS_KEPT_MS));
   }
 

@@ -1,6 +1,7 @@
 import { shortDuration } from '../../domain/duration.ts';
 import { showProbeRate } from '../../domain/checks/probe-rate.ts';
 import type { SweepReport } from '../../domain/checks/sweep/report.ts';
+import { fromJson } from '../../lib/json.ts';
 import { totalProbeRate } from '../../store/checks/probe-rates.ts';
 import { countSwept, sweepReports } from '../../store/checks/shards.ts';
 import type { Db } from '../../store/schema/schema.ts';
@@ -32,7 +33,7 @@ async function examineSweep(db: Db, now: number): Promise<Finding> {
     return warn(
       `Checks: ${checks}, targets: ${targets}; no daemon has probed them for three minutes. Start svc serve.`,
     );
-  return judge(checks, sumOf(rows.map(({ report }) => JSON.parse(report ?? '{}') as Partial<SweepReport>)));
+  return judge(checks, sumOf(rows.map(({ report }) => (report === null ? {} : fromJson(report)))));
 }
 
 function judge(checks: number, { targets, probes, late, longestLateMs, slow, missed }: SweepReport): Finding {

@@ -3,7 +3,8 @@ import { formatDuration } from '../../domain/duration.ts';
 import type { NetgroupIndex } from '../../domain/netgroups/netgroup.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { requestTurn } from '../../lib/flow/cooperative.ts';
-import { listChecks, optionsOf } from '../../store/checks/checks.ts';
+import { fromJson } from '../../lib/json.ts';
+import { listChecks } from '../../store/checks/checks.ts';
 import { countTargets, listTargets, listTargetsFrom, type TargetState } from '../../store/checks/targets.ts';
 import type { CheckRow, Db } from '../../store/schema/schema.ts';
 import type { Context } from '../core/operation.ts';
@@ -102,7 +103,7 @@ function headOf({ name, kind, interval_ms: ms, enabled }: CheckRow) {
 }
 
 function ownOf(row: CheckRow) {
-  return showOptions(row.kind, optionsOf(row));
+  return showOptions(row.kind, fromJson(row.options));
 }
 
 type TargetView = ViewData<'check.get'>['targets'][number];

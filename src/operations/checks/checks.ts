@@ -7,7 +7,8 @@ import { requireDuration } from '../../domain/duration.ts';
 import { Failure } from '../../domain/failure.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { rfc3339 } from '../../lib/clock.ts';
-import { changeCheck, deleteCheck, getCheck, holdCheck, insertCheck, optionsOf } from '../../store/checks/checks.ts';
+import { fromJson, toJson } from '../../lib/json.ts';
+import { changeCheck, deleteCheck, getCheck, holdCheck, insertCheck } from '../../store/checks/checks.ts';
 import {
   insertTargets,
   replaceTargets,
@@ -98,7 +99,7 @@ const add = writeOperation({
   answers: ['check.get'],
   failures: ['duplicate', 'conflict'],
   async prepare(context, { name, kind, interval: every, targets: texts, ...own }) {
-    const options = JSON.stringify(readOptions(kind, own));
+    const options = toJson(readOptions(kind, own));
     const definition = { name, kind, interval_ms: readInterval(every), options };
     const defined = await defineTargets(context, definition, texts);
     return { definition, defined, parts: await viewParts(context) };
@@ -119,8 +120,8 @@ function changedOptions(row: CheckRow, own: OwnFields, defaults: boolean): Parti
   if (given.length === 0 && !defaults) return {};
   const kept = defaults
     ? []
-    : Object.entries(showOptions(row.kind, optionsOf(row))).filter(([, each]) => each !== null);
-  return { options: JSON.stringify(readOptions(row.kind, Object.fromEntries([...kept, ...given]))) };
+    : Object.entries(showOptions(row.kind, fromJson(row.options))).filter(([, each]) => each !== null);
+  return { options: toJson(readOptions(row.kind, Object.fromEntries([...kept, ...given]))) };
 }
 
 const update = writeOperation({

@@ -4,7 +4,8 @@ import { READERS } from '../../domain/access/scope.ts';
 import { addressOfTarget } from '../../domain/checks/kinds.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { NetgroupIndex } from '../../domain/netgroups/netgroup.ts';
-import { getCheck, optionsOf } from '../../store/checks/checks.ts';
+import { fromJson } from '../../lib/json.ts';
+import { getCheck } from '../../store/checks/checks.ts';
 import { listProbed, openTarget, type ProbedTarget } from '../../store/checks/targets.ts';
 import type { CheckRow } from '../../store/schema/schema.ts';
 import * as field from '../core/fields.ts';
@@ -48,7 +49,7 @@ export const probeOperation = readOperation({
     if (targets.length === 0)
       throw new Failure('invalid_argument', `target: check ${name} has no target ${target ?? ''}.`);
     const ring = targets.some(({ credentials }) => credentials !== null) ? await services.keyring() : null;
-    const options = optionsOf(row);
+    const options = fromJson(row.options);
     const orders = targets.map((each): ProbeOrder => ({
       key: `${name}/${each.name}/${row.created_at}/${row.revision}`,
       kind: row.kind,

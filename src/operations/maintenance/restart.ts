@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { Failure } from '../../domain/failure.ts';
 import { startProblem } from '../../domain/new-program.ts';
-import type { ProgramFiles } from '../../domain/program.ts';
 import { rfc3339 } from '../../lib/clock.ts';
+import { fromJson } from '../../lib/json.ts';
 import { isNodeCordoned } from '../../store/maintenance/cordon.ts';
 import { listRestartable, OPEN_RESTARTS, requestRestart, type Restartable } from '../../store/maintenance/restarts.ts';
 import type { Db } from '../../store/schema/schema.ts';
@@ -78,7 +78,7 @@ async function requireNewProgram(context: Context, daemon: Restartable): Promise
   const { here, digest } = services.programs;
   // The files of another machine are looked at by its daemon, whose answer is the state of the restart.
   if (daemon.host !== here.host || daemon.boot_id !== here.bootId) return;
-  const onDisk = await digest(JSON.parse(daemon.program) as ProgramFiles);
+  const onDisk = await digest(fromJson(daemon.program));
   if (daemon.digest === null)
     throw new Failure('unavailable', 'The daemon has just started and does not know its program yet; try again soon.');
   if (daemon.digest === onDisk)

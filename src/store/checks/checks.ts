@@ -1,4 +1,3 @@
-import type { CheckKind, CheckOptions } from '../../domain/checks/check.ts';
 import { Failure } from '../../domain/failure.ts';
 import { forgetManaged } from '../configuration/managed.ts';
 import { countedUp } from '../engine/counts.ts';
@@ -23,11 +22,6 @@ export async function getCheck(db: Db, name: string): Promise<CheckRow> {
 export async function holdCheck(tx: Tx, name: string): Promise<CheckRow> {
   const [row] = await tx.dialect.holdRows(tx.db.selectFrom('checks').selectAll().where('name', '=', name)).execute();
   return found(row, 'check', name);
-}
-
-/** The own fields of its kind. */
-export function optionsOf({ options }: Pick<CheckRow, 'options'>): CheckOptions[CheckKind] {
-  return JSON.parse(options) as CheckOptions[CheckKind];
 }
 
 /** Throws duplicate where the name is taken. */

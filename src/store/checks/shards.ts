@@ -1,4 +1,6 @@
 import { SHARDS } from '../../domain/checks/sweep/slots.ts';
+import type { SweepReport } from '../../domain/checks/sweep/report.ts';
+import type { Json } from '../../lib/json.ts';
 import { countOf } from '../engine/rows.ts';
 import type { Tx } from '../engine/tx.ts';
 import type { CheckSweeperRow, Db } from '../schema/schema.ts';
@@ -92,7 +94,7 @@ export async function leaveShards(tx: Tx, daemonId: string): Promise<void> {
 }
 
 /** Keeps what a daemon says of its sweep, and forgets daemons that have said nothing since `before`. */
-export async function reportSweep(tx: Tx, daemonId: string, report: string, before: number): Promise<void> {
+export async function reportSweep(tx: Tx, daemonId: string, report: Json<SweepReport>, before: number): Promise<void> {
   const said = { reported_at: tx.now, report };
   await tx.db
     .insertInto('check_sweepers')

@@ -1,6 +1,7 @@
 import type { CheckKind, ProbeDetail, TargetStatus } from '../../domain/checks/check.ts';
 import type { SweepState } from '../../domain/checks/sweep/observe.ts';
 import { nextTurn } from '../../lib/flow/cooperative.ts';
+import { fromJson, toJson } from '../../lib/json.ts';
 import { sumOf } from '../engine/counts.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Tx } from '../engine/tx.ts';
@@ -34,8 +35,7 @@ export interface SweptCheck {
   readonly name: string;
   readonly kind: CheckKind;
   readonly intervalMs: number;
-  /** JSON. */
-  readonly options: string;
+  readonly options: CheckRow['options'];
   readonly revision: number;
   readonly createdAt: number;
 }
@@ -84,7 +84,7 @@ interface StoredState {
   readonly status: TargetStatus;
   readonly lastChange: number | null;
   /** JSON of the parts of the state that only the sweep reads; null without any. */
-  readonly pending: string | null;
+  readonly pending: CheckTargetRow['pending'];
   readonly durationMs: number | null;
   readonly detail: ProbeDetail | null;
   readonly certificateDays: number | null;
@@ -124,13 +124,13 @@ export function keepTargetStateLater(tx: Tx, state: KeptState): void {
   tx.later(keepState(tx.db, state));
 }
 
-export function pendingOf({ disagreeing, withheld }: SweepState): string | null {
-  return disagreeing.length === 0 && withheld === null ? null : JSON.stringify({ disagreeing, withheld });
+export function pendingOf({ disagreeing, withheld }: SweepState): CheckTargetRow['pending'] {
+  return disagreeing.length === 0 && withheld === null ? null : toJson({ disagreeing, withheld });
 }
 
 /** The state of a stored target. Throws where somebody wrote into the database. */
 export function stateOf({ status, last_change: lastChange, pending }: CheckTargetRow): SweepState {
-  const parts = pending === null ? {} : (JSON.parse(pending) as Partial<SweepState>);
+  const parts: Partial<SweepState> = pending === null ? {} : fromJson(pending);
   const { disagreeing = [], withheld = null } = parts;
   if (!areTimes(disagreeing) || (withheld !== null && !areTimes(withheld)))
     throw new Error('its last observations are no times');

@@ -187,7 +187,7 @@ async function putTargets(tx: Tx, rows: readonly TargetDefinition[]): Promise<vo
         spec: eb.ref('excluded.spec'),
         credentials: eb.ref('excluded.credentials'),
         key_id: eb.ref('excluded.key_id'),
-        pending: sql<string | null>`case when ${eb.ref('check_targets.spec')} = ${eb.ref('excluded.spec')}
+        pending: sql<CheckTargetRow['pending']>`case when ${eb.ref('check_targets.spec')} = ${eb.ref('excluded.spec')}
           then ${eb.ref('check_targets.pending')} end`,
       })),
     )

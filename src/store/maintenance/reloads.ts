@@ -1,12 +1,7 @@
-import type { FailureCode } from '../../domain/failure.ts';
+import { fromJson, toJson } from '../../lib/json.ts';
 import type { Tx } from '../engine/tx.ts';
-import type { Db, RestartRow } from '../schema/schema.ts';
+import type { Db, ReloadAnswer, RestartRow } from '../schema/schema.ts';
 import { restartOf } from './restarts.ts';
-
-/** What a daemon answers to the request to read its settings again. */
-type ReloadAnswer =
-  | { readonly transports: number; readonly restartNeeded: readonly string[] }
-  | { readonly code: FailureCode; readonly message: string };
 
 /** Asks the daemon of this name to read its settings again. */
 export async function requestReload(tx: Tx, node: string): Promise<void> {
@@ -21,7 +16,7 @@ export async function requestReload(tx: Tx, node: string): Promise<void> {
 export async function answerReload(tx: Tx, seen: RestartRow, answer: ReloadAnswer): Promise<void> {
   await tx.db
     .updateTable('restarts')
-    .set({ reload_answer: JSON.stringify(answer) })
+    .set({ reload_answer: toJson(answer) })
     .where('node', '=', seen.node)
     .where('reload_requested_at', '=', seen.reload_requested_at)
     .execute();
@@ -30,5 +25,5 @@ export async function answerReload(tx: Tx, seen: RestartRow, answer: ReloadAnswe
 /** The answer of the daemon of this name to the last request; null while it has not answered. */
 export async function reloadAnswerOf(db: Db, node: string): Promise<ReloadAnswer | null> {
   const text = (await restartOf(db, node))?.reload_answer ?? null;
-  return text === null ? null : (JSON.parse(text) as ReloadAnswer);
+  return text === null ? null : fromJson(text);
 }

@@ -1,5 +1,6 @@
 import type { NewProgram } from '../../domain/new-program.ts';
 import type { ProgramFiles } from '../../domain/program.ts';
+import { toJson } from '../../lib/json.ts';
 import { hasChanged, rowBy } from '../engine/rows.ts';
 import type { Tx } from '../engine/tx.ts';
 import type { DaemonRow, Db, RestartRow } from '../schema/schema.ts';
@@ -89,7 +90,7 @@ export async function settleRestart(tx: Tx, { node, daemonId, program, follows }
   const before = await restartOf(tx.db, node);
   const isDone = follows && before?.state === 'executing';
   const digest = isDone ? before.wanted_digest : null;
-  const now = { daemon_id: daemonId, program: JSON.stringify(program), digest };
+  const now = { daemon_id: daemonId, program: toJson(program), digest };
   const none = { wanted_digest: null, reason: null, reload_requested_at: null, reload_answer: null };
   const row = { node, ...now, state: 'idle' as const, ...NO_RESTART, ...none };
   if (before === undefined) {

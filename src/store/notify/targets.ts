@@ -1,4 +1,5 @@
 import { deliveryTargetOf, type NotifyTarget, numberedTarget, recipientOf } from '../../domain/notify/target.ts';
+import { fromJson, toJson } from '../../lib/json.ts';
 import type { Tx } from '../engine/tx.ts';
 import { retagged, tagged, type TagReader } from '../engine/tags/tags.ts';
 import type { DaemonRow } from '../schema/schema.ts';
@@ -13,8 +14,8 @@ export interface DaemonTargets {
 }
 
 /** As a daemon's row keeps them. */
-export function targetsJson(targets: readonly NotifyTarget[]): string {
-  return JSON.stringify(targets.map(({ name, key }) => ({ name, key })));
+export function targetsJson(targets: readonly NotifyTarget[]): NonNullable<DaemonRow['notify_targets']> {
+  return toJson(targets.map(({ name, key }) => ({ name, key })));
 }
 
 /** Replaces the targets of a running daemon. */
@@ -47,7 +48,7 @@ export async function isTargetLive(at: At & TagReader, key: string): Promise<boo
 /** None where they cannot be read: rows of earlier builds, which have no tag, may be anything. */
 function targetsOf({ notify_targets: text }: DaemonRow): readonly NotifyTarget[] {
   try {
-    const targets: unknown = JSON.parse(text ?? '[]');
+    const targets: unknown = text === null ? [] : fromJson(text);
     return Array.isArray(targets) ? targets.filter(isTarget) : [];
   } catch {
     return [];

@@ -1,3 +1,6 @@
+import type { SweepReport } from '../../domain/checks/sweep/report.ts';
+import type { Json } from '../../lib/json.ts';
+
 /** The tables of the sweep of checks. See schema.ts for the conventions. */
 
 /** What was observed of a target on one day. */
@@ -20,8 +23,8 @@ export interface CheckSweeperRow {
   /** Database time; null where one daemon probes all targets. */
   lease_until: number | null;
   reported_at: number | null;
-  /** JSON: a SweepReport, for the doctor. */
-  report: string | null;
+  /** JSON, for the doctor. */
+  report: Json<SweepReport> | null;
 }
 
 /** A part of all targets, and the daemon that probes it until its lease ends. */

@@ -1,4 +1,6 @@
-import type { CheckKind, ProbeDetail, TargetStatus } from '../../domain/checks/check.ts';
+import type { CheckKind, CheckOptions, ProbeDetail, TargetStatus } from '../../domain/checks/check.ts';
+import type { SweepState } from '../../domain/checks/sweep/observe.ts';
+import type { Json } from '../../lib/json.ts';
 
 /** The tables of checks and netgroups. See schema.ts for the conventions. */
 
@@ -7,8 +9,8 @@ export interface CheckRow {
   kind: CheckKind;
   interval_ms: number;
   enabled: 0 | 1;
-  /** JSON: the `CheckOptions` of its kind. */
-  options: string;
+  /** JSON: those of its kind. */
+  options: Json<CheckOptions[CheckKind]>;
   created_at: number;
   updated_at: number;
   /** Increases with every change of the check, of its targets or of their snoozes, but not with an observation. */
@@ -35,7 +37,7 @@ export interface CheckTargetRow {
   /** When the status changed. */
   last_change: number | null;
   /** JSON: the observations in a row that disagree with the status. */
-  pending: string | null;
+  pending: Json<Pick<SweepState, 'disagreeing' | 'withheld'>> | null;
   snoozed_until: number | null;
 }
 

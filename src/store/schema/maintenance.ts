@@ -1,9 +1,19 @@
+import type { FailureCode } from '../../domain/failure.ts';
+import type { NotifyTarget } from '../../domain/notify/target.ts';
+import type { ProgramFiles } from '../../domain/program.ts';
+import type { Json } from '../../lib/json.ts';
+
+/** What a daemon answers to the request to read its settings again. */
+export type ReloadAnswer =
+  | { readonly transports: number; readonly restartNeeded: readonly string[] }
+  | { readonly code: FailureCode; readonly message: string };
+
 /** What a daemon runs, its last restart in place and reload, by its name. See schema.ts for the conventions. */
 export interface RestartRow {
   node: string;
   daemon_id: string;
-  /** JSON: a `ProgramFiles`. */
-  program: string;
+  /** JSON. */
+  program: Json<ProgramFiles>;
   /** Of the files of the program when the daemon started; null until it is known. */
   digest: string | null;
   /** `executing`: the daemon ends, and the new program has not started yet. */
@@ -20,8 +30,8 @@ export interface RestartRow {
   reason: string | null;
   /** When the command line on the machine last requested that the settings are read again. */
   reload_requested_at: number | null;
-  /** JSON: a `ReloadAnswer` to that request; null until it is there. */
-  reload_answer: string | null;
+  /** JSON: of that request; null until it is there. */
+  reload_answer: Json<ReloadAnswer> | null;
 }
 
 export interface DaemonRow {
@@ -37,7 +47,7 @@ export interface DaemonRow {
   /** Of its ingress listener, on the loopback address of its host; null for one that has none. */
   ingress_url: string | null;
   /** JSON: name and key of each target of `--notify`; null for a build that did not record them. */
-  notify_targets: string | null;
+  notify_targets: Json<readonly Pick<NotifyTarget, 'name' | 'key'>[]> | null;
   /** The key that it writes the ledger with; null for daemons of earlier builds, which write it without one. */
   ledger_key_id: string | null;
   /** 1: it tags every order; null for daemons of earlier builds, which tag few. */

@@ -9,6 +9,7 @@ import {
   PROBE_DETAILS,
   TARGET_STATUSES,
 } from '../../../src/domain/checks/check.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import { insertRow } from '../../../src/store/engine/rows.ts';
 import type { CheckTargetRow } from '../../../src/store/schema/schema.ts';
 import { ENGINES, freshStore } from '../engine-fixture.ts';
@@ -36,7 +37,7 @@ const target = (name: string, position: number): CheckTargetRow => ({
   detail: PROBE_DETAILS[position] ?? null,
   certificate_days: -1,
   last_change: Date.UTC(2026, 0, 1),
-  pending: '[]',
+  pending: toJson({ disagreeing: [], withheld: null }),
   snoozed_until: null,
 });
 
@@ -50,7 +51,7 @@ for (const engine of ENGINES) {
         kind,
         interval_ms: 30_000,
         enabled: 1 as const,
-        options: JSON.stringify(OPTIONS[kind]),
+        options: toJson(OPTIONS[kind]),
         created_at: 1,
         updated_at: 2,
         revision: 3,

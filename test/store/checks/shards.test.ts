@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { sharedOwnership, SHARE_LEASE_MS } from '../../../src/daemon/checks/shared-ownership.ts';
 import type { Ownership } from '../../../src/daemon/checks/ownership.ts';
 import { placeOf, SHARDS, slotsOf } from '../../../src/domain/checks/sweep/slots.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import { renewShards, sweepReports, reportSweep } from '../../../src/store/checks/shards.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { putCheck, sweepFixture } from '../../support/checks/sweep-fixture.ts';
@@ -135,21 +136,23 @@ describe('Daemons on one PostgreSQL', () => {
   });
 });
 
+const report = (probes: number) => toJson({ targets: 0, probes, late: 0, longestLateMs: 0, slow: 0, missed: 0 });
+
 for (const engine of ENGINES) {
   describe(`Reports of sweeps on ${engine.name}`, () => {
     const its = freshStore(engine);
 
     test('are one for each daemon, and those of daemons that are long gone are removed', async () => {
       const { store } = its;
-      await store.write((tx) => reportSweep(tx, 'old', '{}', 0));
+      await store.write((tx) => reportSweep(tx, 'old', report(0), 0));
       const before = Date.now() - 60_000;
-      for (const report of ['{"a":1}', '{"a":2}']) await store.write((tx) => reportSweep(tx, 'new', report, before));
+      for (const probes of [1, 2]) await store.write((tx) => reportSweep(tx, 'new', report(probes), before));
       const reports = await sweepReports(store.db, before);
-      assert.deepEqual(reports.map(({ daemon_id: id, report }) => `${id} ${report}`).toSorted(), [
-        'new {"a":2}',
-        'old {}',
+      assert.deepEqual(reports.map(({ daemon_id: id, report: text }) => `${id} ${text}`).toSorted(), [
+        `new ${report(2)}`,
+        `old ${report(0)}`,
       ]);
-      await store.write((tx) => reportSweep(tx, 'new', '{}', Date.now() + 60_000));
+      await store.write((tx) => reportSweep(tx, 'new', report(0), Date.now() + 60_000));
       assert.deepEqual(
         (await sweepReports(store.db, before)).map(({ daemon_id: id }) => id),
         ['new'],

@@ -17,6 +17,7 @@ import { nextTurn } from '../../../src/lib/flow/cooperative.ts';
 import type { Tx } from '../../../src/store/engine/tx.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { createKeyring } from '../../../src/lib/seal.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import { refusal } from '../../support/refusal.ts';
 import { ENGINES, freshStore } from '../engine-fixture.ts';
 
@@ -33,7 +34,7 @@ const names = (count: number, from = 0): string[] =>
 
 function insert(store: Store, targets: readonly Target[]): Promise<void> {
   return store.write(async (tx) => {
-    await insertCheck(tx, { name: 'web', kind: 'tcp', interval_ms: 1_000, options: '{}' });
+    await insertCheck(tx, { name: 'web', kind: 'tcp', interval_ms: 1_000, options: toJson({}) });
     await insertTargets(tx, stored(targets));
   });
 }

@@ -1,8 +1,9 @@
 /** Checks that somebody wrote into the database, on each database. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { toJson } from '../../../src/lib/json.ts';
 import { type CheckTransition, recordTransitions } from '../../../src/reaction/check-transition.ts';
-import type { CheckTargetRow } from '../../../src/store/schema/schema.ts';
+import type { CheckRow, CheckTargetRow } from '../../../src/store/schema/schema.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { putCheck, sweepFixture } from '../../support/checks/sweep-fixture.ts';
 import { ENGINES, freshStore } from '../engine-fixture.ts';
@@ -34,14 +35,14 @@ for (const engine of ENGINES) {
       await putCheck(store, 'web', ['a']);
       const { sweep, probed, errors, pass } = sweepFixture(store);
       await pass(1_000);
-      await putCheck(store, 'bad', ['b'], { options: '{' });
-      await putCheck(store, 'fields', ['b'], { options: 'null' });
+      await putCheck(store, 'bad', ['b'], { options: '{' as CheckRow['options'] });
+      await putCheck(store, 'fields', ['b'], { options: 'null' as CheckRow['options'] });
       await putCheck(store, 'kind', ['b'], { kind: 'zzz' as 'tcp' });
       await putCheck(store, 'often', ['b'], { interval_ms: 0 });
       await putCheck(store, 'pending', ['b']);
-      await writeTarget(store, 'pending', { pending: '{' });
+      await writeTarget(store, 'pending', { pending: '{' as CheckTargetRow['pending'] });
       await putCheck(store, 'times', ['b']);
-      await writeTarget(store, 'times', { pending: '{"disagreeing":[1e300]}' });
+      await writeTarget(store, 'times', { pending: toJson({ disagreeing: [1e300], withheld: null }) });
       await putCheck(store, 'zoo', ['z']);
       await pass(2 * INTERVAL);
       assert.deepEqual([...new Set(probed)].toSorted(), ['web/a', 'zoo/z']);

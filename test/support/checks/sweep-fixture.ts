@@ -1,6 +1,7 @@
 /** A sweep with probes that the test answers, on a store and a clock of the test. */
 import { SHARDS } from '../../../src/domain/checks/sweep/slots.ts';
 import { TaskSlicer } from '../../../src/lib/flow/cooperative.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import { CompiledRules } from '../../../src/reaction/rules/compiled-rules.ts';
 import type { ReactionDeps } from '../../../src/reaction/types.ts';
 import type { Ownership } from '../../../src/daemon/checks/ownership.ts';
@@ -36,7 +37,7 @@ export async function putCheck(
       kind: 'tcp',
       interval_ms: 10_000,
       enabled: 1,
-      options: '{}',
+      options: toJson({}),
       created_at: before?.created_at ?? Date.now(),
       updated_at: Date.now(),
       revision: (before?.revision ?? 0) + 1,

@@ -8,7 +8,8 @@ import { withCredentials } from '../../../domain/checks/url.ts';
 import type { Entry } from '../../../domain/configuration/change.ts';
 import { formatDuration } from '../../../domain/duration.ts';
 import { Failure } from '../../../domain/failure.ts';
-import { listChecks, optionsOf } from '../../../store/checks/checks.ts';
+import { fromJson } from '../../../lib/json.ts';
+import { listChecks } from '../../../store/checks/checks.ts';
 import { listProbed, openTarget } from '../../../store/checks/targets.ts';
 import { interval, OWN_FIELDS, readInterval, targets } from '../../checks/fields.ts';
 import * as field from '../../core/fields.ts';
@@ -82,7 +83,7 @@ export const checks: ConfigKind = {
       const rows = await listChecks(context.store.db, CHECKS_READ, after);
       for (const row of rows) {
         const { kind, interval_ms: intervalMs, enabled } = row;
-        const facts = { kind, intervalMs, options: optionsOf(row), enabled: enabled === 1 };
+        const facts = { kind, intervalMs, options: fromJson(row.options), enabled: enabled === 1 };
         found.set(row.name, entryOf({ ...facts, targets: await storedTargets(context, row.name) }));
       }
       const last = rows.at(-1);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { toJson } from '../../../../src/lib/json.ts';
 import { insertCheck } from '../../../../src/store/checks/checks.ts';
 import { insertTargets } from '../../../../src/store/checks/targets.ts';
 import { insertNetgroup } from '../../../../src/store/netgroups/netgroups.ts';
@@ -7,12 +8,14 @@ import type { Program } from '../../../support/program.ts';
 import { type Scenario, send } from '../../../support/scenario.ts';
 import { CHECKS, METRIC, noCheck, REFUSED_CHECKS, WEB } from './refused-checks.ts';
 
+const PENDING = toJson({ disagreeing: [1], withheld: null });
+
 const NOW = Date.UTC(2026, 0, 2);
 
 /** A check with two targets, the second with this state. */
 async function put(program: Program, state: Partial<CheckTargetRow> = {}): Promise<Readonly<Record<string, string>>> {
   await program.store.write(async (tx) => {
-    await insertCheck(tx, { name: 'web', kind: 'tcp', interval_ms: 30_000, options: '{}' });
+    await insertCheck(tx, { name: 'web', kind: 'tcp', interval_ms: 30_000, options: toJson({}) });
     const row = { check_name: 'web', credentials: null, key_id: null, status: 'unknown' as const };
     await insertTargets(tx, [
       { ...row, name: 'web1', position: 0, spec: '10.0.0.5:443' },
@@ -157,7 +160,7 @@ const UPDATES: readonly Scenario[] = [
   {
     operation: 'check.update',
     rule: 'keeps the state of a kept name and the interval, and forgets that of a dropped one',
-    given: (program) => put(program, { status: 'down', duration_ms: 7, last_change: NOW, pending: '[1]' }),
+    given: (program) => put(program, { status: 'down', duration_ms: 7, last_change: NOW, pending: PENDING }),
     as: 'operator',
     send: { method: 'PUT', path: `${CHECKS}/web`, body: { targets: ['web3=10.0.0.7:1', 'web2=10.0.0.6:443'] } },
     expect: {
@@ -176,7 +179,7 @@ const UPDATES: readonly Scenario[] = [
       assert.deepEqual(
         rows.map((row) => ({ ...row })),
         [
-          { name: 'web2', pending: '[1]' },
+          { name: 'web2', pending: PENDING },
           { name: 'web3', pending: null },
         ],
       );
@@ -187,7 +190,7 @@ const UPDATES: readonly Scenario[] = [
   {
     operation: 'check.update',
     rule: 'keeps the status of a kept name with another target, but not its observations so far',
-    given: (program) => put(program, { status: 'down', pending: '[1]' }),
+    given: (program) => put(program, { status: 'down', pending: PENDING }),
     as: 'operator',
     send: { method: 'PUT', path: `${CHECKS}/web`, body: { targets: ['web2=10.0.0.8:443'], interval: '1s' } },
     expect: { status: 200, data: { interval: '1s', targets: [{ name: 'web2', status: 'down' }] } },
