@@ -3,6 +3,7 @@ import type { Origin } from '../domain/approvals/approval.ts';
 import type { EventFacts } from '../domain/events/event.ts';
 import type { JobTrigger } from '../domain/jobs/job.ts';
 import { newId } from '../lib/id.ts';
+import { toJson } from '../lib/json.ts';
 import { insertApproval } from '../store/approvals/approvals.ts';
 import type { Tx, Work } from '../store/engine/tx.ts';
 import { insertJob, type NewJob } from '../store/jobs/jobs.ts';
@@ -140,7 +141,7 @@ export async function askFirst(
     ttlMs: gate.ttlMs,
   });
   const pinned = await pinsOf(tx, job);
-  const column = pinned === null ? null : JSON.stringify(pinned);
+  const column = pinned === null ? null : toJson(pinned);
   await insertJob(tx, { ...job, state: 'awaiting_approval', expiresAt: approval.expires_at, pinned: column });
   if (pinned?.files !== undefined) await noteUnread(tx, job.id);
   // The daemon has a new deadline, and perhaps files to read.

@@ -1,6 +1,7 @@
 /** Results of playbooks and steps of workflows, as a browser without scripts gets them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { toJson } from '../../src/lib/json.ts';
 import { graphHtml } from '../../src/faces/web/console/graph.ts';
 import { matrixHtml } from '../../src/faces/web/console/matrix.ts';
 import { startProgram } from '../support/program.ts';
@@ -45,7 +46,7 @@ describe('Results in the console', () => {
       const id = await program.queue();
       await program.claim();
       const started = Date.now() - minutes * 60_000;
-      const progress = JSON.stringify({ play: EVIL, task: 'Install' });
+      const progress = toJson({ play: EVIL, task: 'Install' });
       const values = { started_at: started, progress };
       await program.store.write(({ db }) => db.updateTable('jobs').set(values).where('id', '=', id).execute());
       return id;

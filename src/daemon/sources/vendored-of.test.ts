@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { toJson } from '../../lib/json.ts';
 import type { SourceRow } from '../../store/schema/schema.ts';
 import { vendoredOf } from './vendored-of.ts';
 
@@ -16,7 +17,7 @@ const SOURCE: SourceRow = {
   order_tag: null,
   order_key_id: null,
 };
-const PINNED = '{"settings":{}}';
+const PINNED = toJson({ settings: {} });
 
 function madeAt(ms: number) {
   const counts = { collections: 1, roles: 0, providers: 0 };

@@ -9,11 +9,12 @@ import {
   type WorkspaceMaterials,
   type WorkspaceSpec,
 } from '../../domain/workspaces/workspace.ts';
-import { readInputs } from '../../domain/workspaces/inputs.ts';
+import { readInputs, type UsedSecret } from '../../domain/workspaces/inputs.ts';
 import { approvedTree } from '../../jobs/pins/directory.ts';
 import { refuseChangedRow } from '../../jobs/pins/settings.ts';
 import { newId } from '../../lib/id.ts';
 import type { Keyring } from '../../lib/seal.ts';
+import { fromJson, toJson } from '../../lib/json.ts';
 import { type Checked, checkTag } from '../../store/engine/tags/tags.ts';
 import { findApprovalOfJob } from '../../store/approvals/approvals.ts';
 import { consume, getArtifact } from '../../store/workspaces/artifacts.ts';
@@ -33,7 +34,7 @@ import { placeOfWorkspace } from '../../store/sources/source-place.ts';
 export interface RunInputs {
   readonly secrets: ReadonlyMap<string, Buffer>;
   /** JSON: the secrets and their versions, by variable, for the plan that is made with them. */
-  readonly secretsUsed: string;
+  readonly secretsUsed: ArtifactRow['secrets'];
   /** Secrets of earlier runs of the workspace: its state may contain them. */
   readonly hidden: readonly Buffer[];
   readonly materials: WorkspaceMaterials;
@@ -138,19 +139,13 @@ async function directoryOf(deps: RunDeps, job: JobRow, name: string): Promise<Tr
   return approvedTree(job, tree, `workspace ${name}`);
 }
 
-/** A secret and the version of its value: a plan contains the value that it was made with. */
-interface UsedSecret {
-  readonly ref: string;
-  readonly version: number;
-}
-
-async function usedSecrets(db: Db, given: Readonly<Record<string, string>>): Promise<string> {
+async function usedSecrets(db: Db, given: Readonly<Record<string, string>>): Promise<ArtifactRow['secrets']> {
   const versions = await secretVersions(db, Object.values(given));
   const used = Object.entries(given).map(([variable, ref]): [string, UsedSecret] => [
     variable,
     { ref, version: versions.get(ref) ?? 0 },
   ]);
-  return JSON.stringify(Object.fromEntries(used.toSorted(([a], [b]) => (a < b ? -1 : 1))));
+  return toJson(Object.fromEntries(used.toSorted(([a], [b]) => (a < b ? -1 : 1))));
 }
 
 /**
@@ -161,7 +156,7 @@ async function plannedSecrets(
   db: Db,
   { id, secrets }: Pick<ArtifactRow, 'id' | 'secrets'>,
 ): Promise<Record<string, string>> {
-  const used = Object.entries(JSON.parse(secrets) as Record<string, UsedSecret>);
+  const used = Object.entries(fromJson(secrets));
   const versions = await secretVersions(
     db,
     used.map(([, { ref }]) => ref),
@@ -184,7 +179,7 @@ async function hiddenValues(
   workspace: Checked<WorkspaceRow>,
   given: readonly string[],
 ): Promise<Buffer[]> {
-  const before = JSON.parse(workspace.secret_refs) as string[];
+  const before = fromJson(workspace.secret_refs);
   if (given.some((ref) => !before.includes(ref))) await store.write((tx) => recordSecrets(tx, workspace.name, given));
   return readKnownSecrets(
     store.db,

@@ -1,3 +1,4 @@
+import { type Json, fromJson } from '../../lib/json.ts';
 /** What a request is about besides its order, as it was when it was asked for: JSON in a column of its job. */
 export interface Pinned {
   /** The commit of its git source: the run uses that one, whatever the source was moved to. */
@@ -22,15 +23,15 @@ export type PinnedFiles =
 const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
 /** Of a job whose tag was checked; null where nothing was pinned. */
-export function readPinned(column: string | null): Pinned | null {
-  return column === null ? null : (JSON.parse(column) as Pinned);
+export function readPinned(column: Json<Pinned> | null): Pinned | null {
+  return column === null ? null : fromJson(column);
 }
 
 /** For a view, which may read a row that somebody has changed. */
-export function shownCommit(column: string | null): string | undefined {
+export function shownCommit(column: Json<Pinned> | null): string | undefined {
   if (column === null) return undefined;
   try {
-    const { commit } = JSON.parse(column) as { readonly commit?: unknown };
+    const { commit }: { readonly commit?: unknown } = fromJson(column);
     return typeof commit === 'string' && COMMIT.test(commit) ? commit : undefined;
   } catch {
     return undefined;

@@ -1,3 +1,4 @@
+import { type Json, fromJson } from '../../lib/json.ts';
 /** What a workspace gives to each of its runs: without it a drift check would compare with the defaults. */
 export interface WorkspaceInputs {
   /** Variable to value, as `-var` takes it. */
@@ -14,11 +15,17 @@ export interface VarFile {
   readonly text: string;
 }
 
+/** A secret and the version of its value: a plan contains the value that it was made with. */
+export interface UsedSecret {
+  readonly ref: string;
+  readonly version: number;
+}
+
 const NO_INPUTS: WorkspaceInputs = { vars: {}, varFiles: [], runSecrets: {} };
 
 /** Reads the column of a workspace. */
-export function readInputs(json: string): WorkspaceInputs {
-  return { ...NO_INPUTS, ...(JSON.parse(json) as Partial<WorkspaceInputs>) };
+export function readInputs(json: Json<Partial<WorkspaceInputs>>): WorkspaceInputs {
+  return { ...NO_INPUTS, ...fromJson(json) };
 }
 
 /** The names alone: a value may be anything. */

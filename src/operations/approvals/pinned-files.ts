@@ -20,7 +20,7 @@ export interface FilesReader {
 /** What a decision compares, from before its transaction. */
 export interface FilesLook {
   /** The column of the job that was compared. */
-  readonly pinned: string | null;
+  readonly pinned: JobRow['pinned'];
   /** Why there must be no yes, as a sentence; null for none. */
   readonly why: string | null;
 }

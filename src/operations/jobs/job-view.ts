@@ -1,9 +1,10 @@
 import { shownCommit } from '../../domain/approvals/pinned.ts';
 import { refusalReason } from '../../domain/jobs/end-reason.ts';
-import type { JobProgress, JobState } from '../../domain/jobs/job.ts';
+import type { JobState } from '../../domain/jobs/job.ts';
 import { isTerminal } from '../../domain/jobs/job.ts';
 import { KINDS } from '../../domain/jobs/kinds.ts';
 import { rfc3339 } from '../../lib/clock.ts';
+import { fromJson } from '../../lib/json.ts';
 import { findApprovalOfJob } from '../../store/approvals/approvals.ts';
 import { askedBy } from '../../store/jobs/repeats.ts';
 import { nodeOf } from '../../store/maintenance/nodes.ts';
@@ -45,7 +46,7 @@ export async function jobDetail(db: Db, row: JobRow, now: number): Promise<ViewD
     source_commit: shownCommit(row.pinned),
   };
   if (row.started_at === null || !(row.state === 'running' || isTerminal(row.state))) return view;
-  const progress = row.progress === null ? { play: '', task: '' } : (JSON.parse(row.progress) as JobProgress);
+  const progress = row.progress === null ? { play: '', task: '' } : fromJson(row.progress);
   const elapsedMs = Math.max(0, (row.finished_at ?? now) - row.started_at);
   return { ...view, progress: { ...progress, elapsed_seconds: Math.floor(elapsedMs / 1000) } };
 }

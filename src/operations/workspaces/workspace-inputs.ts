@@ -4,7 +4,9 @@ import * as z from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { readInputs, type VarFile, type WorkspaceInputs } from '../../domain/workspaces/inputs.ts';
 import { errorCode } from '../../lib/error-code.ts';
+import { toJson } from '../../lib/json.ts';
 import type { Tx } from '../../store/engine/tx.ts';
+import type { WorkspaceRow } from '../../store/schema/schema.ts';
 import { requireSecrets } from '../../store/secrets/secrets.ts';
 import * as field from '../core/fields.ts';
 import { runSecretsField } from '../secrets/run-secrets.ts';
@@ -56,9 +58,13 @@ export async function givenInputs(given: GivenInputs): Promise<Partial<Workspace
 }
 
 /** The column of a workspace with the given inputs in place. Throws not_found for an unknown secret. */
-export async function inputsColumn(tx: Tx, stored: string, given: Partial<WorkspaceInputs>): Promise<string> {
+export async function inputsColumn(
+  tx: Tx,
+  stored: WorkspaceRow['inputs'],
+  given: Partial<WorkspaceInputs>,
+): Promise<WorkspaceRow['inputs']> {
   if (given.runSecrets !== undefined) await requireSecrets(tx.db, given.runSecrets);
-  return JSON.stringify({ ...readInputs(stored), ...given });
+  return toJson({ ...readInputs(stored), ...given });
 }
 
 async function readVarFile(path: string): Promise<VarFile> {

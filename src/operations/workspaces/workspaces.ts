@@ -4,6 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import { lintPolicy } from '../../domain/workspaces/policy.ts';
 import { workspaceKey } from '../../domain/workspaces/workspace.ts';
 import { rfc3339 } from '../../lib/clock.ts';
+import { toJson } from '../../lib/json.ts';
 import type { Db } from '../../store/schema/schema.ts';
 import { holdSource } from '../../store/sources/sources.ts';
 import { listStates } from '../../store/workspaces/states.ts';
@@ -132,7 +133,7 @@ const add = writeOperation({
       ...policy,
       require_saved_plan: input.require_saved_plan ? 1 : 0,
       protect_destroy: input.protect_destroy ? 1 : 0,
-      inputs: await inputsColumn(tx, '{}', inputs),
+      inputs: await inputsColumn(tx, toJson({}), inputs),
     });
     const { source = null, require_saved_plan, protect_destroy } = input;
     return written(await replyGet(tx.db, row), row.name, { source, require_saved_plan, protect_destroy });
@@ -182,7 +183,7 @@ const update = writeOperation({
     // The files of a run are searched in the folder that the workspace names.
     if (changes.path !== undefined || changes.source !== undefined) await refuseOpenJob(tx.db, name);
     const { inputs: stored } = await getWorkspace(tx.db, name);
-    const kept = await inputsColumn(tx, given.no_inputs === true ? '{}' : stored, inputs);
+    const kept = await inputsColumn(tx, given.no_inputs === true ? toJson({}) : stored, inputs);
     const row = await updateWorkspace(tx, name, { ...changes, ...(kept === stored ? {} : { inputs: kept }) });
     return written(await replyGet(tx.db, row), name, { changed: Object.keys(given) });
   },

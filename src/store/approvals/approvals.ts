@@ -6,7 +6,7 @@ import type { Tx } from '../engine/tx.ts';
 import { PENDING } from '../engine/literals.ts';
 import { prepared } from '../engine/prepared.ts';
 import { found, rowBy } from '../engine/rows.ts';
-import type { ApprovalRow, Db, EventRow } from '../schema/schema.ts';
+import type { ApprovalRow, Db, EventRow, JobRow } from '../schema/schema.ts';
 
 /** The columns of a new approval that the caller sets. */
 export interface NewApproval
@@ -126,7 +126,7 @@ interface ApprovalFilter {
 export interface ListedApproval extends ApprovalRow {
   readonly job_privileged: 0 | 1 | null;
   readonly job_writable: 0 | 1 | null;
-  readonly job_pinned: string | null;
+  readonly job_pinned: JobRow['pinned'];
   /** Null where the job has a summary: an order may be long. */
   readonly job_spec: string | null;
   /** Of the saved plan; null without one. */

@@ -1,6 +1,7 @@
 import type { JobEvent, JobProgress, JobState } from '../../domain/jobs/job.ts';
 import { encodeChunk } from '../../lib/chunks/chunk.ts';
 import { rfc3339 } from '../../lib/clock.ts';
+import { type Json, toJson } from '../../lib/json.ts';
 import type { Fence } from './claims.ts';
 import type { Tx } from '../engine/tx.ts';
 import { RUNNING } from '../engine/literals.ts';
@@ -88,7 +89,7 @@ export async function appendOutput(tx: Tx, fence: Fence, chunk: NewChunk, again 
   return true;
 }
 
-const setProgress = prepared<{ jobId: string; progress: string }, unknown>((db, value) =>
+const setProgress = prepared<{ jobId: string; progress: Json<JobProgress> }, unknown>((db, value) =>
   db
     .updateTable('jobs')
     .set({ progress: value('progress') })
@@ -97,7 +98,7 @@ const setProgress = prepared<{ jobId: string; progress: string }, unknown>((db, 
 
 /** Records what a job is at, for a run that owns it. */
 export async function recordProgress(tx: Tx, jobId: string, progress: JobProgress): Promise<void> {
-  await setProgress(tx.db, { jobId, progress: JSON.stringify(progress) });
+  await setProgress(tx.db, { jobId, progress: toJson(progress) });
 }
 
 /** The chunks that hold events after `after`, oldest first, at most `limit`. */

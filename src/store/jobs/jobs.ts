@@ -37,7 +37,7 @@ export interface NewJob {
   /** The name of the daemon that has to run it; without one any may. */
   readonly node?: string | null;
   /** Of a job that waits for approval: see Pinned. */
-  readonly pinned?: string | null;
+  readonly pinned?: JobRow['pinned'];
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Pinned } from '../../domain/approvals/pinned.ts';
+import { toJson } from '../../lib/json.ts';
 import { prepared } from '../engine/prepared.ts';
 import { retagged } from '../engine/tags/tags.ts';
 import type { Tx } from '../engine/tx.ts';
@@ -34,7 +35,7 @@ export async function keepPinned(tx: Tx, before: JobRow, pinned: Pinned): Promis
   if (job?.state !== 'awaiting_approval' || job.pinned !== before.pinned) return;
   await tx.db
     .updateTable('jobs')
-    .set(retagged(tx.ring, 'jobs', job, { pinned: JSON.stringify(pinned) }))
+    .set(retagged(tx.ring, 'jobs', job, { pinned: toJson(pinned) }))
     .where('id', '=', id)
     .where('state', '=', 'awaiting_approval')
     .where('pinned', '=', before.pinned)

@@ -2,6 +2,7 @@ import type { ApprovalState, Decision, Origin } from '../../domain/approvals/app
 import type { JobKind } from '../../domain/jobs/job.ts';
 import type { Verdict } from '../../domain/workspaces/plan.ts';
 import type { SourceKind } from '../../domain/sources/source.ts';
+import type { UsedSecret, WorkspaceInputs } from '../../domain/workspaces/inputs.ts';
 import type { Drift } from '../../domain/workspaces/workspace.ts';
 import type { Json } from '../../lib/json.ts';
 
@@ -53,9 +54,9 @@ export interface WorkspaceRow {
    * JSON: the secrets that its runs were ever given. Their values may be in its state, and are kept out of every
    * output.
    */
-  secret_refs: string;
-  /** JSON: what each run gets, see `WorkspaceInputs`. */
-  inputs: string;
+  secret_refs: Json<readonly string[]>;
+  /** JSON: what each run gets; absent parts are empty. */
+  inputs: Json<Partial<WorkspaceInputs>>;
   drift_checked_at: number | null;
   last_plan_job_id: string | null;
   last_apply_job_id: string | null;
@@ -91,8 +92,8 @@ export interface ArtifactRow {
   tree_digest: string;
   needs_init: 0 | 1;
   own_backend: 0 | 1;
-  /** JSON: the secrets that it was made with, by variable: `{ref, version}`. Its file has their values in it. */
-  secrets: string;
+  /** JSON: the secrets that it was made with, by variable. Its file has their values in it. */
+  secrets: Json<Readonly<Record<string, UsedSecret>>>;
   verdict: Verdict | null;
   verdict_reason: string | null;
   destroys: number;

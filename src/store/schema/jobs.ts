@@ -1,5 +1,6 @@
+import type { Pinned } from '../../domain/approvals/pinned.ts';
 import type { EventStatus } from '../../domain/events/event.ts';
-import type { InitialState, JobKind, JobState, JobTrigger } from '../../domain/jobs/job.ts';
+import type { InitialState, JobKind, JobProgress, JobState, JobTrigger } from '../../domain/jobs/job.ts';
 import type { Json } from '../../lib/json.ts';
 
 // Jobs and their output. See schema.ts for the conventions.
@@ -32,7 +33,8 @@ export interface JobRow {
   /** JSON: what the runner needs. Never shown. */
   spec: string;
   timeout_ms: number;
-  progress: string | null;
+  /** JSON. */
+  progress: Json<JobProgress> | null;
   daemon_id: string | null;
   /** Counts the claims of this row: a late write of a daemon that lost its lease names an old one. */
   lease_generation: number;
@@ -60,8 +62,8 @@ export interface JobRow {
   rerun_of: string | null;
   /** The name of the daemon that has to run it; null where any may. */
   node: string | null;
-  /** JSON: what its request is about, see Pinned. Null for a job that needed no approval, or whose order says all. */
-  pinned: string | null;
+  /** JSON: what its request is about. Null for a job that needed no approval, or whose order says all. */
+  pinned: Json<Pinned> | null;
 }
 
 export interface ChunkRow {

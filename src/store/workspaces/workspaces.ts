@@ -1,6 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import { OPEN_STATES } from '../../domain/jobs/job.ts';
 import { CHANGING_KINDS, workspaceKey, type Drift } from '../../domain/workspaces/workspace.ts';
+import { fromJson, toJson } from '../../lib/json.ts';
 import { forgetManaged } from '../configuration/managed.ts';
 import { retagged, tagOf } from '../engine/tags/tags.ts';
 import type { Tx } from '../engine/tx.ts';
@@ -38,7 +39,7 @@ export type NewWorkspace = Pick<
 /** Throws duplicate for a name that is taken. */
 export async function insertWorkspace(tx: Tx, workspace: NewWorkspace): Promise<WorkspaceRow> {
   const columns = {
-    inputs: '{}',
+    inputs: toJson({}),
     dir_kept: null,
     ...workspace,
     serial: null,
@@ -47,7 +48,7 @@ export async function insertWorkspace(tx: Tx, workspace: NewWorkspace): Promise<
     moved_via: null,
     moved_at: null,
     own_backend: null,
-    secret_refs: '[]',
+    secret_refs: toJson([]),
     drift: 'unknown' as const,
     drift_checked_at: null,
     last_plan_job_id: null,
@@ -204,7 +205,7 @@ export async function recordBackend(tx: Tx, name: string, own: boolean): Promise
 /** Adds to the secrets that runs of this workspace were ever given. */
 export async function recordSecrets(tx: Tx, name: string, refs: readonly string[]): Promise<void> {
   await change(tx, name, ({ secret_refs: before }) => {
-    const all = new Set([...(JSON.parse(before) as string[]), ...refs]);
-    return { secret_refs: JSON.stringify([...all].toSorted()) };
+    const all = new Set([...fromJson(before), ...refs]);
+    return { secret_refs: toJson([...all].toSorted()) };
   });
 }

@@ -44,7 +44,7 @@ async function addState(store: Store, ring: Keyring, version: number, content: s
 
 /** A saved plan that an approval was asked for. */
 async function addPlan(store: Store, ring: Keyring, content: string): Promise<ArtifactRow> {
-  const about = { lineage: 'l', tree_digest: 'd', verdict: 'clean', secrets: '{}' } as const;
+  const about = { lineage: 'l', tree_digest: 'd', verdict: 'clean', secrets: toJson({}) } as const;
   const names = {
     id: newId('art', Date.now()),
     workspace: 'net',

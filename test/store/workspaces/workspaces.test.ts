@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { workspaceKey } from '../../../src/domain/workspaces/workspace.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import { insertArtifact } from '../../../src/store/workspaces/artifacts.ts';
 import { cancelWaiting, queueApproved } from '../../../src/store/jobs/claims.ts';
 import { isTagged } from '../../../src/store/engine/tags/tags.ts';
@@ -205,7 +206,12 @@ for (const engine of ENGINES) {
       }
       const { serial, lineage, own_backend: own, secret_refs: refs } = await getWorkspace(its.store.db, 'net');
       assert.deepEqual([serial, lineage, own, refs], [1, 'l', 1, '["net/a","net/b"]']);
-      await its.store.write(({ db }) => db.updateTable('workspaces').set({ secret_refs: '[]' }).execute());
+      await its.store.write(({ db }) =>
+        db
+          .updateTable('workspaces')
+          .set({ secret_refs: toJson([]) })
+          .execute(),
+      );
       await its.store.write((tx) => recordBackend(tx, 'net', false));
       assert.equal(await isOurs(), false);
     });

@@ -83,8 +83,8 @@ test('T65: the tag of a privileged order covers its node and what it repeats, ea
     { ...order, rerun_of: 'x', node: 'y' },
     { ...order, plan_artifact_id: 'x' },
     { ...order, node: 'x', plan_artifact_id: 'x' },
-    { ...order, pinned: 'x' },
-    { ...order, plan_artifact_id: 'x', pinned: 'x' },
+    { ...order, pinned: toJson({ settings: {} }) },
+    { ...order, plan_artifact_id: 'x', pinned: toJson({ settings: {} }) },
   ];
   for (const [i, tagged] of variants.entries())
     for (const [j, stored] of variants.entries()) {

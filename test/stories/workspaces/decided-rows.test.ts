@@ -1,6 +1,7 @@
 /** A row that somebody changes for the moment of a request, or of a run, decides nothing about the workspace. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { toJson } from '../../../src/lib/json.ts';
 import type { Db } from '../../../src/store/schema/schema.ts';
 import { addWorkspace, items, linesOf, runToEnd } from '../../support/infrastructure.ts';
 import { type Fixture, openFixture } from '../../support/fixtures/installation.ts';
@@ -86,7 +87,12 @@ for (const postgres of [false, true]) {
       const shown = 'variable "word" {}\noutput "word" {\n  value = var.word\n}\n';
       await addWorkspace(fixture, 'net', shown, { run_secrets: { word: 'net/word' } });
       assert.equal((await runToEnd(fixture, 'apply', 'net')).state, 'succeeded');
-      await write(fixture, (db) => db.updateTable('workspaces').set({ secret_refs: '[]' }).execute());
+      await write(fixture, (db) =>
+        db
+          .updateTable('workspaces')
+          .set({ secret_refs: toJson([]) })
+          .execute(),
+      );
       const job = await runToEnd(fixture, 'plan', 'net');
       assert.equal(job.state, 'failed');
       assert.match((await linesOf(fixture, job.id)).join('\n'), /^Integrity: workspace net was changed[^\n]*$/);

@@ -20,6 +20,7 @@ import type { Keyring } from '../../../src/lib/seal.ts';
 import { invoke } from '../../../src/operations/core/invoke.ts';
 import { OPERATIONS } from '../../../src/operations/table.ts';
 import { parseState } from '../../../src/domain/workspaces/state.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import { consume, insertArtifact } from '../../../src/store/workspaces/artifacts.ts';
 import { appendOutput } from '../../../src/store/jobs/chunks.ts';
 import { type Fence, fenceOf, recordArtifact } from '../../../src/store/jobs/claims.ts';
@@ -133,7 +134,7 @@ async function plan(writer: Writer, name: string): Promise<string> {
     serial: 0,
     lineage: '',
     tree_digest: await local.runtime.services.sources.digestOf({ path: DIR, named: null }),
-    secrets: '{}',
+    secrets: toJson({}),
     verdict: 'require_approval',
   } as const;
   const sealed = ring.seal(planLabel(facts), randomBytes(PLAN_BYTES));

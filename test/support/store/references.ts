@@ -1,5 +1,6 @@
 /** The rows of a store that have to name each other. */
 import { sql } from 'kysely';
+import { toJson } from '../../../src/lib/json.ts';
 import type { Schema } from '../../../src/store/schema/schema.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { insertArtifact } from '../../../src/store/workspaces/artifacts.ts';
@@ -52,7 +53,7 @@ export function artifactRow(id: string, jobId: string): Parameters<typeof insert
     tree_digest: 'x',
     needs_init: 0,
     own_backend: 0,
-    secrets: '[]',
+    secrets: toJson({}),
     verdict: null,
     verdict_reason: null,
     destroys: 0,

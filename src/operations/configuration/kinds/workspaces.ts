@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import type { Entry } from '../../../domain/configuration/change.ts';
 import { readInputs } from '../../../domain/workspaces/inputs.ts';
+import type { WorkspaceRow } from '../../../store/schema/schema.ts';
 import { listWorkspaces } from '../../../store/workspaces/workspaces.ts';
 import * as field from '../../core/fields.ts';
 import { jsonSchema } from '../../core/json-schema.ts';
@@ -75,7 +76,7 @@ export const workspaces: ConfigKind = {
   remove: (name) => [['workspace.remove', { name }]],
 };
 
-function inputsOf(column: string): Entry {
+function inputsOf(column: WorkspaceRow['inputs']): Entry {
   const { vars, runSecrets } = readInputs(column);
   return { vars, run_secrets: runSecrets };
 }
