@@ -1,5 +1,5 @@
 import type { StoredStep, TraceStep } from '../domain/events/event.ts';
-import { type Json, fromJson, toJson } from '../lib/json.ts';
+import { fromJson, type Json, toJson } from '../lib/json.ts';
 
 /** The steps of an evaluation, as they are stored. */
 export interface Trace {

@@ -9,6 +9,7 @@ import { type MintedLinks, mintLinks } from '../../operations/approvals/approval
 import type { LinkHolder } from '../../operations/approvals/link-standing.ts';
 import type { Services } from '../../operations/core/services.ts';
 import { DialFailed } from '../../dial/dial-failed.ts';
+import { fromJson } from '../../lib/json.ts';
 import type { EndpointTarget } from '../../push/endpoint.ts';
 import type { Transport } from '../../push/transport.ts';
 import {
@@ -182,7 +183,7 @@ export class Notifier {
 
   async #compose(due: Due, holder: LinkHolder | null): Promise<NotificationMessage> {
     const { store, clock, detail, baseUrl, node } = this.#deps;
-    const stored = JSON.parse(due.detail) as NotificationFacts;
+    const stored = fromJson(due.detail);
     const about = askedIn(stored);
     const asked = about === null ? null : await askedNow(store, about);
     // The kinds that ask have the facts of a request.

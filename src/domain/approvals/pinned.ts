@@ -1,4 +1,4 @@
-import { type Json, fromJson } from '../../lib/json.ts';
+import { fromJson, type Json } from '../../lib/json.ts';
 /** What a request is about besides its order, as it was when it was asked for: JSON in a column of its job. */
 export interface Pinned {
   /** The commit of its git source: the run uses that one, whatever the source was moved to. */

@@ -1,3 +1,4 @@
+import { fromJson, type Json, toJson } from '../../lib/json.ts';
 import { type Inventory, isMap, isNumber, type Vars, type VarValue } from './inventory.ts';
 
 /** The stored form of an inventory: lists of pairs, which keep their order, and where no name is special. */
@@ -5,7 +6,7 @@ import { type Inventory, isMap, isNumber, type Vars, type VarValue } from './inv
 type Stored = string | boolean | null | { readonly n: string } | { readonly m: StoredVars } | readonly Stored[];
 type StoredVars = readonly (readonly [string, Stored])[];
 
-interface StoredInventory {
+export interface StoredInventory {
   readonly hosts: readonly (readonly [string, StoredVars])[];
   readonly groups: readonly (readonly [
     string,
@@ -13,17 +14,17 @@ interface StoredInventory {
   ])[];
 }
 
-export function writeModel({ hosts, groups }: Inventory): string {
+export function writeModel({ hosts, groups }: Inventory): Json<StoredInventory> {
   const stored: StoredInventory = {
     hosts: [...hosts].map(([name, vars]) => [name, storedVars(vars)]),
     groups: [...groups].map(([name, group]) => [name, { ...group, vars: storedVars(group.vars) }]),
   };
-  return JSON.stringify(stored);
+  return toJson(stored);
 }
 
 /** Reads what `writeModel` wrote. */
-export function readModel(json: string): Inventory {
-  const { hosts, groups } = JSON.parse(json) as StoredInventory;
+export function readModel(json: Json<StoredInventory>): Inventory {
+  const { hosts, groups } = fromJson(json);
   return {
     hosts: new Map(hosts.map(([name, vars]) => [name, varsOf(vars)])),
     groups: new Map(groups.map(([name, group]) => [name, { ...group, vars: varsOf(group.vars) }])),

@@ -1,3 +1,4 @@
+import { fromJson, type Json } from '../../lib/json.ts';
 import { rowOf } from './kinds.ts';
 import {
   type FactsOf,
@@ -55,10 +56,10 @@ export function burstStep({ waiting, oldestAt, shown, folded, now }: BurstStandi
 }
 
 /** Of stored facts, those that can be summarised: a row that somebody wrote into the database may have any text. */
-export function foldable(details: readonly string[]): NotificationFacts[] {
+export function foldable(details: readonly Json<NotificationFacts>[]): NotificationFacts[] {
   return details.flatMap((text) => {
     try {
-      const facts = JSON.parse(text) as NotificationFacts | null;
+      const facts: NotificationFacts | null = fromJson(text);
       const isKnown = NOTIFICATION_KINDS.some((kind) => kind === facts?.kind);
       return facts !== null && isKnown && rowOf(facts.kind).burst?.fold ? [facts] : [];
     } catch {

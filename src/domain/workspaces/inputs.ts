@@ -1,4 +1,4 @@
-import { type Json, fromJson } from '../../lib/json.ts';
+import { fromJson, type Json } from '../../lib/json.ts';
 /** What a workspace gives to each of its runs: without it a drift check would compare with the defaults. */
 export interface WorkspaceInputs {
   /** Variable to value, as `-var` takes it. */

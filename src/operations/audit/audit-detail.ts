@@ -1,3 +1,4 @@
+import { fromJson, type Json } from '../../lib/json.ts';
 /**
  * What a list of the ledger shows of each operation's detail: ids, states, names and counts. An operation that is not
  * here shows none of it, and neither does a field.
@@ -77,10 +78,10 @@ const TEXT_CHARS_MAX = 200;
 type Value = string | number | boolean | null | string[];
 
 /** The shown part of a stored detail. */
-export function shownDetail(operation: string, stored: string): Record<string, Value> {
+export function shownDetail(operation: string, stored: Json<Readonly<Record<string, unknown>>>): Record<string, Value> {
   const fields = Object.hasOwn(SHOWN, operation) ? (SHOWN[operation] ?? []) : [];
   if (fields.length === 0) return {};
-  const detail = JSON.parse(stored) as Readonly<Record<string, unknown>>;
+  const detail = fromJson(stored);
   return Object.fromEntries(
     fields.flatMap((name): [string, Value][] => {
       const value = shownValue(detail[name]);

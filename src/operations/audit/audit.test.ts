@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { toJson } from '../../lib/json.ts';
 import { readHeads } from './audit.ts';
 import { shownDetail } from './audit-detail.ts';
 
@@ -38,5 +39,5 @@ test('What the ledger records of an operation is shown under the name that it is
     ['data_dir.modes', { entries: ['seal.key 0755'], jobs: ['job_1'] }],
   ];
   for (const [operation, detail] of kept)
-    assert.deepEqual(shownDetail(operation, JSON.stringify({ ...detail, scope_value: 'hidden' })), detail, operation);
+    assert.deepEqual(shownDetail(operation, toJson({ ...detail, scope_value: 'hidden' })), detail, operation);
 });

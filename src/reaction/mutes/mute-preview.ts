@@ -2,6 +2,7 @@ import type { NotificationFacts } from '../../domain/notify/notification-facts.t
 import { type Announced, mutes, type MuteTarget } from '../../domain/rules/mute.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { YieldTimer } from '../../lib/flow/cooperative.ts';
+import { fromJson } from '../../lib/json.ts';
 import { eventOf, findEvent } from '../../store/events/events.ts';
 import { findJob } from '../../store/jobs/jobs.ts';
 import { listNotifications } from '../../store/notify/notifications.ts';
@@ -53,7 +54,7 @@ export async function previewMute(db: Db, target: MuteTarget, now: number, clock
   do {
     batch = await listNotifications(db, { kinds: MUTABLE, sinceMs: since, before: batch.at(-1)?.id }, BATCH);
     for (const { detail, created_at: made } of batch) {
-      const facts = JSON.parse(detail) as MutableFacts;
+      const facts = fromJson(detail) as MutableFacts;
       const subject = (await subjectsOf(db, facts)).find((each) => mutes(target, each));
       if (subject !== undefined && held++ < NEWEST_MAX) newest.push({ made, ...shown(facts, subject) });
       if (timer.isDue) await timer.breathe();

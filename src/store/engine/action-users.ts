@@ -1,4 +1,4 @@
-import { type Json, fromJson } from '../../lib/json.ts';
+import { fromJson, type Json } from '../../lib/json.ts';
 import type { Db } from '../schema/schema.ts';
 
 /** What actions of all kinds have, and the names of what some of them run on. */

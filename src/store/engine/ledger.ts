@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Keyring } from '../../lib/seal.ts';
+import { toJson } from '../../lib/json.ts';
 import type { Later } from './dialect.ts';
 import { prepared, preparedBy } from './prepared.ts';
 import type { ChainRow, Db, LedgerRow } from '../schema/schema.ts';
@@ -99,7 +100,7 @@ export async function appendLedger(
       via,
       operation,
       target,
-      detail: JSON.stringify(entry.detail),
+      detail: toJson(entry.detail),
       prev: head,
       key_id: keyId,
     };

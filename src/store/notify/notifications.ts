@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { burstOf } from '../../domain/notify/burst.ts';
 import type { NotificationFacts } from '../../domain/notify/notification-facts.ts';
 import { idFloor, newId } from '../../lib/id.ts';
+import { toJson } from '../../lib/json.ts';
 import { prepared } from '../engine/prepared.ts';
 import { countOf, hasChanged, insertRow } from '../engine/rows.ts';
 import type { Tx } from '../engine/tx.ts';
@@ -38,7 +39,7 @@ export async function insertNotification(
     kind: facts.kind,
     job_id: 'jobId' in facts ? facts.jobId : null,
     approval_id: 'approvalId' in facts ? facts.approvalId : null,
-    detail: JSON.stringify(facts),
+    detail: toJson(facts),
     created_at: tx.now,
     burst: alone ? null : burstOf(facts),
   };
@@ -135,7 +136,8 @@ export async function leaveOut(
     followed: 1,
     job_id: null,
     approval_id: approvalId,
-    detail: JSON.stringify({ kind, approvalId }),
+    // Nothing is sent of it: no reader misses the rest.
+    detail: toJson({ kind, approvalId } as NotificationFacts),
     created_at: tx.now,
     burst: null,
   };

@@ -1,3 +1,4 @@
+import type { Json } from '../../lib/json.ts';
 // The audit ledger. See schema.ts for the conventions.
 
 export interface ChainRow {
@@ -18,7 +19,7 @@ export interface LedgerRow {
   operation: string;
   target: string | null;
   /** JSON: identifiers, states and counts; never a value that an operator supplied. */
-  detail: string;
+  detail: Json<Readonly<Record<string, unknown>>>;
   prev: string;
   hash: string;
   /** The key of the hash; null for rows of earlier builds, whose hash has no key. */

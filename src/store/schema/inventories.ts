@@ -1,9 +1,12 @@
+import type { StoredInventory } from '../../domain/inventories/model-json.ts';
+import type { Json } from '../../lib/json.ts';
+
 /** The tables of inventories. See schema.ts for the conventions. */
 
 export interface InventoryRow {
   name: string;
-  /** JSON: what was read of the file (`domain/inventories/model-json.ts`). Never shown. */
-  model: string;
+  /** JSON: what was read of the file. Never shown. */
+  model: Json<StoredInventory>;
   /** SHA-256 of the model, hex. */
   digest: string;
   hosts: number;

@@ -1,4 +1,5 @@
-import type { NotificationKind } from '../../domain/notify/notification-facts.ts';
+import type { NotificationFacts, NotificationKind } from '../../domain/notify/notification-facts.ts';
+import type { Json } from '../../lib/json.ts';
 
 /** The tables of notifications: recipients, contents and results. See schema.ts for the conventions. */
 
@@ -45,7 +46,7 @@ export interface NotificationRow {
   job_id: string | null;
   approval_id: string | null;
   /** JSON: names, states and counts that the text is made of. Never a link. */
-  detail: string;
+  detail: Json<NotificationFacts>;
   /** Why it was suppressed, or which notification includes it. */
   reason: string | null;
   /** 1 when the recipients were notified of the outcome. */

@@ -7,6 +7,7 @@ import { createKeyring } from '../../../src/lib/seal.ts';
 import { parseInput } from '../../../src/operations/core/parse.ts';
 import { RUN_SECRETS_MAX, runSecretsField } from '../../../src/operations/secrets/run-secrets.ts';
 import { SECRET_BYTES_MAX } from '../../../src/domain/secrets/secret.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import { readSecrets, requireSecrets } from '../../../src/store/secrets/secrets.ts';
 import { CANARY, refusal, secretCommands } from '../../support/fixtures/secret-commands.ts';
 
@@ -32,7 +33,14 @@ describe('a secret', () => {
 
   test('that an inventory uses as its SSH key is not removed', async () => {
     await call('secret.set', { secret: 'ops/key', value: CANARY });
-    const columns = { model: '{}', digest: '', hosts: 0, groups: 0, created_at: 0, updated_at: 0 };
+    const columns = {
+      model: toJson({ hosts: [], groups: [] }),
+      digest: '',
+      hosts: 0,
+      groups: 0,
+      created_at: 0,
+      updated_at: 0,
+    };
     const row = { ...columns, name: 'prod', ssh_key: 'ops/key' };
     await commands.program.store.write(({ db }) => db.insertInto('inventories').values(row).execute());
     await assert.rejects(

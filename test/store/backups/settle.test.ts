@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { newId } from '../../../src/lib/id.ts';
+import { toJson } from '../../../src/lib/json.ts';
 import { readEvents } from '../../../src/operations/jobs/job-events.ts';
 import { settleRestored, type Settled } from '../../../src/store/backups/settle.ts';
 import { insertSession, insertToken } from '../../../src/store/access/tokens.ts';
@@ -89,7 +90,14 @@ for (const engine of ENGINES) {
         const row = { id: page, topic: 't', kind: 'job', state: 'sending', job_id: null, approval_id: null } as const;
         await db
           .insertInto('pages')
-          .values({ ...row, detail: '{}', reason: null, followed: 0, created_at: now, burst: null })
+          .values({
+            ...row,
+            detail: toJson({ kind: 'test', by: 'x' }),
+            reason: null,
+            followed: 0,
+            created_at: now,
+            burst: null,
+          })
           .execute();
         const delivery = { page_id: page, target: 'ntfy', daemon_id: 'd', attempts: 0, next_at: 0 };
         await db

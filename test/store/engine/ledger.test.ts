@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import { toJson } from '../../../src/lib/json.ts';
 import { GENESIS } from '../../../src/store/engine/ledger.ts';
 import { verifyLedger } from '../../../src/store/audit/verify.ts';
 import type { LedgerRow } from '../../../src/store/schema/schema.ts';
@@ -21,7 +22,7 @@ const ALTERATIONS: Partial<LedgerRow> = {
   via: 'cli',
   operation: 'nothing',
   target: null,
-  detail: '{}',
+  detail: toJson({}),
   prev: GENESIS,
   hash: 'f'.repeat(64),
 };

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { NotificationMessage } from '../../../src/domain/notify/row.ts';
 import { DialFailed } from '../../../src/dial/dial-failed.ts';
+import { fromJson, toJson } from '../../../src/lib/json.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { until } from '../../support/api-client.ts';
 import { gate } from '../../support/fixtures/approvals.ts';
@@ -19,7 +20,7 @@ async function forgeDetail(store: Store): Promise<void> {
   await store.write(async ({ db }) => {
     const asking = db.selectFrom('pages').select(['id', 'detail']).where('kind', '=', 'approval');
     const { id, detail } = await asking.executeTakeFirstOrThrow();
-    const forged = JSON.stringify({ ...(JSON.parse(detail) as object), ...FORGED });
+    const forged = toJson({ ...fromJson(detail), ...FORGED });
     await db.updateTable('pages').set({ detail: forged }).where('id', '=', id).execute();
     await db.updateTable('deliveries').set({ next_at: 0 }).execute();
   });

@@ -17,6 +17,12 @@ const OPS = { id: 'notify:ops#0', name: 'ops', key: '0'.repeat(64), label: 'ntfy
 /** More than a number holds exactly, and the most that the databases hold. */
 const LAST_TIME = 9_223_372_036_854_775_807n as unknown as number;
 
+/** What no build writes. */
+const BAD = { text: '{', none: 'null', kind: '{"kind":"zzz"}' } as Record<
+  'text' | 'none' | 'kind',
+  NotificationRow['detail']
+>;
+
 for (const engine of ENGINES) {
   describe(`T80: one bad row holds up no notification on ${engine.name}`, () => {
     const its = freshStore(engine);
@@ -57,7 +63,7 @@ for (const engine of ENGINES) {
         state: 'done',
         job_id: null,
         approval_id: null,
-        detail: '{',
+        detail: BAD.text,
         reason: null,
         followed: 0,
         created_at: Date.now(),
@@ -154,11 +160,11 @@ for (const engine of ENGINES) {
 
     test('T80: notifications whose text is no JSON, or that have a delivery already', async () => {
       await page({ state: 'new', kind: 'job', burst: 'job', created_at: 1 });
-      await page({ state: 'new', kind: 'job', burst: 'job', detail: 'null', created_at: 1 });
+      await page({ state: 'new', kind: 'job', burst: 'job', detail: BAD.none, created_at: 1 });
       for (let index = 0; index < 6; index += 1)
-        await page({ state: 'new', kind: 'job', burst: 'job', detail: '{"kind":"zzz"}', created_at: 1 });
+        await page({ state: 'new', kind: 'job', burst: 'job', detail: BAD.kind, created_at: 1 });
       const taken = newId('page', 0);
-      await page({ id: taken, state: 'new', kind: 'test', detail: '{"kind":"test","by":"ana"}' });
+      await page({ id: taken, state: 'new', kind: 'test', detail: toJson({ kind: 'test', by: 'ana' }) });
       await its.store.write((tx) =>
         tx.db
           .insertInto('deliveries')
