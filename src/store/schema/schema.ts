@@ -16,8 +16,8 @@ import type * as reaction from './reaction.ts';
 import type * as workflows from './workflows.ts';
 
 /**
- * The tables, one type each. Ids are text made by us, times are integers in milliseconds, JSON is text and a
- * boolean is 0 or 1: nothing then differs in type between SQLite and PostgreSQL.
+ * The tables, one type each. Ids are text made by us, times are integers in milliseconds, JSON is text (`Json`)
+ * and a boolean is 0 or 1: nothing then differs in type between SQLite and PostgreSQL.
  */
 export interface Schema {
   jobs: jobs.JobRow;
