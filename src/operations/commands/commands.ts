@@ -5,7 +5,7 @@ import { LOCALHOST } from '../../domain/inventories/inventory.ts';
 import { reachOf } from '../../domain/actions/reach.ts';
 import { commandKind } from '../../domain/commands/kind.ts';
 import { Failure } from '../../domain/failure.ts';
-import { isTerminal, type JobEvent } from '../../domain/jobs/job.ts';
+import { isTerminal } from '../../domain/jobs/job.ts';
 import { KINDS } from '../../domain/jobs/kinds.ts';
 import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
@@ -130,17 +130,18 @@ async function hostResults(db: Db, job: JobRow) {
 }
 
 async function hostResult(db: Db, job: JobRow) {
-  const printed = { stdout: [] as string[], stderr: [] as string[] };
-  const bytes = { stdout: 0, stderr: 0, scanned: 0 };
+  const printed = { stdout: new Printed(), stderr: new Printed() };
+  let scanned = 0;
   for await (const batch of readEventBatches(db, job, 0, Number.POSITIVE_INFINITY)) {
-    for (const event of batch) keepLine(event, printed, bytes);
-    // One text in place of a text for each line, which takes ten times the memory for short ones.
-    for (const stream of ['stdout', 'stderr'] as const) printed[stream] = joinedLines(printed[stream]);
+    for (const event of batch) {
+      if (event.type !== 'log' || event.stream === 'system') continue;
+      scanned += printed[event.stream].add(event.text);
+    }
+    for (const stream of Object.values(printed)) stream.join();
     // Decoding takes the thread: others have their turn in between.
     await requestTurn();
-    if (bytes.scanned < RESULT_SCAN_BYTES_MAX) continue;
-    for (const stream of ['stdout', 'stderr'] as const)
-      if (printed[stream].at(-1) !== CUT_MARK) printed[stream].push(CUT_MARK);
+    if (scanned < RESULT_SCAN_BYTES_MAX) continue;
+    for (const stream of Object.values(printed)) stream.cut();
     break;
   }
   const status = job.state === 'succeeded' ? ('ok' as const) : ('failed' as const);
@@ -148,29 +149,43 @@ async function hostResult(db: Db, job: JobRow) {
     host: LOCALHOST,
     rc: job.exit_code,
     changed: null,
-    stdout: printed.stdout.join(''),
-    stderr: printed.stderr.join(''),
+    stdout: printed.stdout.text,
+    stderr: printed.stderr.text,
     status,
   };
 }
 
-/** The mark of a cut stays apart, so that it is added once. */
-function joinedLines(lines: readonly string[]): string[] {
-  const isCut = lines.at(-1) === CUT_MARK;
-  return [(isCut ? lines.slice(0, -1) : lines).join(''), ...(isCut ? [CUT_MARK] : [])];
-}
+/** What one stream has printed, up to `STREAM_BYTES_MAX`. */
+class Printed {
+  #text = '';
+  #lines: string[] = [];
+  #bytes = 0;
+  #isCut = false;
 
-type Counts = Record<'stdout' | 'stderr' | 'scanned', number>;
+  get text(): string {
+    return this.#isCut ? this.#text + CUT_MARK : this.#text;
+  }
 
-function keepLine(event: JobEvent, printed: Record<'stdout' | 'stderr', string[]>, bytes: Counts): void {
-  if (event.type !== 'log' || event.stream === 'system') return;
-  const line = `${event.text}\n`;
-  const size = Buffer.byteLength(line);
-  bytes.scanned += size;
-  const lines = printed[event.stream];
-  if (bytes[event.stream] + size <= STREAM_BYTES_MAX) lines.push(line);
-  else if (lines.at(-1) !== CUT_MARK) lines.push(CUT_MARK);
-  bytes[event.stream] += size;
+  /** Answers the bytes of the line. */
+  add(text: string): number {
+    const line = `${text}\n`;
+    const bytes = Buffer.byteLength(line);
+    this.#bytes += bytes;
+    if (this.#bytes > STREAM_BYTES_MAX) this.cut();
+    else this.#lines.push(line);
+    return bytes;
+  }
+
+  /** Joins the lines that were added: a text for each takes ten times the memory of short ones. */
+  join(): void {
+    this.#text += this.#lines.join('');
+    this.#lines = [];
+  }
+
+  /** Shows that there was more. */
+  cut(): void {
+    this.#isCut = true;
+  }
 }
 
 export const COMMAND_OPERATIONS = [run, result, words];
