@@ -1,4 +1,3 @@
-import type { Clock } from '../../lib/clock.ts';
 import { type Loop, type LoopOptions, startLoop } from './loop.ts';
 
 const EVERY_MS = 1_000;
@@ -9,50 +8,35 @@ const JUMP_MS = 50;
 
 /**
  * A loop that wakes others of which a pass finds nothing new without a commit: it looks each second at the counter of
- * commits. `version` gives another text after each commit; null where there is no cheap way to tell.
+ * commits, and wakes them for 10 s after a commit and after the time of day was set. `version` gives another text after
+ * each commit; null where there is no cheap way to tell: then it always wakes them.
  */
 export function watchCommits(
   version: () => string | null,
   resting: readonly Loop[],
   options: Pick<LoopOptions, 'clock' | 'onError'>,
 ): Loop {
-  const watch = new CommitWatch(options.clock, version);
+  const { clock } = options;
+  let seen: string | null = null;
+  let changedAt = Number.NEGATIVE_INFINITY;
+  /** The time of day minus the monotonic one. */
+  let ahead = clock.now() - clock.monotonic();
   const once = async (): Promise<void> => {
-    if (watch.look()) for (const loop of resting) loop.wakeIfDue();
+    const before = { seen, ahead };
+    const now = clock.monotonic();
+    seen = orNull(version);
+    ahead = clock.now() - now;
+    if (seen === null || seen !== before.seen || Math.abs(ahead - before.ahead) > JUMP_MS) changedAt = now;
+    if (now - changedAt <= AFTER_COMMIT_MS) for (const loop of resting) loop.wakeIfDue();
   };
   return startLoop({ ...options, name: 'commits', everyMs: EVERY_MS, once });
 }
 
-class CommitWatch {
-  readonly #clock: Clock;
-  readonly #version: () => string | null;
-  #seen: string | null = null;
-  #changedAt = Number.NEGATIVE_INFINITY;
-  /** The time of day minus the monotonic one, at the last look. */
-  #ahead: number | null = null;
-
-  constructor(clock: Clock, version: () => string | null) {
-    this.#clock = clock;
-    this.#version = version;
-  }
-
-  /** True for 10 s after a commit and after the time of day was set, and always without a counter of commits. */
-  look(): boolean {
-    const now = this.#clock.monotonic();
-    const before = { version: this.#seen, ahead: this.#ahead };
-    this.#seen = this.#ask();
-    this.#ahead = this.#clock.now() - now;
-    const isSet = before.ahead !== null && Math.abs(this.#ahead - before.ahead) > JUMP_MS;
-    if (this.#seen === null || this.#seen !== before.version || isSet) this.#changedAt = now;
-    return now - this.#changedAt <= AFTER_COMMIT_MS;
-  }
-
-  /** A store that cannot answer is no reason to rest: the pass finds its fault. */
-  #ask(): string | null {
-    try {
-      return this.#version();
-    } catch {
-      return null;
-    }
+/** A store that cannot answer is no reason to rest: the pass finds its fault. */
+function orNull(version: () => string | null): string | null {
+  try {
+    return version();
+  } catch {
+    return null;
   }
 }
