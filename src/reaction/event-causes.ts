@@ -1,5 +1,5 @@
 import { jobDependencies, type Subject, subjectOf } from '../domain/events/causes.ts';
-import type { EventSource } from '../domain/events/event.ts';
+import type { EventSource, WebhookSource } from '../domain/events/event.ts';
 import { inventoryIn } from '../domain/jobs/kinds.ts';
 import { fromJson } from '../lib/json.ts';
 import { runDependencies } from '../jobs/workflows/run-dependencies.ts';
@@ -77,13 +77,8 @@ const ofHost: Reader = async (db, event) => {
 /** Whether something fires does not follow from these. */
 const ofEnding: Reader = () => Promise.resolve(NOTHING);
 
-const READERS: Readonly<Record<EventSource, Reader>> = {
-  generic: ofWebhook,
-  alertmanager: ofWebhook,
-  grafana: ofWebhook,
-  'uptime-kuma': ofWebhook,
-  gatus: ofWebhook,
-  healthchecks: ofWebhook,
+/** Events of other sources came with a message to a webhook. */
+const READERS: Readonly<Record<Exclude<EventSource, WebhookSource>, Reader>> = {
   host: ofHost,
   'job-outcome': ofEnd,
   check: (_db, { name, netgroup }) => Promise.resolve(name === null ? NOTHING : behindCheck(name, netgroup)),
@@ -95,6 +90,7 @@ const READERS: Readonly<Record<EventSource, Reader>> = {
 /** Behind a stored event, by its source and what is stored with it; nothing where it is gone. */
 export async function behindEvent(db: Db, id: string): Promise<Behind> {
   const event = await findEvent(db, id);
-  if (event === undefined || !Object.hasOwn(READERS, event.source)) return NOTHING;
-  return READERS[event.source as EventSource](db, event);
+  if (event === undefined) return NOTHING;
+  const read = Object.hasOwn(READERS, event.source) ? READERS[event.source as keyof typeof READERS] : ofWebhook;
+  return read(db, event);
 }
