@@ -152,7 +152,6 @@ export function createServices(base: Base, parts: ServiceParts): Services {
   const { clock, followers } = base;
   const { wake, claimNow } = parts;
   const queue = { wake, ...(claimNow === undefined ? {} : { claimNow }) };
-  const doctor = doctorOf(base.settings, { ...parts, clock, paths: base.paths, openedStore: () => base.store });
   return {
     clock,
     server: { version: VERSION, hostname: hostname() || null, startedAt: parts.startedAt },
@@ -168,7 +167,7 @@ export function createServices(base: Base, parts: ServiceParts): Services {
     node: parts.node ?? (() => null),
     programs: { here: thisMachine(), digest: async (program) => (await moduleOf('digest')).digestOf(program) },
     lockSeenAt: (id) => lockSeenAt(base.paths.instances, id, clock.now()),
-    doctor: atMostATenth(clock, doctor),
+    doctor: doctorOf(base.settings, { ...parts, clock, paths: base.paths, openedStore: () => base.store }),
     keyring: () => sameKey(base),
     seal: base.seal,
     sources: base.sources,
@@ -208,29 +207,6 @@ export async function sameKey({ seal, store }: Pick<Base, 'seal' | 'store'>): Pr
   const ring = await seal.keyring();
   await assertSameKey(store, ring);
   return ring;
-}
-
-/** A report is reused for this multiple of the time that it took. */
-const REPORT_KEPT_TIMES = 9;
-
-/**
- * Keeps an examination from taking more than a tenth of the time, however often a reader asks: with millions of
- * ledger rows to verify it takes a while. A report that took 60 ms is half a second old at most.
- */
-function atMostATenth<T>(clock: Clock, examine: () => Promise<T>): () => Promise<T> {
-  let last: { readonly report: Promise<T>; until: number } | null = null;
-  return async () => {
-    if (last !== null && clock.monotonic() < last.until) return last.report;
-    const began = clock.monotonic();
-    const made = { report: examine(), until: Number.POSITIVE_INFINITY };
-    last = made;
-    try {
-      return await made.report;
-    } finally {
-      const ended = clock.monotonic();
-      made.until = ended + (ended - began) * REPORT_KEPT_TIMES;
-    }
-  };
 }
 
 export function pathsOf(settings: Settings): DataDirPaths {

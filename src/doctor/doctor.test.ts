@@ -202,6 +202,11 @@ describe('the doctor', () => {
     answer.resolve({ status: 'ok', detail: 'At last.' });
     assert.equal((await late)[5]?.detail, 'At last.');
     assert.equal(asked, 1);
+    // It took 5 s, and is reused for nine times as long.
+    home.clock.advance(44_999);
+    assert.equal((await doctor())[5]?.detail, 'At last.');
+    assert.equal(asked, 1);
+    home.clock.advance(1);
     const next = doctor();
     answer.resolve({ status: 'fail', detail: 'Gone again.' });
     assert.equal((await next)[5]?.status, 'fail');

@@ -1,11 +1,11 @@
-import { formatDuration } from '../domain/duration.ts';
 import { examineAuditLedger } from './entries/audit-ledger.ts';
 import { examineBackups } from './backups/backups.ts';
 import { examineChecks } from './entries/checks.ts';
 import { examineClock } from './entries/clock.ts';
 import { examineDataDir } from './entries/data-dir.ts';
 import { examineDiskRoom } from './entries/disk-room.ts';
-import { type DoctorEntry, type DoctorParts, type Examine, fail, type Facts, type Finding, unknown } from './entry.ts';
+import type { DoctorEntry, DoctorParts, Facts } from './entry.ts';
+import { type Check, Examination } from './examination.ts';
 import { examineFileAccess } from './tools/file-access.ts';
 import { examineIngress } from './entries/ingress.ts';
 import { examineJobAccount } from './entries/job-account.ts';
@@ -15,7 +15,6 @@ import { examineOptionalTools } from './tools/optional-tools.ts';
 import { examinePrivilegePosture } from './entries/privilege-posture.ts';
 import { examineDaemons } from './maintenance/daemons.ts';
 import { examineRetention } from './maintenance/retention.ts';
-import { plainReason } from './reason.ts';
 import { examineRules } from './entries/rules.ts';
 import { examineSandbox } from './entries/sandbox.ts';
 import { examineSchedules } from './entries/schedules.ts';
@@ -32,15 +31,6 @@ const TOOLS_LIMIT_MS = 8_000;
 const RULES_LIMIT_MS = 20_000;
 /** The chains are read from their first row (measured: 230,000 rows/s). */
 const LEDGER_LIMIT_MS = 60_000;
-/** The longest entry: a report is read by people. */
-const DETAIL_MAX_CHARS = 2_000;
-
-interface Check {
-  readonly name: string;
-  readonly limitMs: number;
-  readonly examine: Examine;
-}
-
 /** The entries in the order of the report. */
 const CHECKS: readonly Check[] = [
   { name: 'data_dir', limitMs: LIMIT_MS, examine: examineDataDir },
@@ -52,7 +42,7 @@ const CHECKS: readonly Check[] = [
   { name: 'seal', limitMs: LIMIT_MS, examine: examineSeal },
   { name: 'file_access', limitMs: LIMIT_MS, examine: examineFileAccess },
   { name: 'backups', limitMs: LIMIT_MS, examine: examineBackups },
-  { name: 'optional_tools', limitMs: TOOLS_LIMIT_MS, examine: examineOptionalTools },
+  { name: 'optional_tools', limitMs: TOOLS_LIMIT_MS, examine: examineOptionalTools, startsPrograms: true },
   { name: 'privilege_posture', limitMs: LIMIT_MS, examine: examinePrivilegePosture },
   { name: 'job_account', limitMs: LIMIT_MS, examine: examineJobAccount },
   { name: 'daemons', limitMs: LIMIT_MS, examine: examineDaemons },
@@ -69,58 +59,13 @@ const CHECKS: readonly Check[] = [
 
 /**
  * Creates the doctor of this process, which compares the clocks with those of `began`. The result examines each part
- * separately and never rejects: an error is a `fail` of the entry, a timeout an `unknown`.
- *
- * Callers join a running examination, so that any number of them (also after a timeout) cost one.
+ * separately and never rejects: an error is a `fail` of the entry, a timeout an `unknown`. No entry is older than the
+ * store, but for those that start programs.
  */
 export function createDoctor(
   parts: DoctorParts,
   began: Facts['began'] = { wallMs: parts.clock.now(), monotonicMs: parts.clock.monotonic() },
 ): () => Promise<readonly DoctorEntry[]> {
-  const patients = CHECKS.map((check) => new Patient(check, { ...parts, began }));
-  return () => Promise.all(patients.map((patient) => patient.entry()));
-}
-
-class Patient {
-  readonly #check: Check;
-  readonly #facts: Facts;
-  #underWay: Promise<Finding> | null = null;
-
-  constructor(check: Check, facts: Facts) {
-    this.#check = check;
-    this.#facts = facts;
-  }
-
-  async entry(): Promise<DoctorEntry> {
-    this.#underWay ??= this.#examine();
-    const { status, detail } = await this.#inTime(this.#underWay);
-    return { name: this.#check.name, status, detail: shorten(detail) };
-  }
-
-  async #examine(): Promise<Finding> {
-    try {
-      return await this.#check.examine(this.#facts);
-    } catch (error) {
-      return fail(`The examination failed: ${plainReason(error)}.`);
-    } finally {
-      this.#underWay = null;
-    }
-  }
-
-  async #inTime(finding: Promise<Finding>): Promise<Finding> {
-    const { limitMs } = this.#check;
-    const { promise: late, resolve } = Promise.withResolvers<Finding>();
-    const cancel = this.#facts.clock.after(limitMs, () =>
-      resolve(unknown(`No answer within ${formatDuration(limitMs)}.`)),
-    );
-    try {
-      return await Promise.race([finding, late]);
-    } finally {
-      cancel();
-    }
-  }
-}
-
-function shorten(detail: string): string {
-  return detail.length <= DETAIL_MAX_CHARS ? detail : `${detail.slice(0, DETAIL_MAX_CHARS - 1)}…`;
+  const examinations = CHECKS.map((check) => new Examination(check, { ...parts, began }));
+  return () => Promise.all(examinations.map((examination) => examination.entry()));
 }
