@@ -177,6 +177,8 @@ function bodyNode(
   return { required: needed.length > 0, content: { 'application/json': { schema } } };
 }
 
+const UNCHANGED = { description: 'The answer is the one that the ETag in If-None-Match names; there is no content.' };
+
 /** The answers of success, then one entry per status with the codes that it stands for. */
 function responses(operation: Operation): Node {
   const codes = new Map<number, FailureCode[]>();
@@ -194,7 +196,8 @@ function responses(operation: Operation): Node {
   const successes = [statusOf(operation), ...others]
     .toSorted((a, b) => a - b)
     .map((status) => [String(status), success(operation)]);
-  return { ...Object.fromEntries(successes), ...Object.fromEntries(failures) };
+  const unchanged = 'keep' in operation && operation.keep ? { 304: UNCHANGED } : {};
+  return { ...Object.fromEntries(successes), ...unchanged, ...Object.fromEntries(failures) };
 }
 
 function success(operation: Operation): Node {

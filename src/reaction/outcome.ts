@@ -1,4 +1,4 @@
-import type { NormalEvent, TraceStep } from '../domain/events/event.ts';
+import type { EventStatus, NormalEvent, TraceStep } from '../domain/events/event.ts';
 import { isTerminal, type JobState } from '../domain/jobs/job.ts';
 import { checkYes } from '../jobs/checked-yes.ts';
 import { Failure } from '../domain/failure.ts';
@@ -19,8 +19,18 @@ import { decideAndRecord } from './decide-and-record.ts';
 /** By the state that a job ended in; other states are `info`. */
 const SEVERITIES: Partial<Record<JobState, string>> = { failed: 'error', interrupted: 'error', degraded: 'warning' };
 
-/** A degraded job succeeded, with warnings. */
-const RESOLVING: readonly JobState[] = ['succeeded', 'degraded'];
+/** A degraded job succeeded, with warnings. A cancelled one neither failed nor succeeded. */
+const STATUSES: Partial<Record<JobState, EventStatus | null>> = {
+  succeeded: 'resolved',
+  degraded: 'resolved',
+  cancelled: null,
+};
+
+/** Any end that is not listed is a failure. */
+export function endStatus(state: JobState): EventStatus | null {
+  const status = STATUSES[state];
+  return status === undefined ? 'firing' : status;
+}
 
 /**
  * The event of a job's end. All jobs of one runbook share a fingerprint: a failure fires, the next success resolves.
@@ -30,7 +40,7 @@ function outcomeEvent(job: Pick<JobRow, 'id' | 'kind' | 'state' | 'runbook' | 'w
   return {
     source: 'job-outcome',
     name: runbook,
-    status: RESOLVING.includes(state) ? 'resolved' : 'firing',
+    status: endStatus(state),
     severity: SEVERITIES[state] ?? 'info',
     fingerprint: `job:${runbook}`,
     labels: { job_id: id, kind, state, ...(workspace === null ? {} : { workspace }) },

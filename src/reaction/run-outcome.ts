@@ -1,5 +1,4 @@
 import type { NormalEvent } from '../domain/events/event.ts';
-import { isSuccess } from '../domain/workflows/workflow.ts';
 import { findEvent, insertEvent } from '../store/events/events.ts';
 import { passesTag } from '../store/engine/tags/tags.ts';
 import type { Tx } from '../store/engine/tx.ts';
@@ -10,6 +9,7 @@ import { holdingMute, notificationState } from './mutes/active-mute.ts';
 import { decideAndRecord } from './decide-and-record.ts';
 import { behindRun } from './event-causes.ts';
 import { evaluateRules } from './evaluate-rules.ts';
+import { endStatus } from './outcome.ts';
 import { faultRow } from './receive.ts';
 import { runSubjects } from './mutes/subjects.ts';
 import { type EvaluatedEvent, type ReactionDeps, retryOnRuleChange, type Sender } from './types.ts';
@@ -30,7 +30,7 @@ function outcomeEvent({ id, workflow, state }: WorkflowRunRow): NormalEvent {
   return {
     source: 'job-outcome',
     name: `workflow:${workflow}`,
-    status: state !== 'running' && isSuccess(state) ? 'resolved' : 'firing',
+    status: endStatus(state),
     severity: SEVERITIES[state],
     fingerprint: `job:workflow:${workflow}`,
     labels: { run_id: id, kind: 'workflow', workflow, state },

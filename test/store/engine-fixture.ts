@@ -225,6 +225,7 @@ export async function addDaemon(store: Store, id: string, leaseUntil: number | n
     stopped_at: null,
     ingress_url: null,
     notify_targets: null,
+    renewed_at: null,
   };
   await store.write((tx) => insertDaemon(tx, row));
   return { ...row, ...tagOf(TEST_RING, 'daemons', row), node: null, ledger_key_id: TEST_RING.activeId, tags_orders: 1 };

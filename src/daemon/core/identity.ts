@@ -59,7 +59,7 @@ export async function takeIdentity(options: IdentityOptions): Promise<Identity> 
       : null;
   const recorded = store.write(async (tx) => {
     const node = await chooseNodeName(tx, { ...options, ...machine, wanted: options.nodeName, isRunning });
-    const lease = tx.dialect.liveness === 'lease' ? (await tx.dialect.leaseClock(tx.db)) + options.leaseMs : null;
+    const now = tx.dialect.liveness === 'lease' ? await tx.dialect.leaseClock(tx.db) : null;
     await insertDaemon(tx, {
       id,
       host: machine.host,
@@ -67,7 +67,8 @@ export async function takeIdentity(options: IdentityOptions): Promise<Identity> 
       pid: process.pid,
       version: options.version,
       started_at: tx.now,
-      lease_until: lease,
+      lease_until: now === null ? null : now + options.leaseMs,
+      renewed_at: now,
       stopped_at: null,
       ingress_url: options.ingressUrl,
       notify_targets: targetsJson(options.targets),

@@ -61,6 +61,7 @@ describe('F27: a restart in place', () => {
     await on.request(true);
     await on.step();
     assert.deepEqual([await on.isCancelRequested(on.job), ...(await states(on))], [true, 'draining', true, 0]);
+    assert.equal(await on.reasonOf(on.job), `cancelled by the forced restart of ${NODE}`);
     await on.end(on.job);
     await on.step();
     assert.deepEqual(await states(on), ['executing', true, 1]);

@@ -162,9 +162,10 @@ class Restart {
 
   async #cancelAll(ids: readonly string[]): Promise<void> {
     const { store, self, node, wakeUp } = this.#deps;
+    const reason = `cancelled by the forced restart of ${node()}`;
     await store.write(async (tx) => {
       for (const id of ids)
-        if (await requestCancel(tx, id)) {
+        if (await requestCancel(tx, id, reason)) {
           await handCauses(tx, [subjectOf('node', node())], subjectOf('job', id));
           recordMove(tx, self(), 'job.cancel', id, { by: 'maintenance.restart' });
         }

@@ -9,7 +9,7 @@ const NAME_PART = new RegExp(
   'i',
 );
 /** Words that are also a part of harmless words, so they count only alone: `auth` but not `author`. */
-const NAME_WORD = /(?:^|[-_. ])(?:auth|pwd)(?:$|[-_. ])/i;
+const NAME_WORD = /(?:^|[-_. ])(?:auth|pwd)(?:$|[-_. ])|[-_. ]pass$/i;
 /** In the query of a URL alone: as a label each is a word like any other. */
 const PARAMETER_WORD = /^(?:key|code|otp|pass|sid|sig)$/i;
 

@@ -239,6 +239,9 @@ test('if the store cannot be opened, the doctor and whoami answer, and all else 
   };
   assert.equal((await svc(['doctor'], { app })).exitCode, 0);
   assert.match((await svc(['whoami'], { app })).stdout, /local:ana/);
+  const nowhere = { ...app, openLocal: () => Promise.reject(new Failure('not_found', 'There is no data directory.')) };
+  assert.equal((await svc(['doctor'], { app: nowhere })).exitCode, 0);
+  assert.equal((await svc(['whoami'], { app: nowhere })).exitCode, FAILURES.not_found.exit);
   for (const argv of [
     ['job', 'list'],
     ['mute', 'add', 'global', '--for', '1h'],

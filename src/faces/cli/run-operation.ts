@@ -105,6 +105,9 @@ async function tail(session: Session): Promise<number> {
   const { fields, options } = session;
   const sink = options.output === 'json' ? jsonSink(session) : textSink(session, 'own');
   // Anything that is not a number is still text here, and the schema refuses it.
-  const end = await follow(session, String(fields['id']), (fields['since'] as number | undefined) ?? 0, sink);
+  const since = (fields['since'] as number | undefined) ?? 0;
+  // A script learns that there was no place, and decides itself whether to wait.
+  const whenFull = session.terminal.stdout.isTTY === true ? 'poll' : 'fail';
+  const end = await follow(session, String(fields['id']), { since, whenFull }, sink);
   return end === null ? EXIT_INTERRUPTED : 0;
 }

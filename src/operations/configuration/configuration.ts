@@ -1,3 +1,4 @@
+import type { Entry } from '../../domain/configuration/change.ts';
 import * as z from 'zod';
 import { CONFIG_LIMITS, SECTIONS } from '../../domain/configuration/file.ts';
 import { OPERATORS } from '../../domain/access/scope.ts';
@@ -7,7 +8,6 @@ import { localOnly, type Operation, readOperation, writeOperation } from '../cor
 import { reply, written } from '../core/reply.ts';
 import type { ViewData } from '../views/views.ts';
 import { changesByHand, changeViews } from './change-view.ts';
-import { hideValues } from './hidden.ts';
 import { CONFIG_KINDS } from './kinds.ts';
 import { type LoadOperation, placing, type Plan, planOf, prepareChanges } from './plan.ts';
 import { writeConfigFile } from './write-file.ts';
@@ -51,7 +51,9 @@ const exported = readOperation({
     const own = new Set(managed.filter((row) => row.config_set === set).map(({ kind, name }) => `${kind} ${name}`));
     const sections = SECTIONS.map(async (section) => {
       const kind = CONFIG_KINDS[section];
-      const all = [...(await kind.stored(context))].map(([name, entry]) => [name, hideValues(kind, entry)] as const);
+      const all: [string, Entry][] = [];
+      for (const [name, entry] of await kind.stored(context))
+        all.push([name, (await kind.credentials?.hide(entry)) ?? entry]);
       return [
         section,
         new Map(set === undefined ? all : all.filter(([name]) => own.has(`${kind.word} ${name}`))),

@@ -1,38 +1,30 @@
 import type { Entry } from '../../domain/configuration/change.ts';
 import { Failure } from '../../domain/failure.ts';
 import { KEPT } from '../core/kept.ts';
-import type { ConfigKind } from './kind.ts';
+import type { Credentials } from './kind.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** The entry with `[kept]` for each value of the hidden fields of its kind. */
-export function hideValues({ hidden = [] }: ConfigKind, entry: Entry): Entry {
-  return mapHidden(hidden, entry, () => KEPT);
+/** A field of names and values, each of which may be a credential. */
+export function hiddenValues(field: string): Credentials {
+  return {
+    hide: (entry) => mapValues(entry, field, () => KEPT),
+    keep: (entry, stored) =>
+      mapValues(entry, field, (value, name) => {
+        if (value !== KEPT) return value;
+        const before = (stored[field] as Values | undefined)?.[name];
+        if (before !== undefined) return before;
+        throw new Failure(
+          'invalid_argument',
+          `${field}.${name}: ${KEPT} keeps the stored value, and there is no such value; write it.`,
+        );
+      }),
+  };
 }
 
-/** The entry with the stored values in place of `[kept]`. Throws invalid_argument where none is stored. */
-export function keepValues({ hidden = [] }: ConfigKind, entry: Entry, stored: Entry = {}): Entry {
-  return mapHidden(hidden, entry, (value, field, name) => {
-    if (value !== KEPT) return value;
-    const before = (stored[field] as Values | undefined)?.[name];
-    if (before === undefined)
-      throw new Failure(
-        'invalid_argument',
-        `${field}.${name}: ${KEPT} keeps the stored value, and there is no such value; write it.`,
-      );
-    return before;
-  });
-}
-
-function mapHidden(
-  hidden: readonly string[],
-  entry: Entry,
-  valueOf: (value: unknown, field: string, name: string) => unknown,
-): Entry {
-  const fields = hidden.flatMap((field) => {
-    const values = entry[field] as Values | undefined;
-    if (values === undefined) return [];
-    return [[field, Object.fromEntries(Object.entries(values).map(([n, value]) => [n, valueOf(value, field, n)]))]];
-  });
-  return fields.length === 0 ? entry : { ...entry, ...Object.fromEntries(fields) };
+function mapValues(entry: Entry, field: string, valueOf: (value: unknown, name: string) => unknown): Entry {
+  const values = entry[field] as Values | undefined;
+  if (values === undefined) return entry;
+  const mapped = Object.entries(values).map(([name, value]) => [name, valueOf(value, name)] as const);
+  return { ...entry, [field]: Object.fromEntries(mapped) };
 }

@@ -9,6 +9,14 @@ export type Call = readonly [operation: string, input: Readonly<Record<string, u
 /** Puts the stored credentials of an object in place of `[kept]`. Throws invalid_argument where none is stored. */
 export type Restore = <T>(value: T) => T;
 
+/** The credentials of an entry. */
+export interface Credentials {
+  /** The entry with `[kept]` for each, as a file that is written has it. */
+  hide(entry: Entry): Entry | Promise<Entry>;
+  /** The entry with the stored ones in place of `[kept]`. Throws invalid_argument where none is stored. */
+  keep(entry: Entry, stored: Entry): Entry | Promise<Entry>;
+}
+
 /**
  * How objects of one kind are in a configuration file. Everything is read and written by the operations of the kind;
  * this says which call makes which difference.
@@ -16,8 +24,8 @@ export type Restore = <T>(value: T) => T;
 export interface ConfigKind {
   /** The word for one, also the first word of its operations. */
   readonly word: string;
-  /** Fields of names and values whose values may be credentials: a file that is written has `[kept]` for each. */
-  readonly hidden?: readonly string[];
+  /** Where an entry may have credentials besides those in URLs. */
+  readonly credentials?: Credentials;
   /** Fields that name a folder; a relative one begins at the folder of the file. */
   readonly folders?: readonly string[];
   /** JSON Schema of an entry, the name aside. */

@@ -19,7 +19,6 @@ import { hideCredentials, keptCredentials, replaceTexts, textsOf } from '../core
 import type { Context, Operation } from '../core/operation.ts';
 import { type Part, preparePart } from './part.ts';
 import { CONFIG_KINDS, sectionOf } from './kinds.ts';
-import { hideValues, keepValues } from './hidden.ts';
 import type { Call, ConfigKind } from './kind.ts';
 
 /** What `config diff` and `config apply` are asked. */
@@ -74,7 +73,8 @@ export async function planOf(context: Context, { text, prune, ...asked }: Asked)
   const managed = await readManaged(context);
   const stored = await readStored(context, file, managed);
   const wanted = await readWanted(context, file, stored, managed, asked);
-  const changed = wanted.flatMap((each) => changeOf(each, stored[each.entry.section], managed));
+  const changed: Change[] = [];
+  for (const each of wanted) changed.push(...(await changeOf(each, stored[each.entry.section], managed)));
   const left = leftOf(file, stored, managed);
   return {
     set: file.set,
@@ -152,9 +152,10 @@ async function readWanted(
     const kind = CONFIG_KINDS[section];
     const before = stored[section].get(name);
     const restore = restorer(kind.word, before);
-    const fields = await placing(entry, async () =>
-      keepValues(kind, await kind.read(map, (value) => inFolder(folder, kind, restore(value))), before),
-    );
+    const fields = await placing(entry, async () => {
+      const read = await kind.read(map, (value) => inFolder(folder, kind, restore(value)));
+      return kind.credentials?.keep(read, before ?? {}) ?? read;
+    });
     const owner = managed.get(managedKey(section, name))?.config_set ?? set;
     // A file without a set, such as an export of all, manages nothing: it may name what others manage.
     if (owner !== set && !take && (set !== null || !isDeepStrictEqual(before, fields)))
@@ -181,7 +182,11 @@ function inFolder<T>(folder: string, { folders = [] }: ConfigKind, value: T): T 
   return { ...value, ...Object.fromEntries(paths.map(([field, path]) => [field, resolve(folder, String(path))])) };
 }
 
-function changeOf({ entry, fields: to }: Wanted, stored: ReadonlyMap<string, Entry>, managed: Managed): Change[] {
+async function changeOf(
+  { entry, fields: to }: Wanted,
+  stored: ReadonlyMap<string, Entry>,
+  managed: Managed,
+): Promise<Change[]> {
   const { section, name } = entry;
   const kind = CONFIG_KINDS[section];
   const from = stored.get(name);
@@ -196,7 +201,7 @@ function changeOf({ entry, fields: to }: Wanted, stored: ReadonlyMap<string, Ent
     {
       ...base,
       change: 'change',
-      fields: shownChanges(kind, from, to),
+      fields: await shownChanges(kind, from, to),
       calls,
       changedSince: isByHand ? row.applied_at : null,
     },
@@ -204,8 +209,8 @@ function changeOf({ entry, fields: to }: Wanted, stored: ReadonlyMap<string, Ent
 }
 
 /** What differs, without credentials. A field that differs in a credential only is the same on both sides. */
-function shownChanges(kind: ConfigKind, from: Entry, to: Entry): FieldChange[] {
-  const [before, after] = [hideValues(kind, from), hideValues(kind, to)];
+async function shownChanges({ credentials }: ConfigKind, from: Entry, to: Entry): Promise<FieldChange[]> {
+  const [before = from, after = to] = [await credentials?.hide(from), await credentials?.hide(to)];
   return fieldChanges(from, to).map(({ field }) =>
     replaceTexts({ field, from: before[field], to: after[field] }, hideCredentials),
   );

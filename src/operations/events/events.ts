@@ -12,6 +12,9 @@ import { readOperation, type Operation } from '../core/operation.ts';
 import { reply } from '../core/reply.ts';
 import type { ViewItem } from '../views/views.ts';
 
+/** The sum of all outcomes, as in the summary. */
+const ALL = 'received';
+
 /** An event row as lists show it. */
 export function eventView(row: ListedEvent): ViewItem<'event.list'> {
   return {
@@ -40,11 +43,15 @@ const list = readOperation({
   mcp: { tool: 'event_list' },
   input: z.strictObject({
     source: field.oneOf(EVENT_SOURCES).optional().describe('Only events from this source'),
-    outcome: field.oneOf(EVENT_OUTCOMES).optional().describe('Only events with this outcome'),
+    outcome: field
+      .oneOf([...EVENT_OUTCOMES, ALL])
+      .optional()
+      .describe('Only events with this outcome; received is all'),
     limit: field.limit(25).describe('Maximum number of rows; 0 is all'),
   }),
   answers: ['event.list'],
-  async run({ store }, { source, outcome, limit }) {
+  async run({ store }, { source, outcome: wanted, limit }) {
+    const outcome = wanted === ALL ? undefined : wanted;
     const read = (before: string | undefined, rows: number) => listEvents(store.db, { source, outcome, before }, rows);
     return replyList('event.list', listInBatches(read, eventView, limit));
   },

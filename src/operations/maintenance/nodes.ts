@@ -26,19 +26,16 @@ const list = readOperation({
       listRunning(db, null),
       isCordoned(db),
     ]);
-    const [seen, isHere] = await Promise.all([
-      Promise.all(nodes.map((node) => seenAt(context, node))),
-      presence(context),
-    ]);
+    const isHere = await presence(context);
     return reply(
       'node.list',
-      nodes.map((row, i) => {
+      nodes.map((row) => {
         const cordoned = all || row.isCordoned;
         return {
           name: row.node,
           version: row.version,
           started_at: rfc3339(row.started_at),
-          last_seen_at: timeOrNull(seen[i] ?? null),
+          last_seen_at: timeOrNull(seenAt(context, row)),
           cordoned,
           running_jobs: running.filter((job) => job.node === row.node).length,
           state: isHere(row) ? (cordoned ? ('cordoned' as const) : ('running' as const)) : ('gone' as const),
@@ -56,11 +53,13 @@ async function presence(context: Context): Promise<(row: NodeRow) => boolean> {
   return (row) => (row.stopped_at === null && isAlive(row)) || starting.some(({ node }) => node === row.node);
 }
 
-/** When a daemon was last seen: now while it lives. */
-async function seenAt({ store, services }: Context, row: NodeRow): Promise<number | null> {
+/** When a daemon was last seen, as stored: each face answers the same. Null while it holds its lock, and if unknown. */
+function seenAt({ services }: Context, row: NodeRow): number | null {
   if (row.stopped_at !== null) return row.stopped_at;
-  if (row.lease_until === null) return services.lockSeenAt(row.id);
-  return Math.min(row.lease_until, await store.dialect.clock(store.db, services.clock.now()));
+  if (row.lease_until !== null) return row.renewed_at;
+  const now = services.clock.now();
+  const at = services.lockSeenAt(row.id);
+  return at !== null && at >= now ? null : at;
 }
 
 function timeOrNull(ms: number | null): string | null {

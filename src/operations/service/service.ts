@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { READERS } from '../../domain/access/scope.ts';
+import { Failure } from '../../domain/failure.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { HEADS_CHARS_MAX, readHeads, withHeads } from '../audit/audit.ts';
 import * as field from '../core/fields.ts';
@@ -15,7 +16,11 @@ const whoami = readOperation({
   mcp: { none: 'An agent knows its own token.' },
   answers: ['whoami'],
   run: (context) => Promise.resolve(whoamiReply(context)),
-  runWithoutStore: (context) => Promise.resolve(whoamiReply(context)),
+  async runWithoutStore(context) {
+    // Without a data directory there is no service whose identity could be shown.
+    if (context.reason instanceof Failure && context.reason.code === 'not_found') throw context.reason;
+    return Promise.resolve(whoamiReply(context));
+  },
 });
 
 function whoamiReply({ caller, services: { server } }: Omit<StorelessContext, 'reason'>): Reply {

@@ -37,7 +37,7 @@ export const MAINTENANCE_VIEWS = {
       name: z.string(),
       version: z.string(),
       started_at: time,
-      /** Now while the daemon lives; null if unknown. */
+      /** The last renewal of its lease; null while it holds a lock instead, and if unknown. */
       last_seen_at: time.nullable(),
       cordoned: z.boolean(),
       running_jobs: count,

@@ -10,12 +10,12 @@ import type { Store } from '../store.ts';
 /** A daemon at its start. One without a listener has no ingress URL, and one that sends nothing has no targets. */
 type NewDaemon = Omit<
   Untagged<DaemonRow>,
-  'ingress_url' | 'notify_targets' | 'ledger_key_id' | 'node' | 'tags_orders'
+  'ingress_url' | 'notify_targets' | 'ledger_key_id' | 'node' | 'renewed_at' | 'tags_orders'
 > &
-  Partial<Pick<DaemonRow, 'ingress_url' | 'notify_targets' | 'node'>>;
+  Partial<Pick<DaemonRow, 'ingress_url' | 'notify_targets' | 'node' | 'renewed_at'>>;
 
 export async function insertDaemon(tx: Tx, row: NewDaemon): Promise<void> {
-  const whole = { ingress_url: null, notify_targets: null, ...row };
+  const whole = { ingress_url: null, notify_targets: null, renewed_at: null, ...row };
   await tx.db
     .insertInto('daemons')
     .values({ ...whole, ...tagOf(tx.ring, 'daemons', whole), ledger_key_id: tx.ring.activeId, tags_orders: 1 })
@@ -31,7 +31,7 @@ export async function renewLease(
   const now = await dialect.leaseClock(db);
   const update = db
     .updateTable('daemons')
-    .set({ lease_until: now + leaseMs })
+    .set({ lease_until: now + leaseMs, renewed_at: now })
     .where('id', '=', id);
   return hasChanged(update.where('lease_until', '>', now).where('stopped_at', 'is', null));
 }

@@ -4,7 +4,10 @@ import type { Tx } from '../engine/tx.ts';
 import type { Db, DaemonRow, JobRow } from '../schema/schema.ts';
 
 /** A daemon by the name that people know, from the newest row of that name. */
-export interface NodeRow extends Pick<DaemonRow, 'id' | 'version' | 'started_at' | 'lease_until' | 'stopped_at'> {
+export interface NodeRow extends Pick<
+  DaemonRow,
+  'id' | 'version' | 'started_at' | 'lease_until' | 'renewed_at' | 'stopped_at'
+> {
   readonly node: string;
   /** Cordoned alone, not with the whole service. */
   readonly isCordoned: boolean;
@@ -26,7 +29,7 @@ export async function listNodes(db: Db, since: number): Promise<NodeRow[]> {
     .leftJoin('node_cordons', 'node_cordons.node', 'daemons.node')
     .leftJoin('restarts', 'restarts.node', 'daemons.node')
     .select(['daemons.id', 'daemons.version', 'daemons.started_at', 'daemons.lease_until', 'daemons.stopped_at'])
-    .select(['daemons.node', 'node_cordons.cordoned_at', 'restarts.cordoned'])
+    .select(['daemons.renewed_at', 'daemons.node', 'node_cordons.cordoned_at', 'restarts.cordoned'])
     .where('daemons.id', 'in', newest)
     .orderBy('daemons.id', 'desc')
     .limit(NODES_MAX)

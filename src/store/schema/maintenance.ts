@@ -43,6 +43,8 @@ export interface DaemonRow {
   started_at: number;
   /** Database time; null where an operating-system lock tells whether the daemon lives. */
   lease_until: number | null;
+  /** When the lease was last renewed, database time; null without a lease, and for a build that did not record it. */
+  renewed_at: number | null;
   stopped_at: number | null;
   /** Of its ingress listener, on the loopback address of its host; null for one that has none. */
   ingress_url: string | null;

@@ -41,6 +41,8 @@ test('Each operation with a route is described once, with its path parameters an
     );
     for (const status of ['400', '401', '403', '500', '503'])
       assert.ok(status in node.responses, `${node.operationId} has no ${status}`);
+    const kept = rows.some((row) => row.id === node.operationId && 'keep' in row && row.keep);
+    assert.equal('304' in node.responses, kept, `${node.operationId} answers 304 only where its answer has an ETag`);
   }
 });
 

@@ -74,6 +74,14 @@ const LISTS: readonly Scenario[] = [
   },
   {
     operation: 'event.list',
+    rule: 'takes the outcome received for all of them',
+    given: put({ source: 'gatus', outcome: 'fired' }, { source: 'gatus', outcome: 'ignored' }),
+    as: 'readonly',
+    send: { method: 'GET', path: `${EVENTS}?source=gatus&outcome=received` },
+    expect: { status: 200, kind: 'event.list', data: [{ outcome: 'ignored' }, { outcome: 'fired' }] },
+  },
+  {
+    operation: 'event.list',
     rule: 'refuses a negative limit',
     as: 'readonly',
     send: { method: 'GET', path: `${EVENTS}?limit=-1` },
@@ -83,11 +91,11 @@ const LISTS: readonly Scenario[] = [
     operation: 'event.list',
     rule: 'refuses an unknown outcome and names the known ones',
     as: 'readonly',
-    send: { method: 'GET', path: `${EVENTS}?outcome=received` },
+    send: { method: 'GET', path: `${EVENTS}?outcome=lost` },
     expect: {
       status: 400,
       code: 'invalid_argument',
-      message: new RegExp(`^outcome: expected one of ${EVENT_OUTCOMES.join(', ')}`),
+      message: new RegExp(`^outcome: expected one of ${EVENT_OUTCOMES.join(', ')}, received`),
     },
   },
   {

@@ -10,7 +10,7 @@ import { Failure } from '../../../src/domain/failure.ts';
 import { pathPart } from '../../../src/domain/path-part.ts';
 import { holdLock, lockFile } from '../../../src/store/engine/instance-lock.ts';
 import { setCordon, setNodeCordon } from '../../../src/store/maintenance/cordon.ts';
-import { insertDaemon, isServed, markStopped } from '../../../src/store/maintenance/daemons.ts';
+import { insertDaemon, isServed, markStopped, renewLease } from '../../../src/store/maintenance/daemons.ts';
 import { listNodes, listRunning, nodeOf } from '../../../src/store/maintenance/nodes.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { awaitedNodes, findJob, hasClaimable } from '../../../src/store/jobs/jobs.ts';
@@ -78,6 +78,19 @@ for (const engine of ENGINES) {
       assert.deepEqual(await claimAs(A, 'one'), [], 'the end of one cordon is not that of the other');
       await store.write((tx) => setNodeCordon(tx, 'one', null));
       assert.equal((await claimAs(A, 'one')).length, 1);
+    });
+
+    test('a renewal of a lease is recorded with its time, which the list of nodes shows as it is stored', async (t) => {
+      const { store } = its;
+      await places(store, t).add(A, 'one');
+      const [before] = await listNodes(store.db, 0);
+      assert.equal(before?.renewed_at, null, 'as a daemon of an earlier build left it');
+      if (store.dialect.liveness !== 'lease') return;
+      const from = await leaseClock(store);
+      assert.equal(await store.write((tx) => renewLease(tx, A, LEASE_MS)), true);
+      const [after] = await listNodes(store.db, 0);
+      assert.ok((after?.renewed_at ?? 0) >= from);
+      assert.equal(after?.lease_until, (after?.renewed_at ?? 0) + LEASE_MS);
     });
 
     test('a job for a node is claimed by that one alone, however many wait for another, in their order', async (t) => {

@@ -98,7 +98,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('is an event of source job-outcome: resolved for a success or degraded end, else firing', async () => {
+    test('is an event of job-outcome: resolved for a success or degraded end, no status for a cancel, else firing', async () => {
       const states = ['succeeded', 'degraded', 'failed', 'cancelled', 'interrupted'] as const;
       for (const state of states) {
         await enqueue(store, { runbook: 'plan:net', kind: 'plan', workspace: 'net' });
@@ -118,7 +118,7 @@ for (const engine of ENGINES) {
         [...head, 'resolved', 'info', 'job:plan:net', 1],
         [...head, 'resolved', 'warning', 'job:plan:net', 1],
         [...head, 'firing', 'error', 'job:plan:net', 1],
-        [...head, 'firing', 'info', 'job:plan:net', 1],
+        [...head, null, 'info', 'job:plan:net', 1],
         [...head, 'firing', 'error', 'job:plan:net', 1],
       ]);
     });

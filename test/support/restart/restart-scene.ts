@@ -27,6 +27,7 @@ export interface Scene {
   start(): Promise<string | null>;
   end(jobId: string): Promise<void>;
   isCancelRequested(jobId: string): Promise<boolean>;
+  reasonOf(jobId: string): Promise<string | null>;
   row(): Promise<RestartRow>;
   isCordoned(): Promise<boolean>;
   /** The next daemon of this name starts: as the new program, or because somebody has started it. */
@@ -90,6 +91,7 @@ export async function scene(t: TestContext): Promise<Scene> {
       await store.write((tx) => endJob(tx, fence, { state: 'succeeded', exitCode: 0 }, 'run'));
     },
     isCancelRequested: async (jobId) => (await getJob(store.db, jobId)).cancel_requested_at !== null,
+    reasonOf: async (jobId) => (await getJob(store.db, jobId)).reason,
     isCordoned: () => isNodeCordoned(store.db, NODE),
     async startAgain(follows = true) {
       self = await on.daemon(HERE, NODE);

@@ -187,7 +187,7 @@ test('a stream of another job, or without a right to it, is refused at once', as
   }
 });
 
-test('where all streams are taken the events are read batch after batch, up to the same end', async (t) => {
+test('where all streams are taken, a terminal gets the events in batches up to the same end, and a script exit 7', async (t) => {
   let looks = 0;
   const server = await standIn(t, ({ url }, response) => {
     const path = url.replace('/api/v1', '');
@@ -204,9 +204,14 @@ test('where all streams are taken the events are read batch after batch, up to t
     );
     return sendJson(response, 200, envelope('job.events', batch));
   });
-  const ran = await svc(['job', 'tail', ID, '--output', 'json', '--remote', server.url], { env: TOKEN });
+  const tail = ['job', 'tail', ID, '--output', 'json', '--remote', server.url];
+  const ran = await svc(tail, { env: TOKEN, columns: 80 });
   assert.equal(ran.stdout, EVENTS.map(({ data }) => `${data}\n`).join(''));
+  assert.match(ran.stderr, /^All streams of the server are in use; polling every 1s instead\./);
   assert.equal(ran.exitCode, 0);
+  const script = await svc(tail, { env: TOKEN });
+  assert.equal(script.exitCode, 7);
+  assert.match(script.stdout, /"code":"streams_over_cap"/);
 });
 
 test('point 38: Ctrl-C detaches: the job continues, how to resume is shown, and the exit code is 130', async (t) => {

@@ -40,10 +40,17 @@ interface Sink {
   readonly clear?: () => Promise<void>;
 }
 
+/** Where the events begin, and what follows if all streams are in use. */
+interface Start {
+  /** The sequence number of the last event that is known. */
+  readonly since: number;
+  readonly whenFull: 'poll' | 'fail';
+}
+
 /**
  * Follows a job until it ends. Resolves to null on Ctrl-C: the job continues, and the command to resume was printed.
  */
-export async function follow(session: Session, id: string, since: number, sink: Sink): Promise<End | null> {
+export async function follow(session: Session, id: string, from: Start, sink: Sink): Promise<End | null> {
   const { terminal } = session;
   const detach = new AbortController();
   const restore = terminal.onInterrupt(() => detach.abort());
@@ -58,9 +65,9 @@ export async function follow(session: Session, id: string, since: number, sink: 
     awaitedJob(session, id, () => readJob(session.client, id)),
     stop,
   );
-  let last = since;
+  let last = from.since;
   try {
-    for await (const event of events(session, id, since, detach.signal)) {
+    for await (const event of events(session, id, from, detach.signal)) {
       if (detach.signal.aborted) break;
       if (event.event === 'end') {
         await sink(event);
@@ -89,17 +96,17 @@ function isOfClaimed({ event, data }: SentEvent): boolean {
   return event !== 'state' || !UNCLAIMED.includes((JSON.parse(data) as End).state);
 }
 
-/** The stream or, if all streams are in use, the same events batch after batch. */
-async function* events(session: Session, id: string, since: number, signal: AbortSignal): AsyncGenerator<SentEvent> {
+/** The stream; where all are in use and `from` says so, the same events batch after batch. */
+async function* events(session: Session, id: string, from: Start, signal: AbortSignal): AsyncGenerator<SentEvent> {
   const { call } = operationVerb(TREE, 'job tail');
-  let last = since;
+  let last = from.since;
   try {
-    for await (const event of session.client.follow(call, { id, since }, signal)) {
+    for await (const event of session.client.follow(call, { id, since: last }, signal)) {
       last = event.id ?? last;
       yield event;
     }
   } catch (error) {
-    if (!isOverCap(error)) throw error;
+    if (!isOverCap(error) || from.whenFull === 'fail') throw error;
     sayPolling(session);
     yield* poll(session, id, last, signal);
   }

@@ -28,7 +28,8 @@ export async function waitForRun(
   }
   const { job_id: id } = queued.data as { job_id: string };
   terminal.stderr.write(line(`Queued job ${id}.`));
-  const end = await follow(session, id, 0, textSink(session, options.output === 'json' ? 'stderr' : 'own'));
+  const sink = textSink(session, options.output === 'json' ? 'stderr' : 'own');
+  const end = await follow(session, id, { since: 0, whenFull: 'poll' }, sink);
   if (end === null) return EXIT_INTERRUPTED;
   if (options.output === 'json') {
     await show(session, await client.call(operationVerb(TREE, ANSWER_VERBS[mode]).call, { id }));

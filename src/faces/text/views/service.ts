@@ -34,12 +34,17 @@ export function doctor(data: Projected<'doctor'>, display: Display): Table {
 
 const NODE_PAINT = { running: undefined, cordoned: 'yellow', gone: 'red' } as const;
 
+function isLocked(node: Projected<'node.list'>[number]): boolean {
+  return node.state !== 'gone' && node.last_seen_at === null;
+}
+
 export function nodes(data: Projected<'node.list'>, display: Display): Table {
   return table(data, 'No daemon has started yet. Start one with: svc serve', [
     { title: 'NAME', cell: (node) => node.name },
     { title: 'JOBS', cell: (node) => String(node.running_jobs) },
     { title: 'STATE', cell: (node) => node.state, paint: (node) => NODE_PAINT[node.state] },
-    { title: 'SEEN', cell: (node) => relative(node.last_seen_at, display.nowMs) },
+    // A daemon that holds its lock is seen at each look.
+    { title: 'SEEN', cell: (node) => (isLocked(node) ? 'now' : relative(node.last_seen_at, display.nowMs)) },
     { title: 'STARTED', cell: (node) => relative(node.started_at, display.nowMs) },
     { title: 'VERSION', cell: (node) => node.version },
   ]);

@@ -7,6 +7,10 @@ import { mark } from '../console/marks.ts';
 import { traceHtml } from '../console/trace.ts';
 import type { Page } from './page.ts';
 
+/** Rows of the page: a filter with fewer or more rows gets the nearest. */
+const ROWS_MIN = 100;
+const ROWS_MAX = 500;
+
 const LIST: Page = {
   path: '/events',
   section: 'Events',
@@ -18,7 +22,7 @@ const LIST: Page = {
     const filter = request.fields('event.list');
     const noMatch = Object.keys(filter).length > 0 ? 'Nothing matches the filter.' : undefined;
     const [events, summary] = await Promise.all([
-      ask('event.list', 'event.list', filter),
+      ask('event.list', 'event.list', { ...filter, limit: rowsOf(filter['limit']) }),
       ask('event.summary', 'event.summary'),
     ]);
     const { received, ...outcomes } = summary;
@@ -31,6 +35,13 @@ ${filters('event.list', query)}${blocksHtml(textOf('event.list', events, display
     return { title: 'Events', content };
   },
 };
+
+/** `limit` as the API takes it, where 0 is all rows. What is no number is left to the API, which refuses it. */
+function rowsOf(limit: unknown = ROWS_MIN): unknown {
+  const rows = Number(limit);
+  if (!Number.isSafeInteger(rows) || rows < 0) return limit;
+  return rows === 0 ? ROWS_MAX : Math.min(Math.max(rows, ROWS_MIN), ROWS_MAX);
+}
 
 const EVENT: Page = {
   path: '/events/:id',

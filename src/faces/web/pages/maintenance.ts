@@ -8,8 +8,7 @@ import { type Page, type PageRequest, typed } from './page.ts';
 type Readiness = Projected<'maintenance.readiness'>;
 type Nodes = Projected<'node.list'>;
 
-/** A daemon that was seen in this time, in milliseconds, has a form to restart it; the first 20 do. */
-const SEEN_MS = 60_000;
+/** Daemons that have a form to restart them: the first ones that are not gone. */
 const RESTARTS_MAX = 20;
 /** Rows of a thousand took 20 ms in one turn of the event loop. */
 const INTERRUPTED_MAX = 100;
@@ -68,8 +67,7 @@ ${blocksHtml(textOf('maintenance.readiness', readiness, request.display), reques
 
 /** How each daemon becomes the new program on disk, and what became of that. */
 async function restartsHtml(nodes: Nodes, request: PageRequest): Promise<Html> {
-  const since = request.display.nowMs - SEEN_MS;
-  const alive = nodes.filter(({ last_seen_at: at }) => at !== null && Date.parse(at) >= since);
+  const alive = nodes.filter(({ state }) => state !== 'gone');
   const parts = await Promise.all(alive.slice(0, RESTARTS_MAX).map(({ name }) => restartHtml(name, request)));
   return html`<h2>Restart in place</h2>
 <p>Install the new program first. The daemon tries it, waits for its jobs, and becomes it in the same process.</p>

@@ -2,9 +2,11 @@ import * as z from 'zod';
 import type { Entry } from '../../../domain/configuration/change.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { writeYamlInventory } from '../../../domain/inventories/formats/write-yaml.ts';
+import type { Inventory } from '../../../domain/inventories/inventory.ts';
 import { readInventory } from '../../../domain/inventories/read.ts';
 import { getInventoryRow, inventoryOf, listInventories } from '../../../store/inventories/inventories.ts';
 import { jsonSchema } from '../../core/json-schema.ts';
+import { hideVariables, keepVariables } from '../../inventories/credentials.ts';
 import { inventoryText, sshKeyField } from '../../inventories/inventories.ts';
 import type { ConfigKind } from '../kind.ts';
 import { readEntry, withoutEmpty } from '../read-entry.ts';
@@ -14,9 +16,20 @@ const entry = z.strictObject({
   ssh_key: sshKeyField.optional(),
 });
 
+function inventoryIn(entry: Entry): Promise<Inventory> {
+  return readInventory(String(entry['text']));
+}
+
 /** Compared by what the text says, not by how it is written. The accepted keys of hosts stay with the service. */
 export const inventories: ConfigKind = {
   word: 'inventory',
+  credentials: {
+    hide: async (entry) => ({ ...entry, text: writeYamlInventory(hideVariables(await inventoryIn(entry))) }),
+    async keep(entry, stored) {
+      const before = stored['text'] === undefined ? null : await inventoryIn(stored);
+      return { ...entry, text: writeYamlInventory(keepVariables(await inventoryIn(entry), before)) };
+    },
+  },
   schema: () => jsonSchema(entry, 'input'),
   async stored({ store }) {
     const stored = new Map<string, Entry>();

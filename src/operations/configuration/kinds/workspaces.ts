@@ -9,6 +9,7 @@ import { jsonSchema } from '../../core/json-schema.ts';
 import { realDirectory } from '../../sources/real-directory.ts';
 import { INPUTS } from '../../workspaces/workspace-inputs.ts';
 import { PLACE } from '../../workspaces/workspace-place.ts';
+import { hiddenValues } from '../hidden.ts';
 import type { ConfigKind } from '../kind.ts';
 import { readEntry, withoutEmpty } from '../read-entry.ts';
 
@@ -35,7 +36,7 @@ const INPUT_FIELDS = ['vars', 'run_secrets'] as const;
 
 export const workspaces: ConfigKind = {
   word: 'workspace',
-  hidden: ['vars'],
+  credentials: hiddenValues('vars'),
   folders: ['dir'],
   schema: () => jsonSchema(entry, 'input'),
   async stored({ store }) {
