@@ -17,6 +17,12 @@ const WORDS: Readonly<Record<string, string>> = {
   '3D000': 'the database does not exist',
   '42501': 'this user lacks a right',
   '53300': 'too many connections',
+  CERT_HAS_EXPIRED: 'the certificate of the server has expired',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate of the server is signed by no known authority',
+  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate of the server is signed by no known authority',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate of the server is signed by no known authority',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the certificate of the server is signed by no known authority',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate of the server is for another name',
   '57P03': 'the server starts or stops',
 };
 

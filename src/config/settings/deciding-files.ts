@@ -1,3 +1,4 @@
+import { readDatabaseUrl } from '../../domain/database/database-url.ts';
 import { type Opening, openingForRoot, openingOf, openingText } from '../../lib/files/closed.ts';
 import { refuseSetting } from './refuse-setting.ts';
 import type { Settings } from './settings.ts';
@@ -27,7 +28,7 @@ export function settingsFiles(settings: Named): DecidingFile[] {
     { flag: 'check-ca-file', path: settings.checkCaFile },
     // It says which versions the doctor calls right.
     { flag: 'toolchain-manifest', path: settings.toolchainManifest },
-    { flag: 'database-url', path: databaseCaFile(settings.databaseUrl) },
+    ...databaseFiles(settings.databaseUrl),
   ];
   return files.filter((file): file is DecidingFile => file.path !== null);
 }
@@ -37,10 +38,14 @@ export function decidingFiles(settings: Named, sealKey: string): DecidingFile[] 
   return [...settingsFiles(settings), { flag: 'seal-key-file', path: sealKey }];
 }
 
-/** The file of certificates that a URL of a database names, which decides what server is believed. */
-function databaseCaFile(url: string | null): string | null {
-  const file = url !== null && URL.canParse(url) ? new URL(url).searchParams.get('sslrootcert') : null;
-  return file === null || file === '' || file === 'system' ? null : file;
+/** What a URL of a database names: whom the service believes, and as whom it is believed. */
+function databaseFiles(url: string | null): { readonly flag: string; readonly path: string | null }[] {
+  if (url === null) return [];
+  const { rootsFile, certificate } = readDatabaseUrl(url);
+  return [rootsFile, certificate?.file ?? null, certificate?.keyFile ?? null].map((path) => ({
+    flag: 'database-url',
+    path,
+  }));
 }
 
 /** Throws invalid_argument where this process is root and another account can change the path or a folder above it. */

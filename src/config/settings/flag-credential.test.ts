@@ -6,7 +6,7 @@ const PASSWORDS = [
   'postgres://me:pw@db/x',
   'postgresql://me:@db/x',
   'postgres://me@db/x?password=pw',
-  'postgres://db/x?sslmode=require&PASSWORD=pw',
+  'postgres://db/x?sslmode=require&password=pw',
   'postgres://:pw@db/x',
 ];
 const TARGETS = [

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { completeDatabaseUrl } from '../../domain/database/database-url.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { YamlValue } from '../../domain/yaml/file.ts';
 import { requireClosed, settingsFiles } from './deciding-files.ts';
@@ -18,7 +19,9 @@ type Texts = Readonly<Record<string, string | undefined>>;
 export async function loadSettings(flags: Texts, env: Environment): Promise<Settings> {
   const path = flags['config'] ?? env[environmentTwin('config')];
   const file = path === undefined || path === '' ? {} : await readSettingsFile(resolve(path));
-  const settings = readSettings(flags, env, file);
+  const read = readSettings(flags, env, file);
+  const { databaseUrl } = read;
+  const settings = { ...read, databaseUrl: databaseUrl === null ? null : completeDatabaseUrl(databaseUrl, env) };
   settingsFiles(settings).forEach(requireClosed);
   return { ...settings, notify: [...settings.notify, ...(await readNotifyFile(settings.notifyFile))] };
 }

@@ -1,3 +1,4 @@
+import { readDatabaseUrl } from '../../domain/database/database-url.ts';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { requireDuration } from '../../domain/duration.ts';
@@ -98,8 +99,7 @@ export function pushDetail(text: string | undefined): PushDetail {
 
 export function databaseUrl(text: string | undefined): string | null {
   if (text === undefined) return null;
-  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text))
-    refuseSetting('database-url', 'expected a postgres:// URL');
+  readDatabaseUrl(text);
   return text;
 }
 

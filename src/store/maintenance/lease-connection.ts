@@ -1,5 +1,8 @@
 import { Failure } from '../../domain/failure.ts';
-import { clientDb, openPool } from '../engine/postgres/client.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { clientDb, types } from '../engine/postgres/client.ts';
+import { Connections } from '../engine/postgres/connections.ts';
+import { Dialer } from '../engine/postgres/dial.ts';
 import { POSTGRES } from '../engine/postgres/postgres.ts';
 import { renewLease } from './daemons.ts';
 
@@ -9,20 +12,22 @@ interface LeaseConnection {
   renew(daemonId: string): Promise<boolean>;
 }
 
-/** It connects when it is used, and again after each failure. An answer takes `answerMs` milliseconds at most. */
-export function openLeaseConnection(url: string, leaseMs: number, answerMs: number): LeaseConnection {
-  const pool = openPool({
-    connectionString: url,
-    max: 1,
-    idleTimeoutMillis: 0,
-    connectionTimeoutMillis: answerMs,
-    query_timeout: answerMs,
-    statement_timeout: answerMs,
-  });
+interface LeaseConnectionOptions {
+  readonly url: string;
+  readonly clock: Clock;
+  readonly leaseMs: number;
+  /** How long an answer may take. */
+  readonly answerMs: number;
+}
+
+/** It connects when it is used, and again after each failure. */
+export function openLeaseConnection({ url, clock, leaseMs, answerMs }: LeaseConnectionOptions): LeaseConnection {
+  const session = { types, query_timeout: answerMs, statement_timeout: answerMs };
+  const connections = new Connections(new Dialer(url, answerMs), clock, { max: 1, waitMs: answerMs, session });
   return {
     async renew(daemonId) {
       try {
-        const client = await pool.connect();
+        const { client, release } = await connections.take();
         let isWhole = false;
         try {
           const held = await renewLease({ db: clientDb(POSTGRES, client), dialect: POSTGRES }, daemonId, leaseMs);
@@ -30,7 +35,7 @@ export function openLeaseConnection(url: string, leaseMs: number, answerMs: numb
           return held;
         } finally {
           // One that failed may still wait for its answer: the next renewal must not wait behind it.
-          client.release(!isWhole);
+          release(!isWhole);
         }
       } catch {
         throw new Failure('unavailable', 'The store cannot be reached: the lease was not renewed.');

@@ -1,11 +1,12 @@
 /** Backups of a store on PostgreSQL, by pg_dump and pg_restore. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { until } from '../../support/api-client.ts';
 import {
+  backUp,
   type BackupFixture,
   listOf,
   onlyFile,
@@ -13,12 +14,12 @@ import {
   outputOf,
   queueBackup,
 } from '../../support/backups/backup-fixture.ts';
-import { type DebianServer, query, startDebianServer } from '../../support/postgres/debian-server.ts';
+import { createAuthority } from '../../support/notify/push-authority.ts';
+import { freePort } from '../../support/network/free-port.ts';
+import { type DebianServer, PASSWORD, query, startDebianServer } from '../../support/postgres/debian-server.ts';
 import { svc } from '../../support/terminal.ts';
 import { needs } from '../../support/tools.ts';
 import * as app from '../../../src/app.ts';
-
-const PASSWORD = 'canary of a database password';
 
 function restore(on: BackupFixture, databaseUrl: string | null, into: string) {
   const place = ['--into', into, '--seal-key-file', on.keyFile, '--backup-dir', on.folder, '--data-dir', on.dataDir];
@@ -101,6 +102,57 @@ describe('A backup of a PostgreSQL store', { skip: needs('pg_dump', 'postgresql 
     assert.match(stdout, /"code":"unavailable".*A restore into this database did not finish/);
   });
 });
+
+describe('One URL', { skip: needs('pg_dump', 'postgresql server', 'openssl') }, () => {
+  const works: (() => Promise<void>)[] = [];
+  let server: DebianServer;
+  let certificates: string;
+  before(async () => {
+    const authority = createAuthority({ after: (work) => void works.push(work) });
+    const own = authority.certificate(['localhost']);
+    const client = authority.certificate(['postgres']);
+    server = await startDebianServer({
+      access: ['local all all scram-sha-256', 'host postgres all all scram-sha-256', 'hostssl all all all cert'],
+      tls: { key: String(own.key), certificate: String(own.cert), clientRoots: String(authority.ca) },
+    });
+    const [key, cert] = [`${authority.caFile}.key`, `${authority.caFile}.own`];
+    writeFileSync(key, client.key, { mode: 0o600 });
+    writeFileSync(cert, client.cert);
+    certificates = `sslrootcert=${authority.caFile}&sslcert=${cert}&sslkey=${key}`;
+  });
+  after(async () => {
+    await server.stop();
+    for (const work of works) await work();
+  });
+
+  test('leads a daemon, its lease, its backups and a restore to the host that can write', async (t) => {
+    const { port, socketDir } = server;
+    await server.database();
+    await server.database();
+    const hosts = `localhost:${await freePort()},localhost:${port}`;
+    const databaseUrl = `postgres://postgres@${hosts}/store_1?sslmode=verify-full&${certificates}`;
+    const on = await openBackupFixture(t, [], { databaseUrl });
+    const daemon = await on.fixture.start(on.flags);
+    await backUp(on);
+    assert.equal((await migrated(on, databaseUrl)).exitCode, 0);
+    await daemon.kill();
+    const word = encodeURIComponent(PASSWORD);
+    const socket = `postgres://postgres:${word}@/store_2?host=${socketDir}&port=${port}`;
+    const into = join(on.fixture.dir, 'restored');
+    const restored = await restore(on, socket, into);
+    assert.equal(restored.exitCode, 0, restored.stdout + restored.stderr);
+    const again = await on.fixture.start({ ...on.flags, dataDir: into, databaseUrl: socket });
+    await until('the lease is renewed through the socket', async () => {
+      const nodes = (await again.api(on.fixture.token).get<{ state: string }[]>('/nodes')).data;
+      return nodes.some(({ state }) => state !== 'gone') ? true : undefined;
+    });
+  });
+});
+
+function migrated(on: BackupFixture, databaseUrl: string) {
+  const env = { SVC_DATABASE_URL: databaseUrl, SVC_SEAL_KEY_FILE: on.keyFile };
+  return svc(['migrate', '--data-dir', on.dataDir], { app, env });
+}
 
 /** The first number of a version, such as 15 of "pg_dump (PostgreSQL) 15.18". */
 function majorOf(text: string): number {

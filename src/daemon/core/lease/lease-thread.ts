@@ -13,7 +13,7 @@ const ANSWER_SHARE = 1 / 3;
 
 const { url, leaseMs, shared, file, ...first } = workerData as LeaseOrder;
 const trust = new Trust(systemClock, leaseMs, shared);
-const connection = openLeaseConnection(url, leaseMs, leaseMs * ANSWER_SHARE);
+const connection = openLeaseConnection({ url, clock: systemClock, leaseMs, answerMs: leaseMs * ANSWER_SHARE });
 const everyMs = renewEveryMs(leaseMs);
 const held = new HeldLoop({ turns: turnsOf(shared), now: trust.now(), everyMs });
 /** Null from the loss of the lease until the daemon has another name. */

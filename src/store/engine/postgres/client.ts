@@ -1,16 +1,8 @@
-import {
-  type ClientBase,
-  Pool,
-  type PoolConfig,
-  type QueryResult as Answer,
-  TypeOverrides,
-  types as builtin,
-} from 'pg';
+import { type ClientBase, type QueryResult as Answer, TypeOverrides, types as builtin } from 'pg';
 import { type QueryResult, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
-import type { Clock } from '../../../lib/clock.ts';
-import { FairPlaces } from '../../../lib/flow/fair-places.ts';
 import { bindDb, type Statement, type StatementConnection } from '../bound.ts';
 import type { Dialect } from '../dialect.ts';
+import type { Connections } from './connections.ts';
 import type { Db } from '../../schema/schema.ts';
 
 /**
@@ -78,27 +70,11 @@ export function clientDb(dialect: Dialect, client: ClientBase): Db {
   return bindDb(dialect, new Connection((text, values) => send(client, text, values)), PARTS);
 }
 
-const late = (): Error => new Error('timeout exceeded when trying to connect');
-
-/**
- * A query builder whose statements run on any free client of the pool; `explain` converts their errors. The pool's own
- * queue would be one for all: many requests of one token would have those of others wait for each of them.
- */
-export function poolDb(dialect: Dialect, pool: Pool, clock: Clock, explain: (error: unknown) => unknown): Db {
-  const places = new FairPlaces(pool.options.max);
+/** A query builder whose statements run on any free connection; `explain` converts their errors. */
+export function connectionsDb(dialect: Dialect, connections: Connections, explain: (error: unknown) => unknown): Db {
   const run = async (text: string, values: readonly unknown[]): Promise<Answer> => {
     try {
-      const leave = await places.enter(clock, pool.options.connectionTimeoutMillis ?? 0, late);
-      try {
-        const client = await pool.connect();
-        try {
-          return await send(client, text, values);
-        } finally {
-          client.release();
-        }
-      } finally {
-        leave();
-      }
+      return await connections.use((client) => send(client, text, values));
     } catch (error) {
       throw explain(error);
     }
@@ -107,13 +83,5 @@ export function poolDb(dialect: Dialect, pool: Pool, clock: Clock, explain: (err
 }
 
 // int8 arrives as text by default; no count or millisecond of ours leaves the range of exact numbers.
-const types = new TypeOverrides();
+export const types = new TypeOverrides();
 types.setTypeParser(builtin.builtins.INT8, Number);
-
-/** A pool whose broken connections do not end the process, as an unhandled error of a client would. */
-export function openPool(config: PoolConfig): Pool {
-  const pool = new Pool({ ...config, types, keepAlive: true });
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => client.on('error', () => undefined));
-  return pool;
-}

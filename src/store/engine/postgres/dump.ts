@@ -1,6 +1,8 @@
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { Failure } from '../../../domain/failure.ts';
+import { type DatabaseHost, readDatabaseUrl, urlOfHost } from '../../../domain/database/database-url.ts';
 import type { Snapshot, SnapshotFacts } from '../snapshot.ts';
+import type { Dialer } from './dial.ts';
 
 /** How the programs of PostgreSQL reach a database; the password is in the environment, never among the arguments. */
 interface ProgramAccess {
@@ -11,30 +13,28 @@ interface ProgramAccess {
 /** There while a restore is under way, so that no daemon starts on half of a store. */
 export const UNFINISHED_TABLE = 'restore_unfinished';
 
-export function accessOf(url: string): ProgramAccess {
-  const bare = new URL(url);
-  const password = decodeURIComponent(bare.password) || bare.searchParams.get('password');
-  bare.password = '';
-  bare.searchParams.delete('password');
-  return { url: bare.href, environment: password === null || password === '' ? {} : { PGPASSWORD: password } };
+/** The access to the database at the host where a connection leads: a name may have another server next time. */
+export function accessAt(url: string, host: DatabaseHost): ProgramAccess {
+  const { password } = readDatabaseUrl(url);
+  return { url: urlOfHost(url, host), environment: password === undefined ? {} : { PGPASSWORD: password } };
 }
 
 /**
  * A copy by pg_dump, of the moment of this call: the transaction of the returned snapshot holds it, and what the copy
  * holds is read in it.
  */
-export async function dumpSnapshot(url: string, connectTimeoutMs: number): Promise<Snapshot> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: connectTimeoutMs });
-  // The end of the server is reported by pg_dump; an unhandled error would end the process.
-  client.on('error', () => undefined);
+export async function dumpSnapshot(dialer: Dialer): Promise<Snapshot> {
+  // The end of the server is reported by pg_dump.
+  const { client, host } = await dialer.connect().catch(() => {
+    throw new Failure('unavailable', 'The store cannot be reached.');
+  });
   try {
-    await client.connect();
     await client.query('begin isolation level repeatable read read only');
     await client.query('set local idle_in_transaction_session_timeout = 0');
     const facts = await factsOf(client);
     const { rows } = await client.query<{ id: string }>('select pg_export_snapshot() as id');
     const version = await client.query<{ server_version: string }>('show server_version');
-    const { url: bare, environment } = accessOf(url);
+    const { url, environment } = accessAt(dialer.url, host);
     return {
       by: 'program',
       facts,
@@ -50,7 +50,7 @@ export async function dumpSnapshot(url: string, connectTimeoutMs: number): Promi
         '--no-password',
         `--snapshot=${rows[0]?.id ?? ''}`,
         `--file=${file}`,
-        `--dbname=${bare}`,
+        `--dbname=${url}`,
       ],
       close: () => client.end().catch(() => undefined),
     };

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { systemClock } from '../../../lib/clock.ts';
+import { Dialer } from './dial.ts';
 import { listen } from './listen.ts';
 
 /** Far more than a stop needs, and less than a test may hang. */
@@ -21,7 +22,7 @@ test('Listening stops while its connection is still being made', { timeout: STOP
   const { port } = server.address() as AddressInfo;
   const connected = once(server, 'connection');
   const listening = listen({
-    config: { connectionString: `postgres://gatehouse:x@127.0.0.1:${port}/gatehouse` },
+    dialer: new Dialer(`postgres://gatehouse:x@127.0.0.1:${port}/gatehouse`, STOP_LIMIT_MS),
     channel: 'gatehouse',
     self: 'this process',
     clock: systemClock,

@@ -1,5 +1,5 @@
-import { Client, type ClientConfig } from 'pg';
 import { pause, type Clock } from '../../../lib/clock.ts';
+import type { Dialer } from './dial.ts';
 
 /** Pause before a lost connection is opened again, in milliseconds. The loops' own fallbacks bridge it. */
 const RETRY_MS = 500;
@@ -9,7 +9,7 @@ export interface Listening {
 }
 
 interface ListenOptions {
-  readonly config: ClientConfig;
+  readonly dialer: Dialer;
   readonly channel: string;
   /** The payload of the notifications of this process, which are ignored. */
   readonly self: string;
@@ -41,27 +41,27 @@ async function keepListening(options: ListenOptions, signal: AbortSignal): Promi
 
 /** Resolves when the connection has ended, or could not be made. */
 async function listenOnce(
-  { config, channel, self, changed }: ListenOptions,
+  { dialer, channel, self, changed }: ListenOptions,
   signal: AbortSignal,
   first: boolean,
 ): Promise<void> {
-  const client = new Client(config);
-  // Handled for the whole life: an unhandled error of a connection would end the process.
-  const ended = new Promise<void>((resolve) => client.on('error', () => resolve()).on('end', () => resolve()));
+  const dialled = await dialer.connect({}, signal).catch(() => null);
+  // The server is not reachable: the next attempt follows.
+  if (dialled === null) return;
+  const { client } = dialled;
+  const ended = new Promise<void>((resolve) => client.once('error', () => resolve()).once('end', () => resolve()));
   client.on('notification', (message) => {
     if (message.payload !== self) changed();
   });
   const end = (): void => void client.end().catch(() => undefined);
   signal.addEventListener('abort', end, { once: true });
   try {
-    // The driver never settles `connect` of a client that is ended during it: a verb would not end after its answer.
-    await Promise.race([client.connect(), ended]);
     if (signal.aborted) return;
     await client.query(`listen ${channel}`);
     if (!first) changed();
     await ended;
   } catch {
-    // The server is not reachable: the next attempt follows.
+    // The connection was lost: the next attempt follows.
   } finally {
     signal.removeEventListener('abort', end);
     await client.end().catch(() => undefined);

@@ -1,11 +1,13 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Pool, PoolClient } from 'pg';
+import type { Client } from 'pg';
 import { eitherReady, isOrdered } from '../ready-jobs.ts';
 import { Failure } from '../../../domain/failure.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { randomBytes } from '../../../lib/random.ts';
 import type { Dialect, Engine, Later, Savepoint, StoreFault } from '../dialect.ts';
-import { clientDb, openPool, poolDb, send } from './client.ts';
+import { clientDb, connectionsDb, send, types } from './client.ts';
+import { Connections } from './connections.ts';
+import { ConnectFault, Dialer } from './dial.ts';
 import { dumpSnapshot } from './dump.ts';
 import { listen, type Listening } from './listen.ts';
 import { prepared } from '../prepared.ts';
@@ -17,6 +19,8 @@ import { postgresTriggers } from './triggers.ts';
 /** Connections that read. One more writes, one listens. */
 const READERS = 4;
 const CONNECT_TIMEOUT_MS = 5_000;
+/** How long a connection for reading stays open without use. */
+const IDLE_MS = 10_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
 /** How long a write waits for the locks of other daemons before it is refused as unavailable. */
 const LOCK_TIMEOUT_MS = 5_000;
@@ -44,9 +48,8 @@ const FAULTS: Readonly<Record<string, StoreFault>> = {
  * Class 08: connection exceptions; 57P: the server is shutting down; 53: out of connections; E…: the socket's codes.
  */
 const LOST_CODE = /^(08|57P|53|E[A-Z]+$)/;
-/** What the driver says, without a code, about a connection that is gone or was not made. */
-const LOST_TEXT =
-  /^(Connection terminated|Client (has encountered|was closed)|timeout exceeded when trying|Cannot use a pool)/;
+/** What the driver says, without a code, about a connection that is gone. */
+const LOST_TEXT = /^(Connection terminated|Client (has encountered|was closed))/;
 
 /** A key is held by the transaction of another daemon. */
 class KeyHeld extends Error {
@@ -130,6 +133,7 @@ export const POSTGRES: Dialect = {
   triggers: postgresTriggers,
   ...POSTGRES_ROOM,
   faultOf(error) {
+    if (error instanceof ConnectFault) return 'lost';
     if (!(error instanceof Error)) return 'other';
     const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
     if (code === '') return LOST_TEXT.test(error.message) ? 'lost' : 'other';
@@ -144,29 +148,26 @@ function explainRead(error: unknown): unknown {
 }
 
 /**
- * Opens pools on a `postgres://` URL that several daemons may share. Refuses a server that can't write, and a store
- * that a restore has left unfinished unless `isRestore`.
+ * Opens connections to the database of a URL, which several daemons may share. Refuses a server that can't write, and a
+ * store that a restore has left unfinished unless `isRestore`.
  */
 export async function openPostgres(url: string, clock: Clock, isRestore = false): Promise<Engine> {
-  const config = {
-    connectionString: url,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-  };
-  const readers = openPool({ ...config, max: READERS });
-  const own = new Set<number>();
-  readers.on('connect', (client) => own.add(processIdOf(client)));
-  readers.on('remove', (client) => own.delete(processIdOf(client)));
-  const writers = openPool({
-    ...config,
+  const dialer = new Dialer(url, CONNECT_TIMEOUT_MS);
+  const session = { types, statement_timeout: STATEMENT_TIMEOUT_MS };
+  const waitMs = CONNECT_TIMEOUT_MS;
+  const readers = new Connections(dialer, clock, { max: READERS, idleMs: IDLE_MS, waitMs, session });
+  // Kept open, since a new connection costs the next write some 15 ms.
+  const writers = new Connections(dialer, clock, {
     max: 1,
-    pipeline: true,
-    // Kept open, since a new connection costs the next write some 15 ms.
-    idleTimeoutMillis: 0,
-    lock_timeout: LOCK_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    waitMs,
+    session: {
+      ...session,
+      pipeline: true,
+      lock_timeout: LOCK_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    },
   });
-  const reader = poolDb(POSTGRES, readers, clock, explainRead);
+  const reader = connectionsDb(POSTGRES, readers, explainRead);
   const close = async (): Promise<void> => void (await Promise.all([readers.end(), writers.end()]));
   await refuseUnfit(readers, isRestore).catch((error: unknown) => close().then(() => Promise.reject(error)));
   const listeners = new Set<() => void>();
@@ -182,20 +183,14 @@ export async function openPostgres(url: string, clock: Clock, isRestore = false)
     onForeignCommit(listener) {
       listeners.add(listener);
       const changed = (): void => listeners.forEach((each) => each());
-      listening ??= listen({
-        config: { connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true },
-        channel: CHANNEL,
-        self,
-        clock,
-        changed,
-      });
+      listening ??= listen({ dialer, channel: CHANNEL, self, clock, changed });
       return () => void listeners.delete(listener);
     },
-    snapshot: () => dumpSnapshot(url, CONNECT_TIMEOUT_MS),
+    snapshot: () => dumpSnapshot(dialer),
     wholeSchema: () => null,
     // An index on a ledger of many years takes longer than any other statement may.
     script: async (db, text) => void (await sql.raw(`set local statement_timeout = 0;\n${text}`).execute(db)),
-    endOtherSessions: (db) => endOtherSessions(db, own),
+    endOtherSessions: (db) => endOtherSessions(db, [...readers.open].map(processIdOf)),
     async close() {
       await listening?.stop();
       await close();
@@ -204,8 +199,8 @@ export async function openPostgres(url: string, clock: Clock, isRestore = false)
 }
 
 /** The server's number of a connection. The driver has it and its types do not. */
-function processIdOf(client: PoolClient): number {
-  return (client as PoolClient & { readonly processID: number }).processID;
+function processIdOf(client: Client): number {
+  return (client as Client & { readonly processID: number }).processID;
 }
 
 /** Tools of PostgreSQL under the same user keep no statements of ours. */
@@ -215,17 +210,17 @@ const TOOLS = ['psql', 'pg_dump', 'pg_restore'];
  * A statement that reads whole rows fails for good on a connection that prepared it before a column was added. Another
  * user's sessions would be refused, and are no daemons of this store.
  */
-async function endOtherSessions(db: Db, own: ReadonlySet<number>): Promise<void> {
+async function endOtherSessions(db: Db, own: readonly number[]): Promise<void> {
   await sql`select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and usename = current_user and backend_type = 'client backend'
-    and pid <> pg_backend_pid() and pid <> all(${[...own]}::int[])
+    and pid <> pg_backend_pid() and pid <> all(${own}::int[])
     and not application_name = any(${TOOLS}::text[])`.execute(db);
 }
 
-/** Each client of the pool that writes has its own query builder. */
-const LANES = new WeakMap<PoolClient, Db>();
+/** Each connection that writes has its own query builder. */
+const LANES = new WeakMap<Client, Db>();
 
-function laneOf(client: PoolClient): Db {
+function laneOf(client: Client): Db {
   let db = LANES.get(client);
   if (db === undefined) {
     db = clientDb(POSTGRES, client);
@@ -237,8 +232,8 @@ function laneOf(client: PoolClient): Db {
 type Body<T> = (tx: Db, savepoint: Savepoint, later: Later) => Promise<T>;
 
 /** Runs `body` in one transaction, again with all keys taken beforehand when it could not have one in the middle. */
-async function transact<T>(pool: Pool, body: Body<T>): Promise<T> {
-  const client = await pool.connect();
+async function transact<T>(writers: Connections, body: Body<T>): Promise<T> {
+  const { client, release } = await writers.take();
   let broken = false;
   try {
     const db = laneOf(client);
@@ -255,7 +250,7 @@ async function transact<T>(pool: Pool, body: Body<T>): Promise<T> {
       }
     }
   } finally {
-    client.release(broken);
+    release(broken);
   }
 }
 
@@ -263,7 +258,7 @@ async function transact<T>(pool: Pool, body: Body<T>): Promise<T> {
  * The connection is pipelined: `begin`, the statements without an awaited result and `commit` are sent without waiting
  * for each answer, so that a group costs the round trips of its reads, and two.
  */
-async function attempt<T>(client: PoolClient, db: Db, keys: readonly string[], body: Body<T>): Promise<T> {
+async function attempt<T>(client: Client, db: Db, keys: readonly string[], body: Body<T>): Promise<T> {
   const sent: Promise<unknown>[] = [];
   const later: Later = (statement) => {
     statement.catch(() => undefined);
@@ -282,7 +277,7 @@ async function attempt<T>(client: PoolClient, db: Db, keys: readonly string[], b
   return value;
 }
 
-async function withSavepoint<T>(client: PoolClient, db: Db, member: () => Promise<T>): Promise<T> {
+async function withSavepoint<T>(client: Client, db: Db, member: () => Promise<T>): Promise<T> {
   const held = [...(KEYS.get(db)?.held ?? [])];
   await send(client, 'savepoint member');
   try {

@@ -1,6 +1,7 @@
-import { Client } from 'pg';
+import type { DatabaseHost } from '../../../domain/database/database-url.ts';
 import { Failure } from '../../../domain/failure.ts';
-import { accessOf, UNFINISHED_TABLE } from './dump.ts';
+import { ConnectFault, Dialer } from './dial.ts';
+import { accessAt, UNFINISHED_TABLE } from './dump.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
@@ -19,10 +20,10 @@ interface EmptyDatabase {
 
 /** Throws conflict for a database that holds anything, and unavailable where it cannot be reached. */
 export async function openEmptyDatabase(url: string): Promise<EmptyDatabase> {
-  const others = await query(url, OTHERS);
+  const { value: others, host } = await query(url, OTHERS);
   if (Number(others) > 0)
     throw new Failure('conflict', `--database-url: the database holds ${others} tables; name an empty database.`);
-  const { url: bare, environment } = accessOf(url);
+  const { url: dbname, environment } = accessAt(url, host);
   return {
     environment,
     argv: (file) => [
@@ -32,7 +33,7 @@ export async function openEmptyDatabase(url: string): Promise<EmptyDatabase> {
       '--no-password',
       '--exit-on-error',
       '--single-transaction',
-      `--dbname=${bare}`,
+      `--dbname=${dbname}`,
       file,
     ],
     begin: async () => void (await query(url, `create table if not exists ${UNFINISHED_TABLE} ()`)),
@@ -44,15 +45,17 @@ export async function finishRestore(url: string): Promise<void> {
   await query(url, `drop table ${UNFINISHED_TABLE}`);
 }
 
-/** The column `value` of the only row, if there is one. */
-async function query(url: string, text: string): Promise<string | undefined> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
-  client.on('error', () => undefined);
+/** The column `value` of the only row, if there is one, and the host that answered. */
+async function query(url: string, text: string): Promise<{ readonly value?: string; readonly host: DatabaseHost }> {
+  const { client, host } = await new Dialer(url, CONNECT_TIMEOUT_MS).connect().catch((error: unknown) => {
+    if (!(error instanceof ConnectFault)) throw error;
+    throw new Failure('unavailable', `--database-url: the database cannot be reached: ${error.message}.`);
+  });
   try {
-    await client.connect();
-    return (await client.query<{ value: string }>(text)).rows[0]?.value;
+    const [row] = (await client.query<{ value: string }>(text)).rows;
+    return { ...row, host };
   } catch {
-    throw new Failure('unavailable', '--database-url: the database cannot be reached, or does not take the statement.');
+    throw new Failure('unavailable', '--database-url: the database does not take the statement.');
   } finally {
     await client.end().catch(() => undefined);
   }
