@@ -156,6 +156,19 @@ describe('An inventory', () => {
     await refused('a ansible_group_priority=1', /is of groups only/);
   });
 
+  test('in YAML has its aliases and merge keys expanded within a bound, as Ansible expands them', async () => {
+    const text = 'a: &a\n  vars: {x: 1}\nweb:\n  vars: {<<: *v}\n';
+    await refused(text, /^file, line 4: the alias "\*v" has no anchor before it/);
+    const list = `l0: &l0 [${'x, '.repeat(30)}]\nl1: &l1 [${'*l0, '.repeat(30)}]\nl2: [${'*l1, '.repeat(30)}]\n`;
+    const laughs = list.replaceAll(/^/gm, '    ').trimEnd();
+    await refused(
+      `all:\n  vars:\n${laughs}`,
+      /^file, line 5: the alias "\*l1" expands the file to more than 10000 values/,
+    );
+    const inventory = await readInventory(SAME_FILES['anchors.yaml'] ?? '');
+    assert.deepEqual(inventory.groups.get('db')?.hosts, ['web1', 'web2', 'db1']);
+  });
+
   test('has bounds, and a range is counted before it is expanded', async () => {
     await refused('a[0:999999999999]', /^file, line 1: expected at most 10000 hosts/);
     await refused('a[1:200][1:200]', /^file, line 1: expected at most 10000 hosts/);

@@ -1,5 +1,6 @@
 import type * as Yaml from 'yaml';
-import { Failure } from '../failure.ts';
+import { Anchors } from './anchors.ts';
+import { fileRefused, type Place } from './file-refused.ts';
 import { type LineStart, lineStarts } from './lines.ts';
 
 /** Bytes of a file: rules of a page have 1 KiB. */
@@ -26,6 +27,8 @@ export interface YamlLimits {
   readonly tokensMax: number;
   /** Each part knows its column too, and refusals name it: for files of many objects. */
   readonly columns?: true;
+  /** Aliases and merge keys are expanded: for files in the format of another program, whose readers do so. */
+  readonly aliases?: true;
 }
 
 /** Of files that people write by hand. */
@@ -37,6 +40,8 @@ export const YAML_LIMITS: YamlLimits = {
 };
 /** Shown characters of the parser's message, which may quote the file. */
 const FAULT_CHARACTERS_MAX = 120;
+/** The name of the merge key of YAML 1.1. */
+const MERGE_KEY = '<<';
 /** Shown characters of a name. */
 const NAME_CHARACTERS_MAX = 80;
 
@@ -70,9 +75,6 @@ export interface YamlMap {
   readonly fields: ReadonlyMap<string, YamlValue>;
 }
 
-/** Where a part begins. */
-type Place = Pick<YamlValue, 'line' | 'column'>;
-
 type Library = (typeof Yaml)['default'];
 
 /** The file, and what reads it. */
@@ -82,27 +84,34 @@ interface Source {
   readonly lines: Yaml.LineCounter;
   readonly depthMax: number;
   readonly columns: boolean;
+  readonly anchors: Anchors<YamlValue>;
+  /** Whether the field `<<` names maps whose fields the map has too. */
+  readonly merges: boolean;
 }
 
 /**
- * Reads one document of YAML 1.2 in its core schema, without tags, anchors, aliases and merge keys: nothing expands,
- * and the result has only texts, lists and maps. Throws invalid_argument that names the line.
+ * Reads one document of YAML 1.2 in its core schema, without tags. The result has only texts, lists and maps. Without
+ * `aliases` there are no anchors, aliases and merge keys either, and nothing expands; with it, what they expand to is
+ * bounded. Throws invalid_argument that names the line.
  */
 export async function readYaml(text: string, limits: YamlLimits = YAML_LIMITS): Promise<YamlValue> {
-  const { bytesMax, bracketsMax, tokensMax, depthMax, columns = false } = limits;
-  if (Buffer.byteLength(text) > bytesMax) throw refused(`expected at most ${bytesMax} bytes`);
-  if (countOf(text, /[[{]/g) > bracketsMax) throw refused('it has too many brackets');
+  const { bytesMax, bracketsMax, tokensMax, depthMax, columns = false, aliases: merges = false } = limits;
+  if (Buffer.byteLength(text) > bytesMax) throw fileRefused(`expected at most ${bytesMax} bytes`);
+  if (countOf(text, /[[{]/g) > bracketsMax) throw fileRefused('it has too many brackets');
   if (countOf(text, TOKEN) > tokensMax)
-    throw refused(`it has too many lines, quotes, dashes, colons or commas; expected at most ${tokensMax} in all`);
+    throw fileRefused(`it has too many lines, quotes, dashes, colons or commas; expected at most ${tokensMax} in all`);
   // The parser is loaded only when a file is read: it takes 30 ms.
   const { default: yaml } = await import('yaml');
   const lines = new yaml.LineCounter();
   const document = parse(yaml, text, lines);
   const fault = [...document.errors, ...document.warnings][0];
-  const source = { yaml, text, lines, depthMax, columns };
-  if (fault !== undefined) throw refused(wordsOf(fault), placeAt(source, fault.pos[0]));
-  if (document.contents === null) throw refused('it is empty');
-  return valueOf(source, document.contents, 0);
+  const anchors = new Anchors(merges, partsOf);
+  const source = { yaml, text, lines, depthMax, columns, anchors, merges };
+  if (fault !== undefined) throw fileRefused(wordsOf(fault), placeAt(source, fault.pos[0]));
+  if (document.contents === null) throw fileRefused('it is empty');
+  const value = valueOf(source, document.contents, 0);
+  anchors.finish();
+  return value;
 }
 
 function countOf(text: string, pattern: RegExp): number {
@@ -129,7 +138,7 @@ function parse(yaml: Library, text: string, lineCounter: Yaml.LineCounter): Yaml
       lineCounter,
     });
   } catch {
-    throw refused(TOO_DEEP);
+    throw fileRefused(TOO_DEEP);
   }
 }
 
@@ -156,37 +165,61 @@ function wordsOf(fault: Yaml.YAMLParseError | Yaml.YAMLWarning): string {
 }
 
 function valueOf(source: Source, node: unknown, depth: number): YamlValue {
-  const { yaml } = source;
-  if (!yaml.isNode(node)) throw refused('a value is missing');
+  const { yaml, anchors, depthMax } = source;
+  if (!yaml.isNode(node)) throw fileRefused('a value is missing');
   const place = placeAt(source, node.range?.[0] ?? 0);
-  if (depth > source.depthMax) throw refused(TOO_DEEP, place);
-  if (yaml.isAlias(node) || ('anchor' in node && node.anchor !== undefined))
-    throw refused('anchors and aliases are not supported', place);
-  if (node.tag !== undefined) throw refused('tags are not supported', place);
+  if (depth > depthMax) throw fileRefused(TOO_DEEP, place);
+  if (yaml.isAlias(node)) return anchors.resolve(node.source, place, depthMax - depth);
+  if (node.tag !== undefined) throw fileRefused('tags are not supported', place);
+  const read = (): YamlValue => partOf(source, node, place, depth);
+  return node.anchor === undefined ? read() : anchors.define(node.anchor, place, read);
+}
+
+function partOf(source: Source, node: Exclude<Yaml.Node, Yaml.Alias>, place: Place, depth: number): YamlValue {
+  const { yaml } = source;
+  if (yaml.isScalar(node)) return textOf(source, node, place);
+  source.anchors.count();
   if (yaml.isSeq(node))
     return { kind: 'list', ...place, items: node.items.map((item) => valueOf(source, item, depth + 1)) };
-  if (yaml.isMap(node)) return { kind: 'map', ...place, fields: fieldsOf(source, node.items, depth) };
-  if (!yaml.isScalar(node)) throw refused('a value cannot be parsed', place);
-  return textOf(source, node, place);
+  return { kind: 'map', ...place, fields: fieldsOf(source, node.items, depth) };
 }
 
 function fieldsOf(source: Source, pairs: readonly Yaml.Pair[], depth: number): YamlMap['fields'] {
   const fields = new Map<string, YamlValue>();
+  let merged: YamlValue | undefined;
   for (const pair of pairs) {
     const [name, value] = fieldOf(source, pair, depth);
-    if (fields.has(name.text))
-      throw refused(
+    const merges = source.merges && name.isPlain && name.text === MERGE_KEY;
+    if (fields.has(name.text) || (merges && merged !== undefined))
+      throw fileRefused(
         `the name ${JSON.stringify(name.text.slice(0, NAME_CHARACTERS_MAX))} was given more than once`,
         name,
       );
-    fields.set(name.text, value);
+    if (merges) merged = value;
+    else fields.set(name.text, value);
   }
+  return merged === undefined ? fields : mergedFields(fields, merged);
+}
+
+function partsOf(value: YamlValue): readonly YamlValue[] {
+  if (value.kind === 'text') return [];
+  return value.kind === 'list' ? value.items : [...value.fields.values()];
+}
+
+/** The fields of a map with those of its merge key: its own come first, then the earlier map. */
+function mergedFields(own: YamlMap['fields'], merged: YamlValue): YamlMap['fields'] {
+  const fields = new Map<string, YamlValue>();
+  for (const map of merged.kind === 'list' ? merged.items : [merged]) {
+    if (map.kind !== 'map') throw fileRefused(`the merge key "${MERGE_KEY}" takes a map, or a list of maps`, map);
+    for (const [name, value] of map.fields) if (!fields.has(name)) fields.set(name, value);
+  }
+  for (const [name, value] of own) fields.set(name, value);
   return fields;
 }
 
 function fieldOf(source: Source, { key, value }: Yaml.Pair, depth: number): [YamlText, YamlValue] {
   const named = valueOf(source, key, depth + 1);
-  if (named.kind !== 'text' || named.type === 'null') throw refused('expected the name of a field', named);
+  if (named.kind !== 'text' || named.type === 'null') throw fileRefused('expected the name of a field', named);
   return [
     named,
     value === null ? { ...named, text: '', type: 'null', isPlain: true } : valueOf(source, value, depth + 1),
@@ -195,16 +228,11 @@ function fieldOf(source: Source, { key, value }: Yaml.Pair, depth: number): [Yam
 
 function textOf(file: Source, { value, source, range, type: form }: Yaml.Scalar, place: Place): YamlText {
   const isPlain = form === 'PLAIN';
+  file.anchors.count(source ?? String(value));
   if (typeof value === 'string') {
     const starts = range ? lineStarts(file.text.slice(range[0], range[1]), value, place.line) : null;
     return { kind: 'text', ...place, text: value, type: 'string', isPlain, ...(starts === null ? {} : { starts }) };
   }
   const type = value === null ? 'null' : typeof value === 'boolean' ? 'boolean' : 'other';
   return { kind: 'text', ...place, text: source ?? String(value), type, isPlain };
-}
-
-function refused(what: string, place?: Place): Failure {
-  const at = place === undefined ? '' : `, line ${place.line}`;
-  const column = place?.column === undefined ? '' : `, column ${place.column}`;
-  return new Failure('invalid_argument', `file${at}${column}: ${what}.`);
 }

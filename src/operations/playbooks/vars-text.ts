@@ -1,12 +1,18 @@
 import { Failure } from '../../domain/failure.ts';
 import { EXTRA_VARS_BYTES_MAX, extraVarsFault } from '../../domain/playbooks/extra-vars.ts';
 import { type Json, mapOf } from '../../domain/yaml/json.ts';
-import { readYaml } from '../../domain/yaml/file.ts';
+import { readYaml, type YamlLimits } from '../../domain/yaml/file.ts';
 
 type Vars = Readonly<Record<string, Json>>;
 
 /** The variables are bounded once they are read: a file may have blanks and comments. */
-const LIMITS = { bytesMax: 4 * EXTRA_VARS_BYTES_MAX, bracketsMax: 10_000, tokensMax: 32_000, depthMax: 60 };
+const LIMITS: YamlLimits = {
+  bytesMax: 4 * EXTRA_VARS_BYTES_MAX,
+  bracketsMax: 10_000,
+  tokensMax: 32_000,
+  depthMax: 60,
+  aliases: true,
+};
 
 /** The variables of a run: those of a file, if any, and the given ones, which come first. Throws invalid_argument. */
 export async function withVarsText(text: string | undefined, given: Vars): Promise<Vars> {

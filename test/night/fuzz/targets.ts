@@ -9,10 +9,12 @@ import { REQUEST_TARGETS } from './requests.ts';
 import { ROW_TARGETS } from './rows.ts';
 import { RULE_TARGETS } from './rules.ts';
 import type { FuzzTarget } from './target.ts';
+import { YAML_TARGETS } from './yaml.ts';
 
 export const FUZZ_TARGETS: readonly FuzzTarget[] = [
   ...INGRESS_TARGETS,
   ...RULE_TARGETS,
+  ...YAML_TARGETS,
   ...FILE_TARGETS,
   ...INVENTORY_TARGETS,
   ...REQUEST_TARGETS,

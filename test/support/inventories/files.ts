@@ -118,4 +118,24 @@ c:
   children: {b: }
   vars: {v: c, w: c, u: c}
 `,
+  'anchors.yaml': `all:
+  vars: &common
+    zone: &zone [a, b]
+    port: 22
+    tags: {x: 1}
+web:
+  vars:
+    <<: *common
+    name: web
+  hosts: &hosts
+    web1: {zones: *zone}
+    web2:
+db:
+  vars:
+    name: db
+    <<: [{kept: yes, more: 1}, *common]
+  hosts:
+    <<: *hosts
+    db1:
+`,
 };

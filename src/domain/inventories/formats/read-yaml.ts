@@ -1,4 +1,4 @@
-import { readYaml, type YamlMap, type YamlValue } from '../../yaml/file.ts';
+import { readYaml, type YamlLimits, type YamlMap, type YamlValue } from '../../yaml/file.ts';
 import { InventoryBuilder } from '../builder.ts';
 import { type Inventory, INVENTORY_LIMITS, type VarValue } from '../inventory.ts';
 import { quoted, refusedAt } from '../refused.ts';
@@ -8,7 +8,13 @@ import { scalar } from './yaml-value.ts';
  * Groups and values are nested; the reader of YAML calls itself for each level. 10,000 hosts with three variables each
  * have 80,000 tokens.
  */
-const LIMITS = { bytesMax: INVENTORY_LIMITS.fileBytes, bracketsMax: 50_000, tokensMax: 160_000, depthMax: 60 };
+const LIMITS: YamlLimits = {
+  bytesMax: INVENTORY_LIMITS.fileBytes,
+  bracketsMax: 50_000,
+  tokensMax: 160_000,
+  depthMax: 60,
+  aliases: true,
+};
 
 /** Reads an inventory as Ansible's plugin `yaml` does. Throws invalid_argument that names the line. */
 export async function readYamlInventory(text: string): Promise<Inventory> {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Failure } from '../../../domain/failure.ts';
 import { refused, refuseOthers, textOf } from '../../../domain/yaml/fields.ts';
-import { readYaml, YAML_BYTES_MAX, YAML_LIMITS, type YamlValue } from '../../../domain/yaml/file.ts';
+import { readYaml, YAML_BYTES_MAX, YAML_LIMITS, type YamlLimits, type YamlValue } from '../../../domain/yaml/file.ts';
 import { errorCode } from '../../../lib/error-code.ts';
 import { checkGitRef, checkGitUrl } from '../git/url.ts';
 import { readRunFile } from '../../run-files/run-files.ts';
@@ -16,7 +16,7 @@ const REQUIREMENTS_MAX = 200;
  * A hostile source may have all six files, and they are read at each run: the parser took up to 0.3 s for each. 200
  * collections and 200 roles with all of their fields have 4,000 tokens.
  */
-const LIMITS = { ...YAML_LIMITS, tokensMax: 8_000 };
+const LIMITS: YamlLimits = { ...YAML_LIMITS, tokensMax: 8_000, aliases: true };
 
 const COLLECTION = /^[a-z_][a-z0-9_]{0,62}\.[a-z_][a-z0-9_]{0,62}$/;
 const ROLE = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,62}\.[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}$/;

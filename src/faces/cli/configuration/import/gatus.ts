@@ -19,7 +19,7 @@ const LOST = ['graphql', 'ssh', 'maintenance-windows'];
 /** A configuration of Gatus: `endpoints` become checks. Throws invalid_argument. */
 export async function importGatus(text: string): Promise<Imported> {
   checkSize(text);
-  const file = objectIn(jsonOf(await readYaml(text, CONFIG_LIMITS)));
+  const file = objectIn(jsonOf(await readYaml(text, { ...CONFIG_LIMITS, aliases: true })));
   const endpoints = file['endpoints'] ?? file['services'];
   if (!Array.isArray(endpoints)) throw new Failure('invalid_argument', 'file: it has no endpoints.');
   const found = new Collector();
