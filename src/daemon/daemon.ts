@@ -17,16 +17,18 @@ import { type Identity, type Machine, takeIdentity } from './core/identity.ts';
 import { openSweep, type SweepSetup } from './checks/open-sweep.ts';
 import { LeaseKeeper } from './core/lease/lease-keeper.ts';
 import type { WakeUp } from './core/loop.ts';
-import { Loops } from './core/loops.ts';
-import { Presence } from './core/presence.ts';
+import { type LoopDeps, Loops } from './core/loops.ts';
+import { othersSeenAt, Presence } from './core/presence.ts';
 import type { ModeWatch } from './core/mode-watch.ts';
 import type { Signals } from './core/signals.ts';
 import { RUN_SUPPORT } from './jobs/kinds.ts';
 import type { RunDeps } from './jobs/run-support.ts';
 import { Work } from './jobs/work.ts';
+import { DeadmanWatch } from './events/deadman.ts';
 import { ClockWatch } from './maintenance/clock-watch.ts';
 import { type Restarting, RunningDigest } from './maintenance/restart.ts';
 import type { KeptFor } from './maintenance/retention.ts';
+import { StoredTimes } from './maintenance/stored-times.ts';
 import { Notifier, type NotifierOptions } from './notify/send.ts';
 import { Scheduler } from './schedules/schedule.ts';
 import { prepareNextSteps } from './workflows/next-steps.ts';
@@ -105,7 +107,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     onFree: () => wakeUp('slot-free'),
     beforeRun: async () => modes?.check().catch(failed('modes')),
   });
-  const notifier = new Notifier({ ...options.pages, ...naming(() => identity), store, clock, onError: failed('page') });
+  const notifier = new Notifier({ ...options.pages, ...parts, onError: failed('page') });
   notifier.onFree(() => wakeUp('notification-due'));
 
   const sweep = await openSweep({ ...options, self: parts.self, onError: failed('checks') });
@@ -124,8 +126,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   loops = new Loops({
     ...parts,
     running: new RunningDigest(),
-    clockWatch: new ClockWatch(clock),
-    presence: new Presence({ ...setup, ...options, self: parts.self }),
+    ...(await clockReaders(parts)),
     work,
     notifier,
     sweep,
@@ -150,6 +151,19 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       await lease.stop();
       await identity.retire();
     },
+  };
+}
+
+/** What notices, each for itself, that the clock was set. */
+async function clockReaders(
+  parts: Pick<LoopDeps, 'store' | 'clock' | 'self' | 'wakeUp'> & Pick<DaemonOptions, 'instancesDir'>,
+): Promise<Pick<LoopDeps, 'clockWatch' | 'presence' | 'storedTimes' | 'deadman'>> {
+  const { clock, wakeUp } = parts;
+  return {
+    clockWatch: new ClockWatch(clock, await othersSeenAt(parts)),
+    presence: new Presence(parts),
+    storedTimes: new StoredTimes(parts),
+    deadman: new DeadmanWatch({ ...parts, wake: () => wakeUp('notification-due') }),
   };
 }
 

@@ -11,6 +11,12 @@ export interface Clock {
   after(ms: number, fire: () => void): () => void;
 }
 
+/**
+ * How far the clocks of machines that share a store may differ, in milliseconds. A stored time of the past that is
+ * further ahead than this is of a clock that was set back since. The doctor warns of a difference of a second.
+ */
+export const CLOCKS_APART_MS = 60_000;
+
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {

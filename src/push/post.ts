@@ -5,6 +5,7 @@ import { DialFailed } from '../dial/dial-failed.ts';
 import type { Dial } from '../dial/guard.ts';
 import { exchange } from '../dial/exchange.ts';
 import { CONNECT_MS, Limit } from '../dial/limits.ts';
+import { RETRY_WAIT_MAX_MS } from '../domain/time-limits.ts';
 
 /** From the connection to the head of the response. */
 const ANSWER_MS = 5_000;
@@ -12,8 +13,6 @@ const ANSWER_MS = 5_000;
 const DRAIN_MS = 1_000;
 /** The longest response body that is read: its content is not used. */
 const ANSWER_BYTES_MAX = 65_536;
-/** The longest pause that another side may ask for, in milliseconds. */
-const RETRY_AFTER_MAX_MS = 600_000;
 
 interface Posting {
   readonly url: URL;
@@ -64,7 +63,7 @@ function judge({ statusCode: status = 0, headers }: IncomingMessage, now: number
 function retryAfter(text: string | undefined, now: number): number | null {
   if (text === undefined) return null;
   const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now;
-  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), RETRY_AFTER_MAX_MS) : null;
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), RETRY_WAIT_MAX_MS) : null;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { APPROVAL_TTL_DEFAULT_MS, APPROVAL_TTL_MAX_MS } from '../../domain/approvals/approval.ts';
 import { PROBE_BUDGET } from '../../domain/checks/probe-rate.ts';
 import { requireDuration } from '../../domain/duration.ts';
+import { LEASE_MAX_MS } from '../../domain/time-limits.ts';
 import { hasDatabasePassword, hasTargetCredential } from './flag-credential.ts';
 import { LISTENER_SETTINGS } from './listener-settings.ts';
 import {
@@ -188,7 +189,7 @@ export const SETTINGS = {
   leaseMs: durationSetting(
     'lease',
     'PostgreSQL only: a daemon without a sign of life for this time counts as dead; default 15s',
-    ['15s', 1_000, 600_000],
+    ['15s', 1_000, LEASE_MAX_MS],
   ),
   warmLaunchers: setting({
     flag: 'warm-launchers',

@@ -3,7 +3,7 @@ import { expireLoop, type ExpireDeps } from '../approvals/expire.ts';
 import { readFilesLoop, type ReadFilesDeps } from '../approvals/read-files.ts';
 import { checksLoop } from '../checks/loop.ts';
 import type { Sweep } from '../checks/sweep.ts';
-import { deadmanLoop } from '../events/deadman.ts';
+import { deadmanLoop, type DeadmanLoopDeps } from '../events/deadman.ts';
 import { endingsLoop } from '../events/endings.ts';
 import { outcomesLoop, type OutcomeDeps } from '../events/job-outcome-events.ts';
 import { rescueLoop, type RescueDeps } from '../jobs/rescue.ts';
@@ -11,6 +11,7 @@ import { cancelLoop, claimLoop, type WorkLoopDeps } from '../jobs/work-loops.ts'
 import { type AdoptionDeps, adoptionLoop } from '../maintenance/adoption.ts';
 import { restartLoop, type RestartLoopDeps } from '../maintenance/restart.ts';
 import { type RetentionDeps, retentionLoop } from '../maintenance/retention.ts';
+import { storedTimesLoop, type StoredTimesLoopDeps } from '../maintenance/stored-times.ts';
 import { notificationLoop, type NotificationLoopDeps } from '../notify/send.ts';
 import { scheduleLoop, type ScheduleLoopDeps } from '../schedules/schedule.ts';
 import { type KeptInitsDeps, keptInitsLoop } from '../workspaces/kept-inits.ts';
@@ -30,11 +31,13 @@ export type LoopDeps = ExpireDeps &
   RescueDeps &
   WorkLoopDeps &
   OutcomeDeps &
+  DeadmanLoopDeps &
   NotificationLoopDeps &
   ModesLoopDeps &
   ScheduleLoopDeps &
   NextStepsDeps &
   RetentionDeps &
+  StoredTimesLoopDeps &
   RecountDeps &
   KeptInitsDeps &
   RestartLoopDeps & {
@@ -46,6 +49,7 @@ export type LoopDeps = ExpireDeps &
 
 /** Every loop of a daemon, in the order in which they start. */
 export const LOOPS: readonly LoopRow<LoopDeps>[] = [
+  storedTimesLoop,
   expireLoop,
   presenceLoop,
   rescueLoop,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { isDaemonLocked } from '../../store/engine/instance-lock.ts';
 import { whileUnchanged } from '../../store/engine/read-cache.ts';
-import { expireLeases, listOthers, markStopped } from '../../store/maintenance/daemons.ts';
+import { expireLeases, listOthers, listRecent, markStopped } from '../../store/maintenance/daemons.ts';
 import type { DaemonRow } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { lockSeenAt, removeLock, touchLock } from './lock-file.ts';
@@ -44,6 +44,22 @@ export class Presence {
     }
     return dead.length > 0;
   }
+}
+
+/** Daemons that are looked at: those that started last. */
+const RECENT_DAEMONS = 100;
+
+/**
+ * When another daemon was last seen, in milliseconds since the epoch; null if none was. Times in the future are of a
+ * clock that was set back since, and say nothing.
+ */
+export async function othersSeenAt({ store, clock, instancesDir, self }: PresenceOptions): Promise<number | null> {
+  const now = clock.now();
+  const seen = (await listRecent(store.db, self(), RECENT_DAEMONS)).map(
+    (row) => row.stopped_at ?? row.lease_until ?? lockSeenAt(instancesDir, row.id, now) ?? row.started_at,
+  );
+  const known = seen.filter((at) => at <= now);
+  return known.length === 0 ? null : Math.max(...known);
 }
 
 export interface PresenceDeps {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
-import type { LoopRow, WakeUp } from '../core/loop.ts';
+import type { LoopRow } from '../core/loop.ts';
+import { StoreClock } from '../core/store-clock.ts';
 import { recordService } from '../jobs/job-transitions.ts';
 import { listWatches, restWatch, tripWatch, type Watch } from '../../store/events/deadmen.ts';
 import type { Tx } from '../../store/engine/tx.ts';
@@ -18,22 +19,41 @@ export const DEADMAN_EVERY_MS = 1_000;
 /**
  * Requests a notification once when a watch has been silent for too long, and once when it recovers. All times are of
  * the store's clock, because another daemon may receive the messages. The last message of a webhook is in the store, so
- * that a service that restarts more often than `every` still reports a silence. Returns whether there is a watch.
+ * that a service that restarts more often than `every` still reports a silence.
  */
-export async function watchOnce(deps: DeadmanDeps): Promise<boolean> {
-  const { store, clock } = deps;
-  const watches = await listWatches(store.db);
-  if (watches.length === 0) return false;
-  const now = await store.dialect.clock(store.db, clock.now());
-  for (const watch of watches) {
-    const { every_ms: everyMs, tripped_at: trippedAt, created_at: createdAt } = watch;
-    const heardAt = watch.last_heard_at ?? 0;
-    if (trippedAt === null) {
-      if (now - Math.max(heardAt, createdAt) >= everyMs) await reportSilent(deps, watch, now);
-      // The silence lasted at least this long: a message within it was committed after the watch was read.
-    } else if (heardAt > trippedAt - everyMs) await reportHeard(deps, watch, trippedAt);
+export class DeadmanWatch {
+  readonly #deps: DeadmanDeps;
+  readonly #time: StoreClock;
+  /**
+   * When the clock was last seen to be set ahead, by the monotonic clock: a silence counts from then, because the time
+   * that was skipped is no silence. After a sleep of the machine, in which nothing was received, it is the same.
+   */
+  #aheadAt = Number.NEGATIVE_INFINITY;
+
+  constructor(deps: DeadmanDeps) {
+    this.#deps = deps;
+    this.#time = new StoreClock(deps);
   }
-  return true;
+
+  /** Returns whether there is a watch. */
+  async watchOnce(): Promise<boolean> {
+    const { store, clock } = this.#deps;
+    const watches = await listWatches(store.db);
+    if (watches.length === 0) return false;
+    const { now, wasSet } = await this.#time.read();
+    if (wasSet === 'ahead') this.#aheadAt = clock.monotonic();
+    const sinceAheadMs = clock.monotonic() - this.#aheadAt;
+    for (const watch of watches) {
+      const { every_ms: everyMs, tripped_at: trippedAt, created_at: createdAt } = watch;
+      const heardAt = watch.last_heard_at ?? 0;
+      if (trippedAt === null) {
+        if (Math.min(now - Math.max(heardAt, createdAt), sinceAheadMs) >= everyMs)
+          await reportSilent(this.#deps, watch, now);
+        // The silence lasted at least this long: a message within it was committed after the watch was read.
+      } else if (heardAt > trippedAt - everyMs) await reportHeard(this.#deps, watch, trippedAt);
+    }
+    return true;
+  }
 }
 
 function reportSilent(deps: DeadmanDeps, watch: Watch, at: number): Promise<void> {
@@ -61,13 +81,14 @@ async function askForNotification(
   tx.afterCommit(wake);
 }
 
-export const deadmanLoop: LoopRow<Omit<DeadmanDeps, 'wake'> & { readonly wakeUp: (why: WakeUp) => void }> = {
+export interface DeadmanLoopDeps {
+  readonly deadman: DeadmanWatch;
+}
+
+export const deadmanLoop: LoopRow<DeadmanLoopDeps> = {
   name: 'deadman',
   everyMs: DEADMAN_EVERY_MS,
   wakeOn: [],
   restsWithoutCommits: true,
-  async once({ store, clock, wakeUp }) {
-    const isWatching = await watchOnce({ store, clock, wake: () => wakeUp('notification-due') });
-    return isWatching ? { dueMs: DEADMAN_EVERY_MS } : {};
-  },
+  once: async ({ deadman }) => ((await deadman.watchOnce()) ? { dueMs: DEADMAN_EVERY_MS } : {}),
 };

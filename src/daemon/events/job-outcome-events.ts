@@ -2,6 +2,7 @@ import type { LoopRow } from '../core/loop.ts';
 import { Failure } from '../../domain/failure.ts';
 import { evaluateOutcome, giveUpOutcome, recordOutcome } from '../../reaction/outcome.ts';
 import type { ReactionDeps } from '../../reaction/types.ts';
+import { CLOCKS_APART_MS } from '../../lib/clock.ts';
 import { listWithoutOutcome } from '../../store/jobs/outcomes.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
 import type { Signals } from '../core/signals.ts';
@@ -29,8 +30,9 @@ const BATCH = 64;
 export async function recordOutcomes(deps: OutcomeDeps, signal?: AbortSignal): Promise<void> {
   const { reaction, self } = deps;
   for (;;) {
-    const before = reaction.clock.now() - OTHERS_AFTER_MS;
-    const jobs = await listWithoutOutcome(reaction.store.db, { daemonId: self(), before, limit: BATCH });
+    const now = reaction.clock.now();
+    const span = { before: now - OTHERS_AFTER_MS, after: now + CLOCKS_APART_MS };
+    const jobs = await listWithoutOutcome(reaction.store.db, { daemonId: self(), ...span, limit: BATCH });
     if (jobs.length === 0 || signal?.aborted === true) return;
     const recording: Promise<Failure | null>[] = [];
     for (const job of jobs.toSorted(byEnd)) {

@@ -3,7 +3,8 @@ import { GRACE_MS } from '../../store/maintenance/retention-turn.ts';
 
 /**
  * Notices that the clock was set far ahead, which makes every row old: for 7 days after that nothing is to be deleted,
- * so that somebody can correct the clock. A machine that slept for a week looks the same.
+ * so that somebody can correct the clock. A machine that slept for a week looks the same, and so does a service that
+ * was stopped for a week.
  */
 export class ClockWatch {
   readonly #clock: Clock;
@@ -12,9 +13,10 @@ export class ClockWatch {
   /** On the monotonic clock. */
   #suspiciousUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(clock: Clock) {
+  /** `lastSeenAt`: when a daemon of the store was last seen, in milliseconds since the epoch; null if none was. */
+  constructor(clock: Clock, lastSeenAt: number | null) {
     this.#clock = clock;
-    this.#now = clock.now();
+    this.#now = lastSeenAt ?? clock.now();
     this.#monotonic = clock.monotonic();
   }
 

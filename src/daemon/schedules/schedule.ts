@@ -7,6 +7,7 @@ import type { QueuedSome } from '../../jobs/action-row.ts';
 import { queueAction, queueRest } from '../../jobs/actions.ts';
 import type { Asker, Gate, QueueDeps } from '../../jobs/queue.ts';
 import type { Tx } from '../../store/engine/tx.ts';
+import { StoreClock } from '../core/store-clock.ts';
 import { recordService } from '../jobs/job-transitions.ts';
 import { checkTag } from '../../store/engine/tags/tags.ts';
 import {
@@ -36,20 +37,18 @@ interface ScheduleDeps extends QueueDeps {
 const SCHEDULE_EVERY_MS = 1_000;
 /** The size of a batch, which bounds the work after a long stop. */
 const BATCH = 100;
-/** A clock that lost this much against the one that never jumps was set back, in milliseconds; less is drift. */
-const SET_BACK_MS = 1_000;
 
 /** Queues what schedules do, each slot once, however many daemons share the store and however their clocks jump. */
 export class Scheduler {
   readonly #deps: ScheduleDeps;
-  /** The offset of the store's clock from the monotonic clock at the last check; null before the first. */
-  #ahead: number | null = null;
+  readonly #time: StoreClock;
   /** Whether a stored next slot may differ from the one that follows from the schedule and the time. */
   #mayBeOff = true;
   #read: Promise<ReadTimetable> | null = null;
 
   constructor(deps: ScheduleDeps) {
     this.#deps = deps;
+    this.#time = new StoreClock(deps);
   }
 
   /** The next pass computes every next slot again. */
@@ -78,11 +77,8 @@ export class Scheduler {
 
   /** The time of the store. In the first pass, and after the clock was set back, every next slot is computed again. */
   async #now(): Promise<number> {
-    const { store, clock } = this.#deps;
-    const now = await store.dialect.clock(store.db, clock.now());
-    const ahead = now - clock.monotonic();
-    if (this.#ahead !== null && ahead < this.#ahead - SET_BACK_MS) this.#mayBeOff = true;
-    this.#ahead = ahead;
+    const { now, wasSet } = await this.#time.read();
+    if (wasSet === 'back') this.#mayBeOff = true;
     if (this.#mayBeOff) await this.#straighten(now);
     this.#mayBeOff = false;
     return now;

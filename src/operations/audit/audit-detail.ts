@@ -16,6 +16,7 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
   'check.add': ['kind', 'targets'],
   'check.snooze': ['target', 'until'],
   'check.update': ['targets', 'added', 'removed'],
+  'clock.correct': ['rows'],
   'command.run': ['inventory', 'privileged', 'writable'],
   'config.apply': ['added', 'changed', 'removed', 'managed'],
   'data_dir.modes': ['entries', 'jobs'],

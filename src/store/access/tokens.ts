@@ -109,12 +109,23 @@ async function revokeWhere(tx: Tx, column: 'id' | 'name', value: string): Promis
 }
 
 export async function insertSession(tx: Tx, row: Untagged<SessionRow>): Promise<void> {
-  // Each sign-in deletes expired sessions, so that the table holds only sessions in use.
-  await tx.db.deleteFrom('sessions').where('expires_at', '<=', tx.now).execute();
+  // Also where no daemon runs: the table holds only sessions in use.
+  await deleteExpiredSessions(tx, tx.now);
   await tx.db
     .insertInto('sessions')
     .values({ ...row, ...tagOf(tx.ring, 'sessions', row) })
     .execute();
+}
+
+/** Whether there is one that has expired at `now`. */
+export async function hasExpiredSessions(db: Db, now: number): Promise<boolean> {
+  const expired = db.selectFrom('sessions').select('id').where('expires_at', '<=', now).limit(1);
+  return (await expired.execute()).length > 0;
+}
+
+/** Those that have expired at `now`: they must not be valid again when the clock is set back. */
+export async function deleteExpiredSessions(tx: Tx, now: number): Promise<void> {
+  await tx.db.deleteFrom('sessions').where('expires_at', '<=', now).execute();
 }
 
 const sessionById = rowBy('sessions', 'id');

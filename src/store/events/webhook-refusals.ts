@@ -49,6 +49,8 @@ export async function listRefusals(db: Db, now: number): Promise<NewRefusal[]> {
     .selectFrom('webhook_refusals')
     .select(['webhook', 'reason', sumOf('count').as('count')])
     .where('hour', '>=', now - KEPT_MS)
+    // An hour in the future is of a clock that was set back since.
+    .where('hour', '<=', now)
     .groupBy(['webhook', 'reason'])
     .execute();
   return rows

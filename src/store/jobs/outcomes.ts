@@ -7,30 +7,33 @@ import type { Db, JobRow } from '../schema/schema.ts';
 /** Written as in the partial index `jobs_untold`, which holds exactly these rows. */
 const WITHOUT_OUTCOME = sql<boolean>`finished_at is not null and outcome_event_id is null`;
 
-const withoutOutcome = prepared<{ daemonId: string; before: number; limit: number }, JobRow>((db, value, dialect) =>
-  db
-    // Left alone, SQLite takes the index by state and reads all ended jobs (300,000 of them: 240 ms, each second).
-    .selectFrom(sql<JobRow>`jobs`.as<'jobs'>(sql`jobs ${dialect.indexedBy('jobs_untold')}`))
-    .selectAll()
-    .where(WITHOUT_OUTCOME)
-    .where((eb) =>
-      eb.or([
-        eb('daemon_id', '=', value('daemonId')),
-        eb('daemon_id', 'is', null),
-        eb('finished_at', '<', value('before')),
-      ]),
-    )
-    .orderBy('id')
-    .limit(value('limit')),
+const withoutOutcome = prepared<{ daemonId: string; before: number; after: number; limit: number }, JobRow>(
+  (db, value, dialect) =>
+    db
+      // Left alone, SQLite takes the index by state and reads all ended jobs (300,000 of them: 240 ms, each second).
+      .selectFrom(sql<JobRow>`jobs`.as<'jobs'>(sql`jobs ${dialect.indexedBy('jobs_untold')}`))
+      .selectAll()
+      .where(WITHOUT_OUTCOME)
+      .where((eb) =>
+        eb.or([
+          eb('daemon_id', '=', value('daemonId')),
+          eb('daemon_id', 'is', null),
+          eb('finished_at', '<', value('before')),
+          eb('finished_at', '>', value('after')),
+        ]),
+      )
+      .orderBy('id')
+      .limit(value('limit')),
 );
 
 /**
  * Ended jobs whose end has no event yet, at most `limit`: those that this daemon ran, those that no daemon ran, and
- * those of other daemons that ended before `before`, because such a daemon may be gone.
+ * those of other daemons that ended before `before`, because such a daemon may be gone, or after `after`, which is the
+ * time of a clock that was set back since.
  */
 export async function listWithoutOutcome(
   db: Db,
-  of: { readonly daemonId: string; readonly before: number; readonly limit: number },
+  of: { readonly daemonId: string; readonly before: number; readonly after: number; readonly limit: number },
 ): Promise<readonly JobRow[]> {
   return (await withoutOutcome(db, { ...of })).rows;
 }

@@ -79,6 +79,11 @@ const others = prepared<{ self: string }, DaemonRow>((db, value) =>
   db.selectFrom('daemons').selectAll().where('id', '!=', value('self')).where('stopped_at', 'is', null).orderBy('id'),
 );
 
+/** Daemons other than `self`, stopped ones too: at most `limit`, those that started last. */
+export function listRecent(db: Db, self: string, limit: number): Promise<DaemonRow[]> {
+  return db.selectFrom('daemons').selectAll().where('id', '!=', self).orderBy('id', 'desc').limit(limit).execute();
+}
+
 /** Whether a daemon has a valid lease. Only for stores whose daemons have leases. */
 export async function isServed({ db, dialect }: Pick<Store, 'db' | 'dialect'>): Promise<boolean> {
   const now = await dialect.leaseClock(db);

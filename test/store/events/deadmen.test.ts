@@ -1,7 +1,7 @@
 /** Dead-man watches on each database. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { DEADMAN_EVERY_MS, type DeadmanDeps, watchOnce } from '../../../src/daemon/events/deadman.ts';
+import { DEADMAN_EVERY_MS, type DeadmanDeps, DeadmanWatch } from '../../../src/daemon/events/deadman.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { HandClock } from '../../support/clock.ts';
 import { insertWatch, listWatches } from '../../../src/store/events/deadmen.ts';
@@ -54,7 +54,8 @@ for (const engine of ENGINES) {
     const its = freshStore(engine);
 
     async function look(deps: DeadmanDeps): Promise<string[]> {
-      for (let i = 0; i < 3; i += 1) await watchOnce(deps);
+      const watch = new DeadmanWatch(deps);
+      for (let i = 0; i < 3; i += 1) await watch.watchOnce();
       return recorded(its.store);
     }
 
@@ -122,7 +123,7 @@ for (const engine of ENGINES) {
       for (const known of ['never', 'once']) {
         await pass(store, EVERY_MS);
         const late: Store = { ...store, write: (work, options) => hear(store).then(() => store.write(work, options)) };
-        await watchOnce(daemon(late));
+        await new DeadmanWatch(daemon(late)).watchOnce();
         assert.deepEqual(await recorded(store), [], known);
       }
     });
@@ -147,10 +148,10 @@ for (const engine of ENGINES) {
       const other = await its.database.open({ daemonId: 'dmn_other' });
       await addWatch(store);
       await pass(store, EVERY_MS);
-      await Promise.all([store, other, store, other].map((each) => watchOnce(daemon(each))));
+      await Promise.all([store, other, store, other].map((each) => new DeadmanWatch(daemon(each)).watchOnce()));
       assert.deepEqual(await recorded(store), ['silent']);
       await hear(store);
-      await Promise.all([store, other, store, other].map((each) => watchOnce(daemon(each))));
+      await Promise.all([store, other, store, other].map((each) => new DeadmanWatch(daemon(each)).watchOnce()));
       assert.deepEqual(await recorded(store), ['silent', 'heard']);
     });
   });

@@ -24,7 +24,13 @@ test('F35: a clock that is ten years ahead for a while deletes nothing, and rete
     monotonic: () => systemClock.monotonic() + passed,
   };
   const keep = { jobsMs: KEPT_MS, eventsMs: KEPT_MS, notificationsMs: KEPT_MS };
-  const deps: RetentionDeps = { store: on.store, clock, keep, self: () => 'dmn_a', clockWatch: new ClockWatch(clock) };
+  const deps: RetentionDeps = {
+    store: on.store,
+    clock,
+    keep,
+    self: () => 'dmn_a',
+    clockWatch: new ClockWatch(clock, null),
+  };
   // The clock was ahead when the store was upgraded, too.
   await on.store.write(({ db }) => db.updateTable('schema_migrations').set({ applied_at: FAR_MS }).execute());
   const put = async (at: number): Promise<string> => {

@@ -1,0 +1,189 @@
+/** F10: what a clock that jumps ends and does not end, on each database; and how a jump is noticed. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { StoreClock } from '../../../src/daemon/core/store-clock.ts';
+import { DeadmanWatch } from '../../../src/daemon/events/deadman.ts';
+import { recordOutcomes } from '../../../src/daemon/events/job-outcome-events.ts';
+import { ClockWatch } from '../../../src/daemon/maintenance/clock-watch.ts';
+import { StoredTimes } from '../../../src/daemon/maintenance/stored-times.ts';
+import { expireOnce } from '../../../src/daemon/approvals/expire.ts';
+import { othersSeenAt } from '../../../src/daemon/core/presence.ts';
+import { insertWatch } from '../../../src/store/events/deadmen.ts';
+import { addRefusals, listRefusals } from '../../../src/store/events/webhook-refusals.ts';
+import { insertWebhook, markHeard } from '../../../src/store/events/webhooks.ts';
+import { finishJob } from '../../../src/store/jobs/claims.ts';
+import { settle } from '../../../src/store/approvals/approvals.ts';
+import { markStopped } from '../../../src/store/maintenance/daemons.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { HandClock } from '../../support/clock.ts';
+import { gate } from '../../support/fixtures/approvals.ts';
+import { reactionOf } from '../../support/fixtures/reaction.ts';
+import { storeAt } from '../../support/fixtures/schedules.ts';
+import { DAY_MS, HOUR_MS, timeNow } from './stored-cases.ts';
+import { addDaemon, claimOne, enqueue, ENGINES, freshStore } from '../engine-fixture.ts';
+
+const MINUTE_MS = 60_000;
+const EVERY_MS = 10 * MINUTE_MS;
+
+async function addWatch(store: Store): Promise<void> {
+  await store.write(async (tx) => {
+    await insertWebhook(tx, { name: 'dog', source: 'generic', hash: 'h', created_at: tx.now, last_heard_at: null });
+    await insertWatch(tx, { name: 'alive', webhook: 'dog', every_ms: EVERY_MS, added_by: 'ana' });
+    await markHeard(tx, 'h');
+  });
+}
+
+/** The notifications of watches, oldest first. */
+async function reported(store: Store): Promise<string[]> {
+  const rows = await store.db.selectFrom('pages').select('detail').orderBy('id').execute();
+  return rows.map(({ detail }) => ((JSON.parse(detail) as { heard: boolean }).heard ? 'heard' : 'silent'));
+}
+
+for (const engine of ENGINES) {
+  describe(`F10: A clock that was set ahead, on ${engine.name}`, () => {
+    const its = freshStore(engine);
+
+    test('makes no watch silent: a silence counts from the jump on, and a real one is reported', async () => {
+      const { store } = its;
+      await addWatch(store);
+      const time = timeNow();
+      const deadman = new DeadmanWatch({ store: storeAt(store, time), clock: time.clock, wake: () => undefined });
+      await deadman.watchOnce();
+      time.jump(DAY_MS);
+      await deadman.watchOnce();
+      time.pass(EVERY_MS - 1);
+      await deadman.watchOnce();
+      assert.deepEqual(await reported(store), []);
+      time.pass(1);
+      await deadman.watchOnce();
+      assert.deepEqual(await reported(store), ['silent']);
+    });
+
+    test('and back makes no watch blind: one that is heard says so, and a silence is reported', async () => {
+      const { store } = its;
+      await addWatch(store);
+      // The daemon started with a clock that was ahead: it cannot know that there was no silence.
+      const time = timeNow(DAY_MS);
+      const deps = { store: storeAt(store, time), clock: time.clock, wake: () => undefined };
+      const [deadman, stored] = [new DeadmanWatch(deps), new StoredTimes(deps)];
+      const look = async (): Promise<string[]> => {
+        await stored.lookOnce();
+        await deadman.watchOnce();
+        return reported(store);
+      };
+      assert.deepEqual(await look(), ['silent']);
+      time.jump(-DAY_MS);
+      assert.deepEqual(await look(), ['silent', 'heard']);
+      time.pass(EVERY_MS);
+      assert.deepEqual(await look(), ['silent', 'heard', 'silent']);
+    });
+
+    test('ends a pending approval for good: it takes no decision after the clock was set back', async () => {
+      const { store } = its;
+      const { approval } = await gate(store, { ttlMs: HOUR_MS });
+      const time = timeNow(2 * HOUR_MS);
+      // The expiry itself reads the time in its write, which a test of PostgreSQL cannot move.
+      await store.write(({ db }) => db.updateTable('approvals').set({ expires_at: 1 }).execute());
+      await expireOnce({
+        store: storeAt(store, time),
+        clock: time.clock,
+        announceJob: () => undefined,
+        self: () => 'dmn_a',
+      });
+      await store.write(({ db }) =>
+        db
+          .updateTable('approvals')
+          .set({ expires_at: Date.now() + HOUR_MS })
+          .execute(),
+      );
+      const decision = { to: 'approved', by: 'ana', via: 'api', reason: null } as const;
+      assert.equal(await store.write((tx) => settle(tx, approval.id, decision)), undefined);
+    });
+
+    test('and back leaves no end of a job without an event, also where its daemon is gone', async () => {
+      const { store } = its;
+      const jobId = await enqueue(store);
+      const fence = await claimOne(store, 'dmn_gone');
+      await store.write((tx) => finishJob(tx, fence, { state: 'succeeded', exitCode: 0 }));
+      const record = (byMs: number): Promise<void> =>
+        recordOutcomes({
+          reaction: { ...reactionOf(store), clock: timeNow(byMs).clock },
+          self: () => 'dmn_a',
+          signals: { emit: () => assert.fail() } as never,
+        });
+      const event = async (): Promise<string | null> =>
+        (await store.db.selectFrom('jobs').select('outcome_event_id').where('id', '=', jobId).executeTakeFirstOrThrow())
+          .outcome_event_id;
+      await record(-30_000);
+      assert.equal(await event(), null, 'the clocks of two daemons may differ: the daemon of the job may still do it');
+      await record(-DAY_MS);
+      assert.notEqual(await event(), null);
+    });
+
+    test('and back does not make the doctor count refused messages of the future', async () => {
+      const { store } = its;
+      await store.write((tx) => addRefusals(tx, [{ webhook: 'dog', reason: 'too_many_alerts', count: 3 }]));
+      assert.equal((await listRefusals(store.db, Date.now())).length, 1);
+      assert.deepEqual(await listRefusals(store.db, timeNow(-2 * DAY_MS).now()), []);
+    });
+
+    test('is noticed at the start by when a daemon was last seen: nothing is deleted for a week', async () => {
+      const { store } = its;
+      for (const id of ['dmn_a', 'dmn_future']) {
+        await addDaemon(store, id);
+        await store.write((tx) => markStopped(tx, id));
+      }
+      const lastAt = timeNow(-HOUR_MS).now();
+      const stopped = (id: string, at: number) =>
+        store.write(({ db }) => db.updateTable('daemons').set({ stopped_at: at }).where('id', '=', id).execute());
+      await stopped('dmn_a', lastAt);
+      // The end that a clock of the future has noted says nothing about this one.
+      await stopped('dmn_future', lastAt + 3_650 * DAY_MS);
+      const watchAt = async (nowMs: number): Promise<{ clock: HandClock; watch: ClockWatch }> => {
+        const clock = new HandClock(nowMs);
+        const seenAt = await othersSeenAt({ store, clock, instancesDir: '/nowhere', self: () => 'dmn_me' });
+        assert.equal(seenAt, lastAt);
+        return { clock, watch: new ClockWatch(clock, seenAt) };
+      };
+      assert.equal((await watchAt(lastAt + 6 * DAY_MS)).watch.isSuspicious(), false);
+      const { clock, watch } = await watchAt(lastAt + 8 * DAY_MS);
+      assert.equal(watch.isSuspicious(), true);
+      clock.advance(7 * DAY_MS - 1);
+      assert.equal(watch.isSuspicious(), true);
+      clock.advance(1);
+      assert.equal(watch.isSuspicious(), false);
+    });
+  });
+}
+
+test('F10: A jump of the store is noticed, a database that answers late and drift are not', async () => {
+  const clock = new HandClock();
+  let [lateMs, databaseAheadMs] = [0, 0];
+  const store = {
+    db: null as never,
+    dialect: {
+      clock() {
+        const now = clock.now() + databaseAheadMs;
+        clock.advance(lateMs);
+        return Promise.resolve(now);
+      },
+    } as never,
+  };
+  const time = new StoreClock({ store, clock });
+  const read = async (): Promise<string> => (await time.read()).wasSet;
+  assert.equal(await read(), 'first');
+  assert.equal(await read(), 'no');
+  lateMs = 30_000;
+  assert.equal(await read(), 'no');
+  lateMs = 0;
+  assert.equal(await read(), 'no');
+  databaseAheadMs = HOUR_MS;
+  assert.equal(await read(), 'ahead');
+  assert.equal(await read(), 'no');
+  databaseAheadMs = 0;
+  assert.equal(await read(), 'back');
+  for (let n = 0; n < 10; n += 1) {
+    databaseAheadMs -= 900;
+    assert.equal(await read(), 'no');
+  }
+});
