@@ -20,6 +20,7 @@ const TOFU_CORE = [
   'src/runners/terraform/plan-file.test.ts',
   'src/runners/terraform/plan-reader.test.ts',
   'test/proof/workspaces/plan-integrity.test.ts',
+  'test/stories/workspaces/brought-state.test.ts',
   'test/stories/workspaces/own-backend.test.ts',
   'test/stories/workspaces/saved-plan.test.ts',
 ];

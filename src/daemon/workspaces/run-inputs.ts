@@ -25,6 +25,7 @@ import { findAside, newestState } from '../../store/workspaces/states.ts';
 import type { Store } from '../../store/store.ts';
 import { getWorkspace, keepWorkspaceDirectory, recordSecrets } from '../../store/workspaces/workspaces.ts';
 import type { RunDeps } from '../jobs/run-support.ts';
+import { notedOf } from './states.ts';
 import { knownTree } from '../sources/known-tree.ts';
 import { sourceTree } from '../sources/source-tree.ts';
 import { vendoredOf } from '../sources/vendored-of.ts';
@@ -64,7 +65,7 @@ export async function gatherInputs(
   const secrets = await readSecrets(db, ring, given);
   const hidden = await hiddenValues(deps.store, ring, workspace, Object.values(given));
   const tree = await treeOf(deps, job, workspace, signal);
-  const state = await openState(deps.store, ring, workspace);
+  const stored = await openState(deps.store, ring, workspace);
   // Last, because opening uses the plan up: an input that is missing for a moment must not cost an approved plan.
   const plan = artifact === null ? null : await openPlan(deps, ring, job, artifact, workspace);
   const secretsUsed = await usedSecrets(db, given);
@@ -78,7 +79,7 @@ export async function gatherInputs(
     },
     fromSource: workspace.source !== null,
     artifactId: newId('art', job.started_at ?? job.created_at),
-    state,
+    ...stored,
     ownBackend: workspace.own_backend === null ? null : workspace.own_backend === 1,
     aside: await findAside(db, workspace.name, workspace.moved_at ?? 0),
     inputs,
@@ -188,27 +189,33 @@ async function hiddenValues(
   );
 }
 
+/** Where none is stored although one is noted, the files of the run have to bring it: its runner looks at them. */
 async function openState(
   store: Store,
   ring: Keyring,
-  { name: workspace, own_backend: ownBackend, serial, lineage }: Checked<WorkspaceRow>,
-): Promise<Uint8Array | null> {
-  if (ownBackend === 1) return null;
-  const row = await newestState(store.db, workspace);
-  if (ownBackend === 0 && serial !== null && (row?.serial !== serial || row.lineage !== lineage)) {
+  row: Checked<WorkspaceRow>,
+): Promise<Pick<WorkspaceMaterials, 'state' | 'noted'>> {
+  const { name, own_backend: ownBackend } = row;
+  if (ownBackend === 1) return { state: null, noted: null };
+  const noted = notedOf(row);
+  const newest = await newestState(store.db, name);
+  if (newest === undefined) return { state: null, noted };
+  if (ownBackend === 0 && noted !== null && (newest.serial !== noted.serial || newest.lineage !== noted.lineage)) {
     throw new Failure(
       'conflict',
-      `Integrity: the newest state of ${workspace}, serial ${serial}, is not there. Nothing was run.`,
+      `Integrity: the newest state of ${name}, serial ${noted.serial}, is not there; version ${newest.version} has ` +
+        `serial ${newest.serial}. Continue from a stored version or from a file: svc workspace restore ${name} ` +
+        '--version N, or --file PATH. Nothing was run.',
     );
   }
-  if (row === undefined) return null;
-  return openSealed(
+  const state = openSealed(
     ring,
-    stateLabel(row),
-    row.sealed,
-    `version ${row.version} of the state of ${workspace} cannot be used`,
-    'Nothing was run.',
+    stateLabel(newest),
+    newest.sealed,
+    `version ${newest.version} of the state of ${name} cannot be used`,
+    `Continue from an older version or from a file: svc workspace restore ${name}. Nothing was run.`,
   );
+  return { state, noted };
 }
 
 type PlanRow = Checked<Awaited<ReturnType<typeof getArtifact>>>;

@@ -40,7 +40,7 @@ export async function readyResult(
   const artifact = found.made === null ? null : await artifactOf(job, inputs, found.made, found.ownBackend);
   return async (tx) => {
     await recordBackend(tx, name, found.ownBackend);
-    if (found.position !== null) await writePosition(tx, job, name, found.position);
+    if (found.position !== null && found.ownBackend) await writePosition(tx, job, name, found.position);
     if (artifact !== null) await writeArtifact(tx, job, artifact);
     if (found.drift !== null) await writeDrift(tx, job, name, found.drift);
     if (isChanging(job.kind)) await recordChange(tx, name, job);
@@ -55,7 +55,10 @@ async function writeUnfound(tx: Tx, job: JobRow, name: string): Promise<void> {
     await release(tx, job.plan_artifact_id, job.id);
 }
 
-/** Records the position of the state. A serial that no run of the service made was made outside the service. */
+/**
+ * Records the position of the state in the root's own backend. A serial that no run of the service made was made
+ * outside the service.
+ */
 async function writePosition(tx: Tx, job: JobRow, name: string, position: StatePosition): Promise<void> {
   const workspace = await getWorkspace(tx.db, name);
   if (workspace.serial === position.serial && workspace.lineage === position.lineage) return;

@@ -12,9 +12,15 @@ import { runKind, type RunKind, type RunSupport } from '../jobs/run-support.ts';
 import { recordChange } from './movers.ts';
 import { gatherInputs } from './run-inputs.ts';
 import { readyResult } from './run-results.ts';
-import { findState, keepFound, keepOfRun, setAside } from './states.ts';
+import { findState, keepBrought, keepFound, keepOfRun, setAside } from './states.ts';
 
 type Support = RunSupport<WorkspaceSpec, WorkspaceMaterials, StateCheckpoint, WorkspaceResult>;
+
+const KEEP: Readonly<Record<StateCheckpoint['as'], typeof keepOfRun>> = {
+  made: keepOfRun,
+  aside: setAside,
+  brought: keepBrought,
+};
 
 const support: Support = {
   async prepare(deps, job, spec, signal) {
@@ -22,11 +28,7 @@ const support: Support = {
     const { ring } = inputs;
     return {
       ...inputs,
-      async checkpoint(tx, { state, aside }) {
-        if (!aside) return keepOfRun(tx, fenceOf(job), job, { state, ring });
-        await setAside(tx, job, { state, ring });
-        return { owned: true };
-      },
+      checkpoint: (tx, { state, as }) => KEEP[as](tx, fenceOf(job), job, { state, ring }),
       finish: (outcome) => readyResult(job, inputs, outcome),
     };
   },

@@ -1,5 +1,8 @@
 import type { State } from './workspace.ts';
 
+/** A state of 10,000 resources has some 20 MB. */
+export const STATE_MAX_BYTES = 128 * 1024 * 1024;
+
 /** Reads a state. Null for what is no whole state: terraform may be writing it at this moment. */
 export function parseState(bytes: Buffer): State | null {
   let json: unknown;

@@ -50,6 +50,8 @@ export interface WorkspaceMaterials {
   readonly artifactId: string;
   /** The state that the service keeps; null before the first, or if the root has its own backend. */
   readonly state: Uint8Array | null;
+  /** Where that state is; without one, where the state is that the files have to bring. Null before the first. */
+  readonly noted: NotedPosition | null;
   /** Whether the root had its own backend at the last run; null before the first. */
   readonly ownBackend: boolean | null;
   /** The version of a state that was set aside since the last change of the state; null without one. */
@@ -80,7 +82,7 @@ export interface SavedPlan {
 
 /** What a run of a workspace found out, beside how it ended. */
 export interface WorkspaceResult {
-  /** The state after the run; null if unknown. */
+  /** The state after the run; null if unknown. Noted for a root with its own backend: of others the state is stored. */
   readonly position: StatePosition | null;
   readonly ownBackend: boolean;
   /** Of a plan run that succeeded. */
@@ -96,16 +98,31 @@ export interface State extends StatePosition {
   readonly resources: number;
 }
 
-/** A state that is kept during its run. `aside`: a person must put it back. */
+/** A state that is kept during its run. */
 export interface StateCheckpoint {
   readonly state: State;
-  readonly aside: boolean;
+  /** What the run has made, what a person must put back, or what the files of the run brought. */
+  readonly as: 'made' | 'aside' | 'brought';
 }
 
 /** Which state this is: terraform raises the serial with each change, and a new state gets a new lineage. */
 export interface StatePosition {
   readonly serial: number;
   readonly lineage: string;
+}
+
+/** The position that a workspace has noted. */
+export interface NotedPosition extends StatePosition {
+  /** Whether a run of the service made it. One that was made outside of it may have been continued there. */
+  readonly isOurs: boolean;
+}
+
+/**
+ * Whether a state may be read in for a noted one that is not stored, as earlier builds left it: it is that state, or
+ * what was made from it outside of the service.
+ */
+export function isStateOf(noted: NotedPosition, { serial, lineage }: StatePosition): boolean {
+  return lineage === noted.lineage && (serial === noted.serial || (serial > noted.serial && !noted.isOurs));
 }
 
 export interface MadePlan {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import * as z from 'zod';
 import { OPERATORS } from '../../domain/access/scope.ts';
 import { Failure } from '../../domain/failure.ts';
-import { parseState } from '../../domain/workspaces/state.ts';
+import { parseState, STATE_MAX_BYTES } from '../../domain/workspaces/state.ts';
 import { type State, workspaceKey } from '../../domain/workspaces/workspace.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import { openSealed, stateLabel } from '../../store/secrets/seal.ts';
@@ -13,9 +13,6 @@ import * as field from '../core/fields.ts';
 import { type Context, writeOperation } from '../core/operation.ts';
 import { written } from '../core/reply.ts';
 import { LOCAL_ONLY, refuseOpenJob, replyGet } from './workspace-view.ts';
-
-/** As much as a run may leave. */
-const STATE_BYTES_MAX = 256 * 1024 * 1024;
 
 /** A way back from a state that a run spoiled, and into the service for a state from elsewhere. */
 const restore = writeOperation({
@@ -67,6 +64,7 @@ const restore = writeOperation({
     const { lineage, resources } = state;
     const serial = Math.max(newest?.serial ?? 0, state.serial, workspace.serial ?? 0) + 1;
     const bytes = withSerial(state, serial);
+    if (bytes.length > STATE_MAX_BYTES) throw tooLong('the state as it is stored');
     const restored = await keepState(tx, {
       workspace: name,
       serial,
@@ -96,8 +94,7 @@ async function ofFile(path: string): Promise<State> {
     const stats = await handle.stat();
     // A device or a pipe has no size, and may have no end.
     if (!stats.isFile()) throw new Failure('invalid_argument', `file: ${path} is not a regular file.`);
-    if (stats.size > STATE_BYTES_MAX)
-      throw new Failure('invalid_argument', `file: ${path} is larger than a state may be.`);
+    if (stats.size > STATE_MAX_BYTES) throw tooLong(path);
     return checked(await handle.readFile(), path);
   } catch (error) {
     if (error instanceof Failure) throw error;
@@ -105,6 +102,11 @@ async function ofFile(path: string): Promise<State> {
     const why = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code ?? 'unknown error'})`;
     throw new Failure('invalid_argument', `file: ${path} ${why}.`);
   }
+}
+
+/** No run could read it. */
+function tooLong(what: string): Failure {
+  return new Failure('invalid_argument', `file: ${what} has more than ${STATE_MAX_BYTES} bytes.`);
 }
 
 function checked(bytes: Buffer, what: string): State {

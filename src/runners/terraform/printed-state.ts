@@ -1,7 +1,7 @@
 import type { State } from '../../domain/workspaces/workspace.ts';
 import type { OutputSift } from '../runner.ts';
 import { readStateBytes } from './state/state-reader.ts';
-import { STATE_MAX_BYTES } from './state-file.ts';
+import { STATE_MAX_BYTES } from '../../domain/workspaces/state.ts';
 
 /** How terraform and tofu begin a state when they print it, at the start of a line. */
 const HEAD = Buffer.from('{\n  "version": 4,\n  "terraform_version": ');

@@ -1,7 +1,7 @@
 import type { WorkspaceMaterials } from '../../domain/workspaces/workspace.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import { copyIntoRun, TREE } from '../checkout/run-tree.ts';
-import { hasRunEntry, NoRunFolder, readRunFile, resolveRunFolder, writeRunFile } from '../run-files/run-files.ts';
+import { hasRunEntry, NoRunFolder, readRunFile, resolveRunFolder } from '../run-files/run-files.ts';
 import { STATE_FILE, type StatePlace } from './state-file.ts';
 
 /** What terraform notes about the backend it was initialised with. */
@@ -12,11 +12,10 @@ export interface Root extends StatePlace {
   readonly treeDigest: string;
 }
 
-/** Copies the tree and adds the state that the service keeps. Rejects with an Error whose message has the reason. */
+/** Copies the tree, with the state that is in it. Rejects with an Error whose message has the reason. */
 export async function makeRoot(runDir: string, materials: WorkspaceMaterials, signal: AbortSignal): Promise<Root> {
   const { digest } = await copyIntoRun(runDir, materials, signal);
   const folder = await folderOf(runDir, materials.root);
-  if (materials.state !== null) await writeRunFile(runDir, `${folder}/${STATE_FILE}`, materials.state);
   return { runDir, folder, treeDigest: digest };
 }
 

@@ -1,3 +1,4 @@
+import { STATE_MAX_BYTES } from '../../domain/workspaces/state.ts';
 import type { State } from '../../domain/workspaces/workspace.ts';
 import { pause, type Clock } from '../../lib/clock.ts';
 import { readRunFile, versionOfRunFile } from '../run-files/run-files.ts';
@@ -7,8 +8,6 @@ import { readStateBytes } from './state/state-reader.ts';
 export const STATE_FILE = 'terraform.tfstate';
 /** What terraform leaves behind when it could not write the state where it belongs. */
 export const ERRORED_STATE_FILE = 'errored.tfstate';
-/** A state of 10,000 resources has some 20 MB. */
-export const STATE_MAX_BYTES = 128 * 1024 * 1024;
 /** How often a running apply's state is looked at, in milliseconds. */
 const LOOK_EVERY_MS = 250;
 /** Storing a large state takes time: the next check follows after this multiple of it. */

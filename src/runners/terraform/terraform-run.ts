@@ -2,6 +2,7 @@ import type { StateCheckpoint, WorkspaceMaterials, WorkspaceSpec } from '../../d
 import { type ProgramEnd, type ProgramOrder, requireSuccess, type RunJob, type RunTools } from '../runner.ts';
 import { KeptOfRun } from './init/kept-run.ts';
 import { makeRoot, type Root } from './root.ts';
+import { placeState } from './state/brought-state.ts';
 import { findTool, type Tool } from './tool.ts';
 
 /** One run of the tool: what its steps share, and how a step runs a program. */
@@ -40,6 +41,7 @@ export async function begin(job: Job, tools: Tools): Promise<Run> {
     );
   }
   const root = await makeRoot(tools.runDir, materials, tools.signal);
+  await placeState({ job, tools, root });
   const kept = new KeptOfRun({ job, tools, tool, root });
   return { job, tools, tool, materials, root, cliConfig: await cliConfigOf(materials, tools), kept };
 }

@@ -1,3 +1,4 @@
+import { STATE_MAX_BYTES } from '../../domain/workspaces/state.ts';
 import { hasMoved, type Verdict } from '../../domain/workspaces/plan.ts';
 import { judge } from '../../domain/workspaces/policy.ts';
 import type {
@@ -14,7 +15,8 @@ import type { DiffMasks } from './diff/diff-log.ts';
 import { makePlan, PLAN_FILE, planOf, showPlan } from './made-plan.ts';
 import { PrintedState } from './printed-state.ts';
 import { backendOf, wasInitialised } from './root.ts';
-import { ERRORED_STATE_FILE, readState, STATE_MAX_BYTES, watchState } from './state-file.ts';
+import { keepBrought } from './state/brought-state.ts';
+import { ERRORED_STATE_FILE, readState, STATE_FILE, watchState } from './state-file.ts';
 import { readStateBytes } from './state/state-reader.ts';
 import { begin, COMMON, exec, must, type Run } from './terraform-run.ts';
 
@@ -55,11 +57,14 @@ async function initialise(run: Run): Promise<boolean> {
   if (backend === 'local') {
     throw new Error(
       'This root keeps its state in its own files (backend "local"), which would be lost with the copy that ' +
-        'the run works in. Remove the backend block; then the service keeps the state.',
+        'the run works in. Remove the backend block; then the service keeps the state. It reads it in from ' +
+        `${STATE_FILE} in the directory of the root, or from a file: ` +
+        `svc workspace restore ${run.job.spec.workspace} --file PATH`,
     );
   }
   await refuseLostBackend(run, backend !== null);
   await run.kept.keep();
+  await keepBrought(run, backend !== null);
   return backend !== null;
 }
 
@@ -97,7 +102,7 @@ async function plan(run: Run, kind: 'plan' | 'drift'): Promise<Outcome> {
         : 'No drift: the infrastructure matches the configuration.',
   );
   // No state where there was one is a position too.
-  const about = { position: before.lineage === '' && !ownBackend ? null : before, ownBackend };
+  const about = { position: before, ownBackend };
   if (kind === 'drift') {
     return {
       state: 'succeeded',
@@ -142,6 +147,7 @@ async function applySaved(run: Run, saved: SavedPlan): Promise<Outcome> {
     );
   }
   if (saved.needsInit) await initialise(run);
+  else await keepBrought(run, saved.ownBackend);
   await refuseMoved(run, saved);
   const { buffer, byteOffset, byteLength } = saved.file;
   const bytes = Buffer.from(buffer, byteOffset, byteLength);
@@ -189,10 +195,10 @@ async function change(
   return { ...outcomeOf(end), result };
 }
 
-/** With `aside`, a state that is not where the root looks for it, for a person to bring there. */
-async function keep({ tools }: Run, state: State, aside = false): Promise<void> {
+/** As `aside`, a state that is not where the root looks for it, for a person to bring there. */
+async function keep({ tools }: Run, state: State, as: StateCheckpoint['as'] = 'made'): Promise<void> {
   try {
-    await tools.checkpoint({ state, aside });
+    await tools.checkpoint({ state, as });
   } catch {
     throw new Error(
       'The state could not be stored. The directory of the run is kept, so that it can be recovered from there.',
@@ -226,7 +232,7 @@ async function foundInBackend(run: Run, end: ProgramEnd, printed: State | null):
     tools.say(
       'The backend could not be written. The state that was left behind is set aside, see "svc workspace state".',
     );
-    await keep(run, errored, true);
+    await keep(run, errored, 'aside');
     // Where the backend is now, the next run asks it.
     return found(null, true);
   }

@@ -144,6 +144,24 @@ describe('A root with its own backend', { skip: needs('terraform or tofu', 'Land
     assert.match((await linesOf(fixture, next.id)).join('\n'), /set aside \(version -1\)/);
   });
 
+  test('has its state read in once the backend is removed, as the newest version', async (t) => {
+    const fixture = await openFixture(t);
+    const server = await startStateServer();
+    t.after(() => server.close());
+    await fixture.serve();
+    const dir = await addWorkspace(fixture, 'own', rootOf(server.url, 1));
+    assert.equal((await runToEnd(fixture, 'apply', 'own')).state, 'succeeded');
+    writeFileSync(join(dir, 'main.tf'), items(1));
+    writeFileSync(join(dir, 'terraform.tfstate'), JSON.stringify(server.state));
+    await planOf(fixture);
+    const versions = await fixture.call<{ version: number; serial: number }[]>('workspace.state', { name: 'own' });
+    assert.deepEqual(
+      versions.map(({ version, serial }) => [version, serial]),
+      [[1, server.state?.serial]],
+    );
+    assert.equal((await runToEnd(fixture, 'apply', 'own', { plan: await planOf(fixture) })).state, 'succeeded');
+  });
+
   test('in local files is refused, because they would be lost with the copy', async (t) => {
     const fixture = await openFixture(t);
     await fixture.serve();

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
+import { STATE_MAX_BYTES } from '../../../domain/workspaces/state.ts';
 import type { WorkspaceMaterials } from '../../../domain/workspaces/workspace.ts';
 import { rfc3339 } from '../../../lib/clock.ts';
 import { errorCode } from '../../../lib/error-code.ts';
@@ -11,7 +12,7 @@ import { TreeRemoval } from '../../run-files/remove-tree.ts';
 import { hasRunEntry, makeRunFolder, openRunFolder, readRunFile } from '../../run-files/run-files.ts';
 import type { RunJob, RunTools } from '../../runner.ts';
 import type { Root } from '../root.ts';
-import { STATE_FILE, STATE_MAX_BYTES } from '../state-file.ts';
+import { STATE_FILE } from '../state-file.ts';
 import type { Tool } from '../tool.ts';
 import { KeptInits } from './kept-inits.ts';
 import { providersIn } from './providers-in.ts';
