@@ -45,6 +45,8 @@ async function bareRate(file: string, lines: number): Promise<number> {
   return lines / ((monotonicMs() - before) / 1000);
 }
 
+const writePartial = (): Promise<void> => Promise.resolve();
+
 async function recordedRate(store: Store, file: string, lines: number): Promise<number> {
   const [claimed] = await store.write((tx) => claim(tx, { id: DAEMON, node: 'here' }, 1));
   if (claimed === undefined) throw new Error('nothing to claim');
@@ -58,7 +60,8 @@ async function recordedRate(store: Store, file: string, lines: number): Promise<
       appendOutput(tx, fence, { first_seq: firstSeq, last_seq: lastSeq, raw_bytes: rawBytes, data }),
     );
   };
-  const recorder = new Recorder({ secrets: SECRETS, clock: systemClock, firstSeq: claimed.lastSeq + 1, write });
+  const firstSeq = claimed.lastSeq + 1;
+  const recorder = new Recorder({ secrets: SECRETS, clock: systemClock, firstSeq, write, writePartial });
   const child = spawn('/bin/cat', [file], { stdio: ['ignore', 'pipe', 'ignore'] });
   recorder.attach(child.stdout, 'stdout');
   const last = await recorder.finish();

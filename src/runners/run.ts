@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { STOP_GRACE_MS } from '../domain/jobs/job.ts';
+import { type PartialLine, STOP_GRACE_MS } from '../domain/jobs/job.ts';
 import type { ProgramBounds } from './bounds/bounds.ts';
 import { executeAll } from './fan-out.ts';
 import { wordlessReason } from './launch/errors.ts';
@@ -42,6 +42,8 @@ export interface RunReports<Checkpoint> extends LeaderReports {
   readonly firstSeq: number;
   /** Output, in order. Rejects with RecorderFenced once the run has lost its job. */
   write(chunk: RecordedChunk): Promise<void>;
+  /** The unfinished line, where no chunk tells it. */
+  partial(partial: PartialLine | null): Promise<void>;
   /** What the run has made so far. */
   checkpoint(value: Checkpoint): Promise<void>;
 }
@@ -70,6 +72,7 @@ export async function runJob<Spec, Materials, Checkpoint, Result>(
     clock: setup.clock,
     firstSeq: reports.firstSeq,
     write: (chunk) => reports.write(chunk),
+    writePartial: (partial) => reports.partial(partial),
   });
   const deadline = setup.clock.monotonic() + job.timeoutMs;
   let runDir: string;
@@ -124,7 +127,7 @@ export async function runJob<Spec, Materials, Checkpoint, Result>(
 /** A run that is over before it begins: its output is the reason. Nothing of it is on the disk. */
 export async function refuseJob(
   setup: RunSetup,
-  reports: Pick<RunReports<never>, 'firstSeq' | 'write'>,
+  reports: Pick<RunReports<never>, 'firstSeq' | 'write' | 'partial'>,
   reason: string,
   state: 'failed' | 'cancelled',
 ): Promise<EndedRun<never>> {
@@ -134,6 +137,7 @@ export async function refuseJob(
     clock: setup.clock,
     firstSeq: reports.firstSeq,
     write: (chunk) => reports.write(chunk),
+    writePartial: (partial) => reports.partial(partial),
   });
   recorder.system(reason);
   return await ended({ state, exitCode: null }, recorder);

@@ -69,6 +69,8 @@ export interface ReportOrder {
 export interface OutputSift {
   /** The memory of `chunk` is taken back afterwards. */
   push(chunk: Buffer): Buffer;
+  /** While true, no unfinished line of the run is shown: it may be what is held. */
+  readonly isHolding?: boolean;
   /** What was held back and may be recorded after all. */
   end(): Buffer;
 }

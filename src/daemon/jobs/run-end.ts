@@ -1,13 +1,14 @@
 import { failureReason, stopReason } from '../../domain/jobs/end-reason.ts';
-import type { RunEnd } from '../../domain/jobs/job.ts';
+import type { PartialLine, RunEnd } from '../../domain/jobs/job.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { evaluateOutcome, recordEnd } from '../../reaction/outcome.ts';
 import type { EvaluatedEvent, ReactionDeps } from '../../reaction/types.ts';
 import type { RecordedChunk } from '../../runners/output/chunk-queue.ts';
 import type { Tx } from '../../store/engine/tx.ts';
-import { appendOutput, recordProgress } from '../../store/jobs/chunks.ts';
+import { appendOutput, isOwned, recordProgress } from '../../store/jobs/chunks.ts';
 import type { Fence, JobEnd } from '../../store/jobs/claims.ts';
 import { getJob } from '../../store/jobs/jobs.ts';
+import { setPartial } from '../../store/jobs/partials.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
 import { endJob } from './job-transitions.ts';
 import type { WriteResult } from './run-support.ts';
@@ -97,10 +98,18 @@ async function recordEvents(
 
 /** Stores output of a run, and what the job is at by it. False when the run has lost its job. */
 export async function appendChunk(tx: Tx, fence: Fence, chunk: RecordedChunk, again: boolean): Promise<boolean> {
-  const { firstSeq, lastSeq, rawBytes, data, progress } = chunk;
+  const { firstSeq, lastSeq, rawBytes, data, progress, partial } = chunk;
   const row = { first_seq: firstSeq, last_seq: lastSeq, raw_bytes: rawBytes, data };
   if (!(await appendOutput(tx, fence, row, again))) return false;
   if (progress !== undefined) await recordProgress(tx, fence.jobId, progress);
+  if (partial !== undefined) setPartial(tx, fence.jobId, partial);
+  return true;
+}
+
+/** Stores the unfinished line of a run. False when the run has lost its job. */
+export async function showPartial(tx: Tx, fence: Fence, partial: PartialLine | null): Promise<boolean> {
+  if (!(await isOwned(tx, fence))) return false;
+  setPartial(tx, fence.jobId, partial);
   return true;
 }
 

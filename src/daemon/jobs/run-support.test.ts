@@ -32,6 +32,7 @@ async function runOne(on: TestStore, kind: RunKind, id: string, checkpoint?: (st
     takeChild: () => null,
     leader: () => Promise.reject(new Error('no program is started')),
     write: (chunk) => Promise.resolve(void chunks.push(chunk)),
+    partial: nothing,
     checkpoint: checkpoint ?? (async (store) => void (await on.store.write(store))),
   };
   const setup: RunSetup = {

@@ -14,7 +14,7 @@ import type { JobRow } from '../../store/schema/schema.ts';
 import { checkedJob } from './checked-job.ts';
 import { checkOrder } from './ordered.ts';
 import { claim, endJob, recordMove, type Claimed, type Claimer } from './job-transitions.ts';
-import { appendChunk, endsSoon, finalEnd, type NextOfJob, prepareEnd } from './run-end.ts';
+import { appendChunk, endsSoon, finalEnd, type NextOfJob, prepareEnd, showPartial } from './run-end.ts';
 import { NO_RESULT, refusedRun, type ReadyRun, type RunDeps, type RunKinds, type WriteResult } from './run-support.ts';
 import type { Leader } from '../../runners/process/tree.ts';
 import type { Signals } from '../core/signals.ts';
@@ -185,7 +185,8 @@ export class Work {
           firstSeq: lastSeq + 1,
           takeChild: once(child),
           leader: (leader) => this.#recordLeader(fence, leader, child),
-          write: (chunk) => this.#keep(fence, chunk),
+          write: (chunk) => this.#keep(fence, (tx, again) => appendChunk(tx, fence, chunk, again)),
+          partial: (partial) => this.#keep(fence, (tx) => showPartial(tx, fence, partial)),
           checkpoint: (store) => this.#checkpoint(fence, store),
         },
         signal,
@@ -194,7 +195,8 @@ export class Work {
       const finishing = ran.finish();
       // Readers of the output do not wait for long work at the end.
       if (lastChunk !== null && !(await endsSoon(this.#deps.setup.clock, finishing))) {
-        await this.#keep(fence, lastChunk);
+        const chunk = lastChunk;
+        await this.#keep(fence, (tx, again) => appendChunk(tx, fence, chunk, again));
         lastChunk = null;
       }
       result = await finishing;
@@ -259,9 +261,10 @@ export class Work {
     }
   }
 
-  async #keep(fence: Fence, chunk: RecordedChunk): Promise<void> {
+  /** Stores output. Rejects once the run has lost its job. */
+  async #keep(fence: Fence, store: (tx: Tx, again: boolean) => Promise<boolean>): Promise<void> {
     const kept = await this.#persist(async (tx, again) => {
-      const owned = await appendChunk(tx, fence, chunk, again);
+      const owned = await store(tx, again);
       if (owned) tx.afterCommit(() => this.#deps.announceJob(fence.jobId));
       return owned;
     });

@@ -52,6 +52,19 @@ export interface JobProgress {
   readonly task: string;
 }
 
+/** What a run has printed on a stream without a line end: redacted, and the last state of what it rewrites. */
+export interface PartialLine {
+  readonly stream: 'stdout' | 'stderr';
+  readonly data: Uint8Array;
+}
+
+/** The same for readers. It replaces the one before it, and every event of the job ends it; `text` may be empty. */
+export interface PartialEvent {
+  readonly type: 'partial';
+  readonly stream: PartialLine['stream'];
+  readonly text: string;
+}
+
 /** One event of a job, as `job.events` and the stream show it. */
 export type JobEvent = ChunkEvent<JobState>;
 

@@ -1,8 +1,9 @@
-import { isTerminal, type JobEvent, type JobState } from '../../domain/jobs/job.ts';
+import { isTerminal, type JobEvent, type JobState, type PartialEvent } from '../../domain/jobs/job.ts';
 import { decodeChunk } from '../../lib/chunks/chunk.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { chunksAfter, FIRST_SEQ } from '../../store/jobs/chunks.ts';
 import { getJob } from '../../store/jobs/jobs.ts';
+import { findPartial } from '../../store/jobs/partials.ts';
 import type { ChunkRow, Db, JobRow } from '../../store/schema/schema.ts';
 import type { StreamEvent } from '../core/reply.ts';
 import { jobStreamEvent } from '../core/reply.ts';
@@ -67,9 +68,19 @@ export async function readEvents(db: Db, job: JobRow, after: number, limit: numb
   return events;
 }
 
+const NO_PARTIAL: PartialEvent = { type: 'partial', stream: 'stdout', text: '' };
+
+/** The unfinished line of a job that runs. A row that a daemon of an earlier build left does not count. */
+async function partialOf(db: Db, { id, state }: JobRow, before: PartialEvent): Promise<PartialEvent> {
+  const found = state === 'running' ? await findPartial(db, id) : undefined;
+  const { stream, data } = found ?? { stream: before.stream, data: '' };
+  return { type: 'partial', stream, text: Buffer.from(data).toString() };
+}
+
 /**
  * Follows a job: its events after `after` as they come, then one `end`, which has no id. The job is re-read after
- * its events, so the end is sent only after every event before it.
+ * its events, so the end is sent only after every event before it. Once the events are read, an unfinished line is sent
+ * as `partial`, also without id: after other events again, because they end it for the reader.
  */
 export async function* followJob(
   db: Db,
@@ -79,6 +90,7 @@ export async function* followJob(
   signal: AbortSignal,
 ): AsyncGenerator<StreamEvent> {
   let last = after;
+  let shown = NO_PARTIAL;
   while (!signal.aborted) {
     const changed = new AbortController();
     const woken = services.jobChanged(jobId, AbortSignal.any([signal, changed.signal]));
@@ -89,11 +101,15 @@ export async function* followJob(
         for (const event of batch) yield jobStreamEvent(event);
         last = batch.at(-1)?.seq ?? last;
       }
+      if (last > before) shown = { ...shown, text: '' };
       if (last > before) continue;
       if (isTerminal(job.state)) {
         yield { event: 'end', data: { state: job.state, exit_code: job.exit_code } };
         return;
       }
+      const partial = await partialOf(db, job, shown);
+      if (partial.text !== shown.text || partial.stream !== shown.stream) yield { event: 'partial', data: partial };
+      shown = partial;
       await woken;
     } finally {
       changed.abort();

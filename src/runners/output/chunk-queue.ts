@@ -1,6 +1,6 @@
 import { CHUNK_RAW_LIMIT_BYTES, ChunkBuilder } from '../../lib/chunks/chunk-builder.ts';
 import type { ChunkStream } from '../../lib/chunks/chunk-event.ts';
-import type { JobProgress } from '../../domain/jobs/job.ts';
+import type { JobProgress, PartialLine } from '../../domain/jobs/job.ts';
 import type { Clock } from '../../lib/clock.ts';
 
 /** An event reaches the store at most this long after it came, if the store takes it. */
@@ -16,12 +16,16 @@ export interface RecordedChunk {
   readonly rawBytes: number;
   /** The last one in it. */
   readonly progress?: JobProgress;
+  /** What the unfinished line is once the chunk is stored; absent where it stays as it was. */
+  readonly partial?: PartialLine | null;
 }
 
 interface ChunkQueueOptions {
   readonly firstSeq: number;
   readonly clock: Clock;
   readonly write: (chunk: RecordedChunk) => Promise<void>;
+  /** Stores the unfinished line where no chunk is about to be written; null for none any more. */
+  readonly writePartial: (partial: PartialLine | null) => Promise<void>;
   /** A chunk was written: there is more room. */
   readonly onRoom: () => void;
   /** A write was rejected: nothing is written any more, and what waits is dropped. */
@@ -39,6 +43,8 @@ export class ChunkQueue {
   #full: ChunkBuilder[] = [];
   #fullBytes = 0;
   readonly #progress = new WeakMap<ChunkBuilder, JobProgress>();
+  /** The change of the unfinished line that the store does not have yet. */
+  #partial: PartialLine | null | undefined;
   #nextSeq: number;
   #due = false;
   #cancelTimer: (() => void) | undefined;
@@ -79,6 +85,13 @@ export class ChunkQueue {
       this.#progress.set(builder, { play, task });
       return true;
     });
+  }
+
+  /** What the unfinished line is now. It is stored with the chunk that is open, so that no reader gets a line twice. */
+  partial(partial: PartialLine | null): void {
+    if (this.#rejected) return;
+    this.#partial = partial;
+    if (this.#open === undefined) this.#writing ??= this.#writeAll();
   }
 
   /**
@@ -129,13 +142,16 @@ export class ChunkQueue {
   async #writeAll(): Promise<void> {
     // Not before the caller has its promise, so that a queue at work is known by it.
     await Promise.resolve();
-    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+    for (let next = this.#next(); next !== undefined || this.#isPartialDue; next = this.#next()) {
       try {
-        await this.#options.write(await this.#recorded(next));
+        await (next === undefined
+          ? this.#options.writePartial(this.#takePartial() ?? null)
+          : this.#options.write(await this.#recorded(next)));
       } catch (error) {
         this.#reject(error);
         break;
       }
+      if (next === undefined) continue;
       this.#full.shift();
       this.#fullBytes -= next.rawBytes;
       if (this.#spare.length < SPARE_BUFFERS) this.#spare.push(next.buffer);
@@ -149,17 +165,29 @@ export class ChunkQueue {
     return this.#full[0];
   }
 
+  get #isPartialDue(): boolean {
+    return this.#partial !== undefined && this.#open === undefined;
+  }
+
+  #takePartial(): PartialLine | null | undefined {
+    const partial = this.#partial;
+    this.#partial = undefined;
+    return partial;
+  }
+
   async #recorded(chunk: ChunkBuilder): Promise<RecordedChunk> {
     const { firstSeq, count, rawBytes } = chunk;
     const progress = this.#progress.get(chunk);
     const known = { firstSeq, lastSeq: firstSeq + count - 1, data: await chunk.encodeAside(), rawBytes };
-    return progress === undefined ? known : { ...known, progress };
+    const partial = this.#takePartial();
+    return { ...known, ...(progress === undefined ? {} : { progress }), ...(partial === undefined ? {} : { partial }) };
   }
 
   #reject(error: unknown): void {
     this.#rejected = true;
     this.#cancelTimer?.();
     this.#open = undefined;
+    this.#partial = undefined;
     this.#full = [];
     this.#fullBytes = 0;
     this.#options.onRejected(error);

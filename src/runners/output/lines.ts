@@ -35,6 +35,11 @@ export class LineSplitter {
     if (at < chunk.length) this.#keep(chunk, at, chunk.length);
   }
 
+  /** The line that has not ended, as far as it came. Valid only until the next call. */
+  get unfinished(): Buffer {
+    return this.#carry.subarray(0, this.#carried);
+  }
+
   /** The stream is at its end: what is left is a last line without an end. */
   end(): void {
     if (this.#carried > 0) this.#take(this.#carry.subarray(0, this.#carried), false);
@@ -91,7 +96,7 @@ export class LineSplitter {
 }
 
 /** How much of `full` is a piece: all of it, less the bytes of a character that has only begun at its end. */
-function pieceLength(full: Buffer): number {
+export function pieceLength(full: Buffer): number {
   for (let back = 1; back <= 3; back += 1) {
     const byte = full[full.length - back] ?? 0;
     if (byte < 0x80) break;

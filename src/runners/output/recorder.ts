@@ -1,13 +1,15 @@
-import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import type { JobProgress } from '../../domain/jobs/job.ts';
+import type { JobProgress, PartialLine } from '../../domain/jobs/job.ts';
 import { type HiddenFolders, pathForms } from '../../domain/secrets/path-mask.ts';
 import type { Redactor } from '../../domain/secrets/pattern-replacer.ts';
 import { compileSecrets, createRedactor, redactText, type SecretPatterns } from '../../domain/secrets/redaction.ts';
+import { formatSize } from '../../domain/size.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { OutputSift } from '../runner.ts';
 import { ChunkQueue, type RecordedChunk } from './chunk-queue.ts';
 import { LineSplitter } from './lines.ts';
+import { giveBack } from './own-read.ts';
+import { Partials } from './partials.ts';
 import { Refusals } from './refusals.ts';
 
 /** Output kept of one job, in bytes of its redacted lines with their ends. */
@@ -48,10 +50,13 @@ export interface RecorderOptions {
   readonly clock: Clock;
   /** Stores a chunk. One call at a time, in order; while it is under way, output waits and then the program does. */
   readonly write: (chunk: RecordedChunk) => Promise<void>;
+  /** Stores the unfinished line where no chunk does; null removes it. In order with `write`. */
+  readonly writePartial: (partial: PartialLine | null) => Promise<void>;
   readonly capBytes?: number;
 }
 
 interface Source {
+  readonly name: 'stdout' | 'stderr';
   readonly stream: Readable;
   /** Made for its first bytes. */
   redactor: Redactor | undefined;
@@ -66,6 +71,7 @@ export class Recorder {
   readonly #capBytes: number;
   readonly #queue: ChunkQueue;
   readonly #sources = new Set<Source>();
+  readonly #partials: Partials;
   #keptBytes = 0;
   #noteBytes = 0;
   /** Why output is read and dropped: the cap, a rejected write, the end. */
@@ -87,19 +93,22 @@ export class Recorder {
     this.#options = options;
     this.#capBytes = options.capBytes ?? OUTPUT_CAP_BYTES;
     this.#queue = new ChunkQueue({
-      firstSeq: options.firstSeq,
-      clock: options.clock,
-      write: options.write,
+      ...options,
       onRoom: () => this.#flow(),
       onRejected: (error) => this.#rejected(error),
     });
+    this.#partials = new Partials(options.clock, (partial) => this.#queue.partial(partial));
   }
 
   /** Reads the stream to its end. Several may be attached, also one after another. `sift` sees the bytes first. */
   attach(stream: Readable, name: 'stdout' | 'stderr', sift?: OutputSift): void {
-    const splitter = new LineSplitter((data, ended) => this.#take(name, data, ended));
-    const source: Source = { stream, splitter, sift, redactor: undefined };
+    const splitter: LineSplitter = new LineSplitter((data, ended) => {
+      this.#take(name, data, ended);
+      this.#partials.ended(splitter);
+    });
+    const source: Source = { name, stream, splitter, sift, redactor: undefined };
     this.#sources.add(source);
+    if (sift?.isHolding !== undefined) this.#partials.heed(sift);
     stream.on('data', (chunk: Buffer | string) =>
       this.#read(source, typeof chunk === 'string' ? Buffer.from(chunk) : chunk),
     );
@@ -170,6 +179,7 @@ export class Recorder {
       });
     }
     this.#closed = true;
+    this.#partials.close();
     const last = await this.#queue.close();
     if (this.#failure !== undefined) throw this.#failure;
     return last;
@@ -182,7 +192,8 @@ export class Recorder {
     const shown = source.sift?.push(chunk) ?? chunk;
     this.#refusals.push(shown);
     if (!this.#dropping) source.splitter.push(this.#redactorOf(source).push(shown));
-    if (isOwnRead(source.stream, chunk)) (chunk.buffer as ArrayBuffer).transfer(0);
+    this.#partials.printed(source.splitter, source.name);
+    giveBack(source.stream, chunk);
     this.#endTurn();
     this.#flow();
   }
@@ -229,7 +240,9 @@ export class Recorder {
     else if (fitting.length > 0) this.#queue.text(name, fitting);
     if (fitting.length === data.length) return;
     this.#dropping = true;
-    this.#queue.text('system', Buffer.from(`Output limit of ${size(this.#capBytes)} reached; the rest is not kept.`));
+    const limit = formatSize(this.#capBytes);
+    this.#queue.text('system', Buffer.from(`Output limit of ${limit} reached; the rest is not kept.`));
+    this.#partials.close();
   }
 
   /** What of `data` the cap leaves room for: whole lines, or the piece as a whole. */
@@ -282,19 +295,4 @@ export class Recorder {
     if (error instanceof RecorderFenced) return;
     this.#failure = error ?? new Error('Output could not be stored.');
   }
-}
-
-/**
- * True for a buffer that the read of a pipe made and that no one else has: not another listener, not the pool of small
- * buffers. Its memory is given back at once. Left to the garbage collector, which looks at what is outside its heap
- * only every 64 MB, eight busy jobs took 80 MB for it; so they take 20 in all.
- */
-function isOwnRead(stream: Readable, chunk: Buffer): boolean {
-  if (!(stream instanceof Socket) || chunk.byteOffset !== 0 || stream.listenerCount('data') !== 1) return false;
-  return chunk.buffer.byteLength === chunk.length || chunk.length * 2 >= Buffer.poolSize;
-}
-
-function size(bytes: number): string {
-  if (bytes % (1024 * 1024) === 0) return `${bytes / (1024 * 1024)} MiB`;
-  return bytes % 1024 === 0 ? `${bytes / 1024} KiB` : `${bytes} bytes`;
 }

@@ -139,6 +139,7 @@ describe('shared memory of a separate account of jobs', { skip: needs('Linux', '
         takeChild: () => null,
         leader: () => Promise.resolve(),
         write,
+        partial: () => Promise.resolve(),
         checkpoint: () => Promise.resolve(),
       },
       new AbortController().signal,

@@ -104,7 +104,8 @@ export async function showPlan(run: Run, copy: string, file: PlanFile): Promise<
 async function logDiff({ tools }: Run, diff: HeldDiff, shown: ShownPlan | null): Promise<void> {
   if (diff.isEmpty) return;
   const masks = shown?.masks ?? null;
-  if (masks !== null && !diff.isOver) return tools.release(masks.masked(diff.take()));
+  const held = diff.take();
+  if (masks !== null && !diff.isOver) return tools.release(masks.masked(held));
   const reason = diff.isOver
     ? `it is longer than ${HELD_MAX_BYTES / (1024 * 1024)} MiB`
     : shown === null || shown.read instanceof Error

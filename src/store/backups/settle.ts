@@ -79,6 +79,7 @@ async function endJobs(
     if (job.state === 'running') await interrupted(tx, job);
     ended[state] += 1;
   }
+  await tx.db.deleteFrom('job_partials').execute();
   return ended;
 }
 

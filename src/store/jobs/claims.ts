@@ -4,6 +4,7 @@ import { countedUp } from '../engine/counts.ts';
 import type { Tx } from '../engine/tx.ts';
 import { retagged } from '../engine/tags/tags.ts';
 import { getJob, releaseKey } from './jobs.ts';
+import { setPartial } from './partials.ts';
 import { QUEUED, RUNNING } from '../engine/literals.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Db, JobRow } from '../schema/schema.ts';
@@ -105,6 +106,7 @@ const finish = prepared<Finish, { concurrency_key: string | null }>((db, value) 
 export async function finishJob(tx: Tx, fence: Fence, end: JobEnd): Promise<boolean> {
   await tx.dialect.lockKeyOf(tx.db, fence.jobId);
   const [row] = (await finish(tx.db, { ...fence, reason: null, at: tx.now, ...end })).rows;
+  if (row !== undefined) setPartial(tx, fence.jobId, null);
   return releaseKeyOf(tx, row);
 }
 

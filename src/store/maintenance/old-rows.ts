@@ -39,6 +39,17 @@ const EVENTS: AgedTable = {
   remove: async (tx, ids) => void (await sql`delete from events where id in (${ids})`.execute(tx.db)),
 };
 
+/** Tables with a few small rows of a job. */
+const BELONGINGS = [
+  'approvals',
+  'armed_jobs',
+  'playbook_runs',
+  'artifacts',
+  'redriven_jobs',
+  'unread_files',
+  'job_partials',
+] as const;
+
 const JOBS: AgedTable = {
   name: 'jobs',
   prefix: 'job',
@@ -72,8 +83,7 @@ const JOBS: AgedTable = {
       and redrive_of is not null on conflict do nothing`.execute(db);
     const asked = sql`select id from approvals where job_id in (${ids})`;
     await sql`delete from decision_links where approval_id in (${asked})`.execute(db);
-    for (const table of ['approvals', 'armed_jobs', 'playbook_runs', 'artifacts', 'redriven_jobs', 'unread_files'])
-      await sql`delete from ${sql.table(table)} where job_id in (${ids})`.execute(db);
+    for (const table of BELONGINGS) await sql`delete from ${sql.table(table)} where job_id in (${ids})`.execute(db);
     await sql`delete from causes where subject in (select 'job:' || id from jobs where id in (${ids}))`.execute(db);
     await sql`delete from jobs where id in (${ids})`.execute(db);
   },

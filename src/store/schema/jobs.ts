@@ -1,6 +1,6 @@
 import type { Pinned } from '../../domain/approvals/pinned.ts';
 import type { EventStatus } from '../../domain/events/event.ts';
-import type { InitialState, JobKind, JobProgress, JobState, JobTrigger } from '../../domain/jobs/job.ts';
+import type { InitialState, JobKind, JobProgress, JobState, JobTrigger, PartialLine } from '../../domain/jobs/job.ts';
 import type { Json } from '../../lib/json.ts';
 
 // Jobs and their output. See schema.ts for the conventions.
@@ -64,6 +64,13 @@ export interface JobRow {
   node: string | null;
   /** JSON: what its request is about. Null for a job that needed no approval, or whose order says all. */
   pinned: Json<Pinned> | null;
+}
+
+/** See PartialLine. */
+export interface PartialRow {
+  job_id: string;
+  stream: PartialLine['stream'];
+  data: Uint8Array;
 }
 
 export interface ChunkRow {

@@ -22,6 +22,7 @@ import type * as workflows from './workflows.ts';
 export interface Schema {
   jobs: jobs.JobRow;
   job_chunks: jobs.ChunkRow;
+  job_partials: jobs.PartialRow;
   tokens: access.TokenRow;
   sessions: access.SessionRow;
   idempotency: access.IdempotencyRow;

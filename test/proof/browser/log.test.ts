@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
+import { setPartial } from '../../../src/store/jobs/partials.ts';
 import { until } from '../../support/api-client.ts';
 import { DESK, openPlace, type Place, signedIn, startBrowser } from '../../support/browser/browser.ts';
 
@@ -60,6 +61,26 @@ describe('The log of a job in a browser', { skip: needs('chromium') }, () => {
     await page.locator('#L303 a').click({ modifiers: ['Shift'] });
     assert.equal(new URL(page.url()).hash, '#L303-L305');
     assert.deepEqual(await page.locator('.marked a').allInnerTexts(), ['303', '304', '305']);
+    assert.deepEqual(faults, []);
+    await context.close();
+  });
+
+  test('has below it the line that has not ended, in its colours, until it ends', async () => {
+    const { program } = place;
+    const id = await runningJob();
+    const partial = (text: string): Promise<void> =>
+      program.store.write(async (tx) => setPartial(tx, id, { stream: 'stdout', data: Buffer.from(text) }));
+    await partial('\u001b[31mSure?\u001b[0m <b>');
+    const { context, page, faults } = await signedIn(browser, place, DESK, `/jobs/${id}`);
+    const open = page.locator('#log .open');
+    await open.getByText('Sure? <b>').waitFor();
+    assert.equal(await open.locator('.c-fail').innerText(), 'Sure?');
+    await partial('Really? ');
+    await open.getByText('Really?').waitFor();
+    await program.store.write(async (tx) => setPartial(tx, id, null));
+    await program.print(id, ['Really? no']);
+    await page.locator('#L3').waitFor();
+    await open.waitFor({ state: 'hidden' });
     assert.deepEqual(faults, []);
     await context.close();
   });

@@ -8,6 +8,7 @@ import { settleRestored, type Settled } from '../../../src/store/backups/settle.
 import { insertSession, insertToken } from '../../../src/store/access/tokens.ts';
 import { finishJob } from '../../../src/store/jobs/claims.ts';
 import { getJob } from '../../../src/store/jobs/jobs.ts';
+import { findPartial, setPartial } from '../../../src/store/jobs/partials.ts';
 import { isCordoned } from '../../../src/store/maintenance/cordon.ts';
 import type { JobRow } from '../../../src/store/schema/schema.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -41,12 +42,14 @@ for (const engine of ENGINES) {
       const before = await getJob(store.db, done);
       const running = await enqueue(store, { concurrencyKey: 'k' });
       await claimOne(store);
+      await store.write(async (tx) => setPartial(tx, running, { stream: 'stdout', data: Buffer.from('Sure? ') }));
       const queued = [await enqueue(store, { concurrencyKey: 'k' }), await enqueue(store)];
       const { approval, jobId: gated } = await gate(store);
 
       const { settled, interrupted } = await settle(store);
 
       assert.deepEqual(interrupted, [running], 'only a run leaves something');
+      assert.equal(await findPartial(store.db, running), undefined);
       assert.equal(settled.interrupted, 3);
       assert.equal(settled.cancelled, 1);
       assert.equal(settled.approvals, 1);

@@ -123,6 +123,7 @@ export class PlaybookRuns {
           if (chunk.progress !== undefined) options.onProgress?.(chunk.progress);
           return Promise.resolve();
         },
+        partial: () => Promise.resolve(),
         checkpoint: () => Promise.resolve(),
       },
       options.signal ?? new AbortController().signal,

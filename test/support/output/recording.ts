@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { decodeChunk } from '../../../src/lib/chunks/chunk.ts';
 import type { ChunkEvent } from '../../../src/lib/chunks/chunk-event.ts';
+import type { PartialLine } from '../../../src/domain/jobs/job.ts';
 import { HandClock } from '../clock.ts';
 import { Recorder, type RecorderOptions } from '../../../src/runners/output/recorder.ts';
 import type { RecordedChunk } from '../../../src/runners/output/chunk-queue.ts';
@@ -10,6 +11,8 @@ import type { RecordedChunk } from '../../../src/runners/output/chunk-queue.ts';
 /** A store that keeps what it is given, and checks with each chunk that no seq is left out or comes twice. */
 export class Store {
   readonly chunks: RecordedChunk[] = [];
+  /** Each change of the unfinished line, as a text. */
+  readonly partials: (string | null)[] = [];
   #next: number;
   #waiting: (() => void)[] = [];
   #held = false;
@@ -20,7 +23,12 @@ export class Store {
     assert.equal(chunk.firstSeq, this.#next, 'I9: no gap and no repeat');
     this.#next = chunk.lastSeq + 1;
     this.chunks.push(chunk);
+    if (chunk.partial !== undefined) void this.writePartial(chunk.partial);
     if (this.#held) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  };
+  readonly writePartial = (partial: PartialLine | null): Promise<void> => {
+    this.partials.push(partial === null ? null : `${partial.stream}: ${Buffer.from(partial.data).toString()}`);
+    return Promise.resolve();
   };
   hold(): void {
     this.#held = true;
@@ -51,7 +59,8 @@ export function setUp(options: Partial<RecorderOptions> = {}): {
     await (options.write ?? store.write)(chunk);
     lastSeq = chunk.lastSeq;
   };
-  const recorder = new Recorder({ secrets: [], firstSeq: 1, clock, ...options, write });
+  const { writePartial } = store;
+  const recorder = new Recorder({ secrets: [], firstSeq: 1, clock, writePartial, ...options, write });
   const finish = async (): Promise<{ lastSeq: number }> => {
     const last = await recorder.finish();
     if (last !== null) await write(last);

@@ -85,7 +85,7 @@ test('job tail: output is written to the stream of the job, made safe; other eve
   const ran = await svc(['job', 'tail', ID, '--remote', server.url], { env: TOKEN });
   assert.deepEqual(ran, {
     exitCode: 0,
-    stdout: 'out \\u001b[2J\n',
+    stdout: 'out \n',
     stderr: '-- queued\n-- running\nerr\n-- note\n-- failed, exit code 3\n',
   });
   const shown = await svc(['job', 'tail', ID, '--remote', server.url], { env: TOKEN, columns: 80 });
@@ -108,7 +108,7 @@ test('command run --wait: the output of the job is ours, and so is its exit code
   const server = await jobServer(t, whole);
   const ran = await svc([...RUN, '--remote', server.url, '--', 'false'], { env: TOKEN });
   assert.equal(ran.exitCode, 3);
-  assert.equal(ran.stdout, 'out \\u001b[2J\n');
+  assert.equal(ran.stdout, 'out \n');
   assert.match(ran.stderr, new RegExp(`^Queued job ${ID}\\.\\n-- queued\\n`));
 });
 

@@ -1,13 +1,14 @@
 import { formatDuration } from '../../../domain/duration.ts';
 import { Failure } from '../../../domain/failure.ts';
-import { isTerminal, type JobEvent, type JobState } from '../../../domain/jobs/job.ts';
+import { isTerminal, type JobEvent, type JobState, type PartialEvent } from '../../../domain/jobs/job.ts';
 import type { Projected } from '../../../operations/views/views.ts';
 import { pause } from '../../../lib/clock.ts';
 import { type Client, readData, type SentEvent } from '../connection/client.ts';
 import { placeFlags, type Session } from '../connection/session.ts';
 import { eventText } from '../../text/views/job-event.ts';
 import { line } from '../../text/safe.ts';
-import { progressLine } from './progress-line.ts';
+import { terminalLine } from '../../text/terminal-line.ts';
+import { ProgressLine } from './progress-line.ts';
 import { write } from '../terminal.ts';
 import { operationVerb, TREE } from '../syntax/tree.ts';
 import { watchDaemon } from './lost-runs.ts';
@@ -173,22 +174,24 @@ export function jsonSink({ terminal }: Session): Sink {
 }
 
 /**
- * Lines of output on their own streams, or all on standard error; other events on standard error, marked. Progress is
- * one line that is written over on a terminal, and nothing elsewhere.
+ * Lines of output on their own streams, or all on standard error; other events on standard error, marked. What is there
+ * for a moment, progress and an unfinished line, is shown by ProgressLine.
  */
-export function textSink({ terminal }: Session, output: 'own' | 'stderr'): Sink {
+export function textSink({ terminal, options }: Session, output: 'own' | 'stderr'): Sink {
   const stdout = output === 'own' ? terminal.stdout : terminal.stderr;
-  const { show, clear } = progressLine(terminal);
+  const moment = new ProgressLine(terminal, options.color);
   const sink = async ({ event, data }: SentEvent): Promise<void> => {
     if (event === 'end') return;
-    const happened = JSON.parse(data) as JobEvent;
-    if (happened.type === 'progress') return show(eventText(happened));
-    await clear();
-    if (happened.type === 'log' && happened.stream !== 'system')
-      await write(happened.stream === 'stdout' ? stdout : terminal.stderr, line(happened.text.replace(/\r$/, '')));
-    else await write(terminal.stderr, line(`-- ${eventText(happened)}`));
+    const happened = JSON.parse(data) as JobEvent | PartialEvent;
+    if (happened.type === 'partial') return moment.unfinished(happened.text);
+    if (happened.type === 'progress') return moment.progress(eventText(happened));
+    await moment.clear();
+    if (happened.type === 'log' && happened.stream !== 'system') {
+      const stream = happened.stream === 'stdout' ? stdout : terminal.stderr;
+      await write(stream, `${terminalLine(happened.text, options.color && stream.isTTY === true)}\n`);
+    } else await write(terminal.stderr, line(`-- ${eventText(happened)}`));
   };
-  return Object.assign(sink, { clear });
+  return Object.assign(sink, { clear: () => moment.clear() });
 }
 
 /**

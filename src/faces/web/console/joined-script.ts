@@ -31,11 +31,15 @@ export function joinedScript(entry: string): string {
   return parts.map(withoutGaps).join('');
 }
 
-/** Types leave spaces and empty lines where they were, and browsers need no comment or indentation of ours. */
+/**
+ * Types leave spaces and empty lines where they were, and browsers need no comment or indentation of ours. Each
+ * statement has its semicolon, so that no line end is needed after one, or after a brace.
+ */
 function withoutGaps(text: string): string {
   return text
     .replaceAll(/^\s*\/\*\*[^]*?\*\/$/gm, '')
     .replaceAll(/^\s*\/\/.*$/gm, '')
     .replaceAll(/^[ \t]+|[ \t]+$/gm, '')
-    .replaceAll(/\n{2,}/g, '\n');
+    .replaceAll(/\n{2,}/g, '\n')
+    .replaceAll(/([;{}])\n/g, '$1');
 }

@@ -33,6 +33,7 @@ export class HeldDiff implements OutputSift {
   #line: Buffer = NOTHING;
   #held: Buffer[] | null = null;
   #size = 0;
+  #isTaken = false;
 
   constructor(maxBytes = HELD_MAX_BYTES) {
     this.#maxBytes = maxBytes;
@@ -64,6 +65,11 @@ export class HeldDiff implements OutputSift {
     return this.#size > this.#maxBytes;
   }
 
+  /** From the first line that does not pass until what was held is taken. */
+  get isHolding(): boolean {
+    return this.#held !== null && !this.#isTaken;
+  }
+
   get isEmpty(): boolean {
     return this.#size === 0;
   }
@@ -72,6 +78,7 @@ export class HeldDiff implements OutputSift {
   take(): readonly Buffer[] {
     const held = this.#held ?? [];
     this.#held = [];
+    this.#isTaken = true;
     return held;
   }
 

@@ -2,7 +2,7 @@
  * The log of a job as it grows. Lines come by the stream of the job and by each look at the page; they have numbers
  * without gaps, and only the next one is appended, so that none is lost or doubled, whatever the connection does.
  */
-import type { JobEvent } from '../../../../domain/jobs/job.ts';
+import type { JobEvent, PartialEvent } from '../../../../domain/jobs/job.ts';
 import type { ServerEvent } from '../event-stream.ts';
 import { LogView } from './log-view.ts';
 import { pause, readStream, SIGNED_OUT } from '../stream.ts';
@@ -88,6 +88,7 @@ export class LogTail {
   }
 
   #take({ name, data }: ServerEvent): void {
+    if (name === 'partial') return this.#view.open((JSON.parse(data) as PartialEvent).text);
     if (name === 'end') {
       const { state, exit_code: code } = JSON.parse(data) as { state: string; exit_code: number | null };
       this.#stream = null;

@@ -1,6 +1,7 @@
 /** The lines of a log on the page: appended in order, bounded, and followed until somebody reads further up. */
 import type { JobEvent } from '../../../../domain/jobs/job.ts';
-import { BLOCK_LINES, logLine } from '../../console/log/log-line.ts';
+import { BLOCK_LINES, logLine, outputSpans } from '../../console/log/log-line.ts';
+import type { Span } from '../../../text/ansi.ts';
 import { LogFind } from './log-find.ts';
 import { LogFold } from './log-fold.ts';
 import { markLines, toFirstError } from './log-marks.ts';
@@ -22,6 +23,7 @@ export class LogView {
   readonly #follow = make('input', { type: 'checkbox' });
   readonly #more = make('button', { type: 'button', hidden: true });
   readonly #state = make('span', { role: 'status' });
+  readonly #partial = make('p', { className: 'mono open' });
   #first: number;
   #last: number;
   #lines: number;
@@ -43,6 +45,7 @@ export class LogView {
     const find = new LogFind(box, () => this.#setFollow(false));
     const controls = [follow, ...this.#fold.controls, ...find.controls, this.#state, this.#more];
     section.querySelector('.bar')?.append(...controls);
+    box.after(this.#partial);
     box.tabIndex = 0;
     box.classList.add('tail');
     box.role = 'group';
@@ -68,9 +71,8 @@ export class LogView {
   append(event: JobEvent): boolean {
     if (event.seq !== this.#last + 1) return false;
     const { seq, time, dress, spans } = logLine(event);
-    const text = spans.map(({ text, classes }) => (classes === '' ? text : make('span', { className: classes }, text)));
     const number = make('a', { href: `#L${seq}` }, String(seq));
-    const line = make('div', { id: `L${seq}`, className: dress }, number, make('span', {}, ...text));
+    const line = make('div', { id: `L${seq}`, className: dress }, number, make('span', {}, ...drawn(spans)));
     line.dataset['at'] = time;
     return this.#add(line);
   }
@@ -80,7 +82,13 @@ export class LogView {
     return line.id === `L${this.#last + 1}` && this.#add(document.adoptNode(line));
   }
 
+  /** The line that has not ended; the next one that has ends it. */
+  open(text: string): void {
+    this.#partial.replaceChildren(...drawn(outputSpans(text)));
+  }
+
   #add(line: HTMLElement): true {
+    this.open('');
     let block = this.#box.lastElementChild;
     if (block === null || block.childElementCount >= BLOCK_LINES) this.#box.append((block = make('div')));
     block.append(line);
@@ -159,4 +167,8 @@ export class LogView {
     this.#box.scrollTop = this.#box.scrollHeight;
     this.#top = this.#box.scrollTop;
   }
+}
+
+function drawn(spans: readonly Span[]): (string | Node)[] {
+  return spans.map(({ text, classes }) => (classes === '' ? text : make('span', { className: classes }, text)));
 }

@@ -2,7 +2,7 @@
 import type { JobEvent } from '../../../../domain/jobs/job.ts';
 import { block } from '../../../text/safe.ts';
 import { eventText } from '../../../text/views/job-event.ts';
-import { ansiSpans, type Span } from './ansi.ts';
+import { ansiSpans, type Span } from '../../../text/ansi.ts';
 
 /** Lines of one block: a browser lays out only the blocks that are seen. */
 export const BLOCK_LINES = 200;
@@ -29,13 +29,18 @@ export function logLine(event: JobEvent): LogLine {
   const time = event.at.slice(11, 19);
   if (event.type !== 'log')
     return { seq, time, dress: 'state', spans: [{ text: block(eventText(event)), classes: '' }] };
-  const spans = ansiSpans(shortened(event.text)).map(({ text, classes }) => ({ text: block(text), classes }));
+  const spans = outputSpans(event.text);
   return {
     seq,
     time,
     dress: event.stream === 'stderr' ? 'err' : dressOf(spans.map(({ text }) => text).join('')),
     spans,
   };
+}
+
+/** Of a line of output, or of one that has not ended. */
+export function outputSpans(text: string): Span[] {
+  return ansiSpans(shortened(text)).map(({ text: part, classes }) => ({ text: block(part), classes }));
 }
 
 function dressOf(text: string): LogLine['dress'] {

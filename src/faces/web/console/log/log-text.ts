@@ -2,8 +2,8 @@
 import type { JobEvent } from '../../../../domain/jobs/job.ts';
 import type { Projected } from '../../../../operations/views/views.ts';
 import { line } from '../../../text/safe.ts';
+import { terminalLine } from '../../../text/terminal-line.ts';
 import { eventText } from '../../../text/views/job-event.ts';
-import { ansiSpans } from './ansi.ts';
 
 type Ask = (part: { readonly since?: number; readonly last?: number }) => Promise<Projected<'job.events'>>;
 
@@ -21,6 +21,5 @@ export async function* logTexts(ask: Ask): AsyncGenerator<string> {
 function textOf(event: JobEvent): string {
   if (event.type === 'progress') return '';
   if (event.type === 'state' || event.stream === 'system') return line(`-- ${eventText(event)}`);
-  const spans = ansiSpans(event.text);
-  return line(spans.map(({ text }) => text).join(''));
+  return `${terminalLine(event.text, false)}\n`;
 }

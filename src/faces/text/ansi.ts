@@ -1,6 +1,6 @@
 /**
  * Output of tools as texts with classes: colours and weights become classes; other sequences of a terminal are left
- * out. Pages and their script share it.
+ * out. Pages and their script share it; a terminal draws its own: `terminal-line.ts`.
  */
 
 /** A part of a line. Its classes are separated by spaces; empty without any. */
@@ -16,7 +16,7 @@ const BEL = '\u0007';
  * Sequences that have their end: CSI, of which only `m` (select graphic rendition) has a meaning here, OSC, DCS and
  * choices of characters. Any other escape is shown.
  */
-const SEQUENCE = new RegExp(
+export const SEQUENCE = new RegExp(
   String.raw`${ESC}(?:\[([0-?]*)[ -/]*([@-~])|[\]P][^${BEL}${ESC}]*(?:${BEL}|${ESC}\\)|[()][0-9A-Za-z])`,
   'g',
 );
@@ -27,7 +27,7 @@ const ATTRIBUTES: Readonly<Record<number, string>> = { 1: 'b', 2: 'd', 3: 'i', 4
 const HUES = ['', 'fail', 'ok', 'warn', 'run', 'wait', 'run', ''] as const;
 
 /** Of a line that was written over, such as a progress bar, the last text is shown. */
-function lastWritten(line: string): string {
+export function lastWritten(line: string): string {
   const text = line.replace(/\r+$/, '');
   return text.slice(text.lastIndexOf('\r') + 1);
 }
