@@ -7,11 +7,13 @@ import { addSchedule } from '../../test/support/fixtures/schedules.ts';
 import { migratedDatabase, type FreshDatabase } from '../../test/support/postgres/postgres.ts';
 import type { NotifyTarget } from '../domain/notify/target.ts';
 import { toJson } from '../lib/json.ts';
-import { insertDaemon } from '../store/maintenance/daemons.ts';
+import { setCordon, setNodeCordon } from '../store/maintenance/cordon.ts';
+import { insertDaemon, markStopped } from '../store/maintenance/daemons.ts';
 import { insertWatch, listWatches, tripWatch } from '../store/events/deadmen.ts';
 import { insertEndpoint } from '../store/notify/endpoints.ts';
 import { targetsJson } from '../store/notify/targets.ts';
 import { insertRule, type NewRule } from '../store/rules/rules.ts';
+import type { DaemonRow } from '../store/schema/schema.ts';
 import { insertWebhook } from '../store/events/webhooks.ts';
 import { createDoctor } from './doctor.ts';
 import type { DoctorParts } from './entry.ts';
@@ -19,7 +21,12 @@ import { install, type Installation } from '../../test/support/doctor-facts.ts';
 
 const OPS: NotifyTarget = { name: 'ops', key: 'a'.repeat(64) };
 
-function addDaemon(store: Installation['store'], id: string, targets: readonly NotifyTarget[]): Promise<void> {
+function addDaemon(
+  store: Installation['store'],
+  id: string,
+  targets: readonly NotifyTarget[],
+  some: Partial<Pick<DaemonRow, 'node' | 'lease_until'>> = {},
+): Promise<void> {
   const row = {
     id,
     host: 'web1',
@@ -30,6 +37,7 @@ function addDaemon(store: Installation['store'], id: string, targets: readonly N
     lease_until: null,
     stopped_at: null,
     notify_targets: targetsJson(targets),
+    ...some,
   };
   return store.write((tx) => insertDaemon(tx, row));
 }
@@ -67,6 +75,23 @@ for (const postgres of [false, true]) {
       for (let n = 0; n < 5; n += 1) await addSchedule(store, { name: `a${n}`, last_refusal: 'No.' });
       const named = Array.from({ length: 5 }, (_, n) => `The last slot of a${n} was refused: No.`).join(' ');
       await demand('schedules', 'warn', `${named} There are more: svc schedule list.`);
+    });
+
+    test('daemons warns under a cordon, of the service or of one daemon, and of a daemon that is gone', async () => {
+      const { store } = home;
+      await demand('daemons', 'ok', 'No daemon runs, and no job waits.');
+      await store.write((tx) => setCordon(tx, 'ana'));
+      const cordoned = 'The service is cordoned: no job starts. Lift the cordon with: svc maintenance uncordon.';
+      await demand('daemons', 'warn', cordoned);
+      await store.write((tx) => setCordon(tx, null));
+      await store.write((tx) => setNodeCordon(tx, 'web2', 'ana'));
+      const alone = 'Cordoned, so that no job starts there: web2. Lift it: svc maintenance uncordon --node.';
+      await demand('daemons', 'warn', alone);
+      await store.write((tx) => setNodeCordon(tx, 'web2', null));
+      await addDaemon(store, 'dmn_0000000000000000000000000a', [], { node: 'web1', lease_until: postgres ? 1 : null });
+      await demand('daemons', 'warn', 'Ended without stopping in order: web1. Start svc serve again, which cleans up.');
+      await store.write((tx) => markStopped(tx, 'dmn_0000000000000000000000000a'));
+      await demand('daemons', 'ok', 'No daemon runs, and no job waits.');
     });
 
     test('watches warns of those that hear nothing', async () => {

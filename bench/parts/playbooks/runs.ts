@@ -88,7 +88,7 @@ function of(inventory: Inventory): Omit<PlaybookMaterials, 'tree'> {
     inventory: { file: INVENTORY_FILE, text: renderInventory(inventory) },
     hosts: null,
     knownHosts: '',
-    sshPorts: new Map(),
+    sshPorts: [],
     sshKey: null,
     vault: [],
     forks: 10,

@@ -38,7 +38,7 @@ export const PLAYBOOK_RUN = runKind(playbookKind, ansibleRunner, {
       inventory: { file: INVENTORY_FILE, text: renderInventory(inventory) },
       hosts: limit === null ? null : hosts,
       knownHosts: knownHosts(connections(inventory, [...inventory.hosts.keys()]), await hostKeysOf(db, name)),
-      sshPorts: new Map(addressed.map(({ host, port }) => [host, port])),
+      sshPorts: addressed.map(({ port }) => port),
       forks: deps.forks,
       sshKey,
       vault,

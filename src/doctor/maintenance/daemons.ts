@@ -1,6 +1,7 @@
 import { isDaemonLocked } from '../../store/engine/instance-lock.ts';
 import { readLiveness } from '../../store/maintenance/gone.ts';
 import { startProblem } from '../../domain/new-program.ts';
+import { isCordoned, listNodeCordons } from '../../store/maintenance/cordon.ts';
 import { listExecuting } from '../../store/maintenance/restarts.ts';
 import { awaitedNodes, hasClaimable } from '../../store/jobs/jobs.ts';
 import { type Facts, type Finding, named, ok, warn } from '../entry.ts';
@@ -9,10 +10,13 @@ import { withStore } from '../with-store.ts';
 /** Finds the jobs that any daemon may claim. */
 const NO_DAEMON = '';
 
-/** Reports lost jobs, restarts whose new program has not started, and jobs that wait for a daemon that does not run. */
+/**
+ * Reports lost jobs, restarts whose new program has not started, jobs that wait for a daemon that does not run,
+ * cordons, and daemons that are gone.
+ */
 export function examineDaemons({ openedStore, paths, here, clock }: Facts): Promise<Finding> {
   return withStore(openedStore, async (store) => {
-    const { alive, nodes, lost } = await readLiveness(store, (id) => isDaemonLocked(paths.instances, id));
+    const { alive, nodes, gone, lost } = await readLiveness(store, (id) => isDaemonLocked(paths.instances, id));
     if (lost.length > 0) {
       const jobs = named(lost.map(({ id, node }) => `${id}${node === null ? '' : ` of ${node}`}`));
       const next = alive > 0 ? 'A daemon marks them' : 'Start svc serve: it marks them';
@@ -31,6 +35,15 @@ export function examineDaemons({ openedStore, paths, here, clock }: Facts): Prom
       const waiting = named(away.map(({ node, jobs }) => `${node} (${jobs === 1 ? '1 job' : `${jobs} jobs`})`));
       return warn(`Jobs wait for a daemon that does not run: ${waiting}. Start it, or cancel them: svc job cancel.`);
     }
+    if (await isCordoned(store.db))
+      return warn('The service is cordoned: no job starts. Lift the cordon with: svc maintenance uncordon.');
+    const cordoned = await listNodeCordons(store.db);
+    if (cordoned.length > 0)
+      return warn(
+        `Cordoned, so that no job starts there: ${named(cordoned)}. Lift it: svc maintenance uncordon --node.`,
+      );
+    if (gone.size > 0)
+      return warn(`Ended without stopping in order: ${named([...gone])}. Start svc serve again, which cleans up.`);
     return ok(alive === 0 ? 'No daemon runs, and no job waits.' : `Daemons that run: ${alive}.`);
   });
 }

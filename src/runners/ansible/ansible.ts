@@ -52,7 +52,7 @@ async function runPlaybook(
   await sayVendored(materials.vendored, tools);
   const inputs = await placeInputs(spec, materials, secrets, tools);
   const collector = new ResultsCollector((text) => tools.redact(text));
-  const connectPorts = [SSH_PORT, ...spec.egressPorts];
+  const connectPorts = [...new Set([SSH_PORT, ...materials.sshPorts, ...spec.egressPorts])];
   const end = await tools.exec({
     argv: [tool.path, ...inputs.options, '--', playbook],
     readable: [...tool.readable, ...(materials.vendored === null ? [] : [materials.vendored.path])],
@@ -77,7 +77,7 @@ async function runPlaybook(
   const { tolerateUnreachable } = spec;
   const { reason, ...outcome } = verdictOf({ end, recap: results.recap, tolerateUnreachable });
   if (reason !== null) tools.say(reason);
-  const closed = closedPorts(results, { sshPorts: materials.sshPorts, open: connectPorts });
+  const closed = closedPorts(results, connectPorts);
   if (closed.length > 0) tools.say(closedPortsLine(closed));
   return { ...outcome, result: results };
 }

@@ -14,7 +14,7 @@ const MATERIALS: PlaybookMaterials = {
   inventory: { file: 'inventory.json', text: '{}\n' },
   hosts: ['web1'],
   knownHosts: '',
-  sshPorts: new Map(),
+  sshPorts: [],
   forks: 10,
   sshKey: Buffer.from(SECRET),
   vault: [{ name: 'db', variable: 'db', value: Buffer.from(SECRET) }],

@@ -33,8 +33,8 @@ export interface PlaybookMaterials {
   readonly hosts: readonly string[] | null;
   /** For OpenSSH. */
   readonly knownHosts: string;
-  /** Where each addressed host has SSH, by its name. */
-  readonly sshPorts: ReadonlyMap<string, number>;
+  /** The ports of SSH of the addressed hosts, to which the run may connect. */
+  readonly sshPorts: readonly number[];
   /** Hosts at a time. */
   readonly forks: number;
   /** The private key for the hosts; null without one. */

@@ -27,6 +27,15 @@ export async function isNodeCordoned(db: Db, node: string): Promise<boolean> {
   return (await isCordoned(db)) || (await nodeCordon(db, { node })).rows.length > 0;
 }
 
+/** The daemons that are cordoned alone, by name, without those that restart in place. */
+export async function listNodeCordons(db: Db): Promise<string[]> {
+  const rows = await db.selectFrom('node_cordons').select('node').orderBy('node').limit(NODE_CORDONS_MAX).execute();
+  return rows.map(({ node }) => node);
+}
+
+/** More say nothing more to a reader. */
+const NODE_CORDONS_MAX = 1_000;
+
 const KEY = 'cordon';
 
 /**

@@ -15,6 +15,8 @@ export interface Liveness {
   readonly alive: number;
   /** Their names; an early build has none. */
   readonly nodes: ReadonlySet<string>;
+  /** Names of those that ended without stopping in order, and that nothing has marked since. */
+  readonly gone: ReadonlySet<string>;
   /** The oldest first, at most LOST_MAX. */
   readonly lost: readonly LostRun[];
 }
@@ -42,7 +44,9 @@ export async function readLiveness(
   { db, dialect }: Pick<Store, 'db' | 'dialect'>,
   isLocked: (daemonId: string) => boolean,
 ): Promise<Liveness> {
-  const alive = (await listOthers(db, '')).filter(await aliveNow({ db, dialect }, isLocked));
+  const unstopped = await listOthers(db, '');
+  const isAlive = await aliveNow({ db, dialect }, isLocked);
+  const alive = unstopped.filter(isAlive);
   let runs = db
     .selectFrom('jobs')
     .leftJoin('daemons', 'daemons.id', 'jobs.daemon_id')
@@ -52,6 +56,11 @@ export async function readLiveness(
     const ids = alive.map(({ id }) => id);
     runs = runs.where('jobs.daemon_id', 'not in', ids);
   }
-  const nodes = new Set(alive.map(({ node }) => node).filter((node) => node !== null));
-  return { alive: alive.length, nodes, lost: await runs.orderBy('jobs.id').limit(LOST_MAX).execute() };
+  const nodes = namesOf(alive);
+  const gone = namesOf(unstopped).difference(nodes);
+  return { alive: alive.length, nodes, gone, lost: await runs.orderBy('jobs.id').limit(LOST_MAX).execute() };
+}
+
+function namesOf(daemons: readonly Pick<DaemonRow, 'node'>[]): Set<string> {
+  return new Set(daemons.map(({ node }) => node).filter((node) => node !== null));
 }

@@ -92,7 +92,7 @@ export class PlaybookRuns {
         inventory: { file: INVENTORY_FILE, text: renderInventory(LOCALHOST_INVENTORY) },
         hosts: null,
         knownHosts: '',
-        sshPorts: new Map(),
+        sshPorts: [],
         forks: 7,
         sshKey: null,
         vault: [],
