@@ -30,9 +30,14 @@ export async function addWorkspace(fixture: Fixture, name: string, text: string,
 
 /** Whether this tool knows blocks of type `removed`: both do from 1.7 on. */
 export function knowsRemovedBlocks(tool: string): boolean {
+  return knowsSince(tool, 7);
+}
+
+/** Whether this tool is of this minor version, or a newer one. */
+export function knowsSince(tool: string, since: number): boolean {
   const env = { CHECKPOINT_DISABLE: '1', TF_CLI_CONFIG_FILE: '/dev/null' };
   const [, minor = 0] = /^\w+ v1\.(\d+)/.exec(execFileSync(tool, ['version'], { encoding: 'utf8', env })) ?? [];
-  return Number(minor) >= 7;
+  return Number(minor) >= since;
 }
 
 export type RunVerb = 'plan' | 'apply' | 'destroy' | 'drift';

@@ -25,6 +25,7 @@ import { findAside, newestState } from '../../store/workspaces/states.ts';
 import type { Store } from '../../store/store.ts';
 import { getWorkspace, keepWorkspaceDirectory, recordSecrets } from '../../store/workspaces/workspaces.ts';
 import type { RunDeps } from '../jobs/run-support.ts';
+import { unpackPlan } from './plan-content.ts';
 import { notedOf } from './states.ts';
 import { knownTree } from '../sources/known-tree.ts';
 import { sourceTree } from '../sources/source-tree.ts';
@@ -234,7 +235,7 @@ async function readUnaltered(store: Store, jobId: string, id: string): Promise<P
   }
   throw new Failure(
     'conflict',
-    `Integrity: plan ${id} is not what was sealed: it is incomplete or was altered. Nothing was run.`,
+    `Integrity: plan ${id} is not what was sealed: it is incomplete or was altered. Make a new plan. Nothing was run.`,
   );
 }
 
@@ -251,9 +252,12 @@ async function openPlan(
 ): Promise<SavedPlan> {
   const { id, serial, lineage } = artifact;
   if (artifact.workspace !== workspace.name)
-    throw new Failure('conflict', `Integrity: plan ${id} belongs to another workspace. Nothing was run.`);
+    throw new Failure(
+      'conflict',
+      `Integrity: plan ${id} belongs to another workspace. Make a new plan. Nothing was run.`,
+    );
   if (!(await store.write((tx) => consume(tx, id, job.id))))
-    throw new Failure('conflict', `Plan ${id} was run before: a plan runs once.`);
+    throw new Failure('conflict', `Plan ${id} was run before: a plan runs once. Make a new plan.`);
   if (hasMoved(artifact, workspace)) {
     throw new Failure(
       'stale_plan',
@@ -261,8 +265,9 @@ async function openPlan(
         'Nothing was run.',
     );
   }
+  const advice = 'Make a new plan. Nothing was run.';
   return {
-    file: openSealed(ring, planLabel(artifact), artifact.sealed, `plan ${id} cannot be used`, 'Nothing was run.'),
+    ...unpackPlan(openSealed(ring, planLabel(artifact), artifact.sealed, `plan ${id} cannot be used`, advice)),
     treeDigest: artifact.tree_digest,
     needsInit: artifact.needs_init === 1,
     ownBackend: artifact.own_backend === 1,

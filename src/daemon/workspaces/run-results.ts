@@ -24,6 +24,7 @@ import {
 import { recordMove } from '../jobs/job-transitions.ts';
 import type { WriteResult } from '../jobs/run-support.ts';
 import { recordChange } from './movers.ts';
+import { packPlan } from './plan-content.ts';
 import type { RunInputs } from './run-inputs.ts';
 
 /**
@@ -84,7 +85,7 @@ async function artifactOf(
     verdict: made.verdict,
     secrets: secretsUsed,
   };
-  const sealed = ring.seal(planLabel(named), made.file);
+  const sealed = ring.seal(planLabel(named), packPlan(made));
   return {
     ...named,
     needs_init: made.needsInit ? 1 : 0,

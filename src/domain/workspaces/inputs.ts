@@ -15,13 +15,17 @@ export interface VarFile {
   readonly text: string;
 }
 
+/** What of it a plan is made with on the command line of the tool. */
+export type PlanInputs = Pick<WorkspaceInputs, 'vars' | 'varFiles'>;
+
 /** A secret and the version of its value: a plan contains the value that it was made with. */
 export interface UsedSecret {
   readonly ref: string;
   readonly version: number;
 }
 
-const NO_INPUTS: WorkspaceInputs = { vars: {}, varFiles: [], runSecrets: {} };
+export const NO_PLAN_INPUTS: PlanInputs = { vars: {}, varFiles: [] };
+const NO_INPUTS: WorkspaceInputs = { ...NO_PLAN_INPUTS, runSecrets: {} };
 
 /** Reads the column of a workspace. */
 export function readInputs(json: Json<Partial<WorkspaceInputs>>): WorkspaceInputs {

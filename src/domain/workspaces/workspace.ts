@@ -1,6 +1,6 @@
 import type { Tree } from '../sources/directory.ts';
 import type { ReadPlan, Verdict } from './plan.ts';
-import type { WorkspaceInputs } from './inputs.ts';
+import type { PlanInputs } from './inputs.ts';
 import type { Policy } from './policy.ts';
 
 /** Words of workspaces. */
@@ -57,7 +57,7 @@ export interface WorkspaceMaterials {
   /** The version of a state that was set aside since the last change of the state; null without one. */
   readonly aside: number | null;
   readonly policy: Policy;
-  readonly inputs: Pick<WorkspaceInputs, 'vars' | 'varFiles'>;
+  readonly inputs: PlanInputs;
   readonly plan: SavedPlan | null;
 }
 
@@ -71,6 +71,8 @@ interface KeptInitPlace {
 
 export interface SavedPlan {
   readonly file: Uint8Array;
+  /** What its apply is given again: the ephemeral variables that it was made with. */
+  readonly inputs: PlanInputs;
   /** What the copy of the tree must have. */
   readonly treeDigest: string;
   readonly needsInit: boolean;
@@ -127,6 +129,7 @@ export function isStateOf(noted: NotedPosition, { serial, lineage }: StatePositi
 
 export interface MadePlan {
   readonly file: Uint8Array;
+  readonly inputs: PlanInputs;
   readonly treeDigest: string;
   readonly needsInit: boolean;
   readonly before: StatePosition;

@@ -1,8 +1,10 @@
 import { join } from 'node:path';
+import type { PlanInputs } from '../../domain/workspaces/inputs.ts';
 import type { ReadPlan } from '../../domain/workspaces/plan.ts';
 import { readRunFile, removeRunFile } from '../run-files/run-files.ts';
 import { type ProgramEnd, requireSuccess } from '../runner.ts';
 import { DiffMasks, HELD_MAX_BYTES, HeldDiff } from './diff/diff-log.ts';
+import { inputsForApply, inputWords } from './inputs/plan-inputs.ts';
 import { type PlanFile, sizeOfPlan } from './plan-file.ts';
 import { PLAN_JSON_MAX_BYTES, readPlan } from './plan-reader.ts';
 import { COMMON, exec, type Run } from './terraform-run.ts';
@@ -26,6 +28,8 @@ interface MadePlanFile {
 /** What is known of a plan. Without masks, its diff is left out of the log. */
 interface ShownPlan {
   readonly read: ReadPlan | Error;
+  /** Names of variables that its apply needs again. */
+  readonly applyVariables: readonly string[];
   readonly masks: DiffMasks | null;
 }
 
@@ -33,6 +37,11 @@ interface ShownPlan {
 export function planOf({ file, shown }: MadePlanFile): { readonly file: Buffer; readonly read: ReadPlan } {
   if (shown.read instanceof Error) throw shown.read;
   return { file, read: shown.read };
+}
+
+/** What of the inputs of a plan its apply is given again. */
+export function againFor({ materials }: Run, { shown }: Pick<MadePlanFile, 'shown'>): PlanInputs {
+  return inputsForApply(materials.inputs, shown.applyVariables);
 }
 
 /**
@@ -48,9 +57,8 @@ export async function makePlan(run: Run, more: readonly string[] = []): Promise<
   let shown: ShownPlan | null = null;
   try {
     const out = `-out=${join(tools.runDir, PLAN_FILE)}`;
-    const end = await exec(run, ['plan', ...COMMON, ...(await inputWords(run)), ...more, out], {
-      sifts: { stdout: diff },
-    });
+    const words = await inputWords(tools, run.materials.inputs, 'plan');
+    const end = await exec(run, ['plan', ...COMMON, ...words, ...more, out], { sifts: { stdout: diff } });
     if (end.reason === 'exited' && end.exitCode === INCOMPLETE && !diff.isEmpty)
       shown = (await readMade(run).catch(() => null))?.shown ?? null;
     requireSuccess(end);
@@ -60,15 +68,6 @@ export async function makePlan(run: Run, more: readonly string[] = []): Promise<
   } finally {
     await logDiff(run, diff, shown);
   }
-}
-
-/** The variables of the workspace, the files first; a saved plan has those that it was made with. */
-async function inputWords({ materials, tools }: Run): Promise<string[]> {
-  const { varFiles, vars } = materials.inputs;
-  const words: string[] = [];
-  for (const [at, { name, text }] of varFiles.entries())
-    words.push(`-var-file=${await tools.placeInput(`${at}-${name}`, Buffer.from(text))}`);
-  return [...words, ...Object.entries(vars).map(([name, value]) => `-var=${name}=${value}`)];
 }
 
 async function readMade(run: Run): Promise<MadePlanFile> {
@@ -92,12 +91,13 @@ export async function showPlan(run: Run, copy: string, file: PlanFile): Promise<
     const { stdout } = requireSuccess(end);
     const secrets = [...job.secrets.values(), ...job.hidden];
     const options = { artifactId: materials.artifactId, secrets, secretVariables: [...job.secrets.keys()], file };
-    const { plan, masks } = await readPlan(stdout, options);
-    return { read: plan, masks: masks === null ? null : await DiffMasks.of(masks) };
+    const { plan, applyVariables, masks } = await readPlan(stdout, options);
+    return { read: plan, applyVariables, masks: masks === null ? null : await DiffMasks.of(masks) };
   } catch (error) {
     if (end !== null && (end.reason === 'cancelled' || end.reason === 'timeout' || end.survivors.length > 0))
       throw error;
-    return { read: error instanceof Error ? error : new Error('The plan could not be read.'), masks: null };
+    const read = error instanceof Error ? error : new Error('The plan could not be read.');
+    return { read, applyVariables: [], masks: null };
   }
 }
 

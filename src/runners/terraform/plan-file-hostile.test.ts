@@ -27,8 +27,8 @@ const ACTIONS = [
 const NUMBERS = [0, 1, 2, 3, 5, 6, 7, 8];
 const CREATE = resource({ address: 'a.b', action: 1 });
 
-function keysOf(bytes: Buffer, tool: 'terraform' | 'tofu' = 'terraform'): Promise<ChangeKey[]> {
-  return readPlanFile({ bytes, tool });
+async function keysOf(bytes: Buffer, tool: 'terraform' | 'tofu' = 'terraform'): Promise<readonly ChangeKey[]> {
+  return (await readPlanFile({ bytes, tool })).changes;
 }
 
 /** How many changes a file with one deletion has. */

@@ -56,7 +56,7 @@ class Root {
 
 /** Refuses where they differ; answers the actions that were shown. */
 async function agree({ file, shown }: { file: Buffer; shown: Shown }): Promise<string[]> {
-  const inFile = await readPlanFile({ bytes: file, tool: NAME });
+  const { changes: inFile } = await readPlanFile({ bytes: file, tool: NAME });
   refuseOtherPlan(shown, inFile);
   const resources = shown.resource_changes ?? [];
   assert.equal(inFile.length, resources.length + Object.keys(shown.output_changes ?? {}).length);

@@ -14,6 +14,8 @@ const PLAN_ENTRY_MAX_BYTES = 256 * 1024 * 1024;
 const FORMAT_VERSION = 3;
 
 const PLAN = { version: 1, resourceChanges: 3, outputChanges: 4 } as const;
+/** Names of the ephemeral variables that were set: `apply_time_variables`, and `ephemeral_variables` of OpenTofu. */
+const APPLY_VARIABLES: Readonly<Record<Tool['name'], number>> = { terraform: 28, tofu: 22 };
 const RESOURCE = { deposed: 7, change: 9, address: 13, previousAddress: 14 } as const;
 const OUTPUT = { name: 1, change: 2 } as const;
 const CHANGE = { action: 1 } as const;
@@ -55,13 +57,17 @@ export interface PlanFile {
   readonly tool: Tool['name'];
 }
 
+/** What is read of it. */
+interface PlanFileContent {
+  readonly changes: readonly ChangeKey[];
+  /** Names of variables whose values are not in it: its apply needs them again. */
+  readonly applyVariables: readonly string[];
+}
+
 /** Rejects with an Error that quotes nothing of the plan if the file is not a plan of a known form. */
-export async function readPlanFile({ bytes, tool }: PlanFile): Promise<ChangeKey[]> {
+export async function readPlanFile({ bytes, tool }: PlanFile): Promise<PlanFileContent> {
   try {
-    return changesOf(await readZipEntry(bytes, PLAN_ENTRY, PLAN_ENTRY_MAX_BYTES), {
-      ...ACTIONS,
-      ...ACTIONS_OF_TOOL[tool],
-    });
+    return contentOf(await readZipEntry(bytes, PLAN_ENTRY, PLAN_ENTRY_MAX_BYTES), tool);
   } catch (error) {
     throw unreadable(error);
   }
@@ -82,12 +88,22 @@ function unreadable(error: unknown): Error {
   });
 }
 
-function changesOf(message: Buffer, actions: Readonly<Record<number, string>>): ChangeKey[] {
-  const wanted = { [PLAN.version]: 'number', [PLAN.resourceChanges]: 'bytes', [PLAN.outputChanges]: 'bytes' } as const;
-  const plan = pick(message, wanted, [PLAN.resourceChanges, PLAN.outputChanges]);
+function contentOf(message: Buffer, tool: Tool['name']): PlanFileContent {
+  const actions = { ...ACTIONS, ...ACTIONS_OF_TOOL[tool] };
+  const variables = APPLY_VARIABLES[tool];
+  const wanted: Readonly<Record<number, 'number' | 'bytes'>> = {
+    [PLAN.version]: 'number',
+    [PLAN.resourceChanges]: 'bytes',
+    [PLAN.outputChanges]: 'bytes',
+    [variables]: 'bytes',
+  };
+  const plan = pick(message, wanted, [PLAN.resourceChanges, PLAN.outputChanges, variables]);
   if (plan.get(PLAN.version)?.[0] !== FORMAT_VERSION) throw new Error(`it is not of format ${FORMAT_VERSION}`);
   const resources = messages(plan, PLAN.resourceChanges).flatMap((each) => resourceOf(each, actions));
-  return [...resources, ...messages(plan, PLAN.outputChanges).map((each) => outputOf(each, actions))];
+  return {
+    changes: [...resources, ...messages(plan, PLAN.outputChanges).map((each) => outputOf(each, actions))],
+    applyVariables: messages(plan, variables).map((name) => UTF_8.decode(name)),
+  };
 }
 
 type Picked = ReturnType<typeof pick>;

@@ -37,6 +37,8 @@ interface PlanReaderOptions extends PlanViewOptions {
 /** A plan, and how terraform prints the values that its view hides: null where these are too many. Never stored. */
 interface PlanAndMasks {
   readonly plan: ReadPlan;
+  /** Names of variables that the apply of the plan needs again. */
+  readonly applyVariables: readonly string[];
   readonly masks: readonly Buffer[] | null;
 }
 
@@ -62,10 +64,11 @@ export async function readPlan(json: Buffer, options: PlanReaderOptions): Promis
 /** For `readPlan` and its thread. Rejects with an Error that quotes nothing of the plan. */
 export async function readText(text: string, options: PlanReaderOptions): Promise<PlanAndMasks> {
   const plan = parsePlan(text);
-  if (options.file !== null) refuseOtherPlan(plan, await readPlanFile(options.file));
+  const inFile = options.file === null ? null : await readPlanFile(options.file);
+  if (inFile !== null) refuseOtherPlan(plan, inFile.changes);
   const view = viewOf(plan, options);
   const texts = isObject(plan) ? maskedTexts(plan, options.secrets, options.secretVariables ?? []) : [];
-  return { plan: view, masks: printedForms(texts) };
+  return { plan: view, applyVariables: inFile?.applyVariables ?? [], masks: printedForms(texts) };
 }
 
 /** For `readPlan`, and for the test of a thread that runs out of memory. */
@@ -89,7 +92,7 @@ export async function readInThread(json: Buffer, options: PlanReaderOptions, mem
     const masks = answer.masks?.map(({ buffer, byteOffset, byteLength }) =>
       Buffer.from(buffer, byteOffset, byteLength),
     );
-    return { plan: answer.plan, masks: masks ?? null };
+    return { ...answer, masks: masks ?? null };
   } finally {
     done.abort();
     await thread.terminate();

@@ -12,7 +12,8 @@ import type {
 } from '../../domain/workspaces/workspace.ts';
 import { outcomeOf, outcomeOfError, type ProgramEnd, type Runner, type RunOutcome } from '../runner.ts';
 import type { DiffMasks } from './diff/diff-log.ts';
-import { makePlan, PLAN_FILE, planOf, showPlan } from './made-plan.ts';
+import { inputWords } from './inputs/plan-inputs.ts';
+import { againFor, makePlan, PLAN_FILE, planOf, showPlan } from './made-plan.ts';
 import { PrintedState } from './printed-state.ts';
 import { backendOf, wasInitialised } from './root.ts';
 import { keepBrought } from './state/brought-state.ts';
@@ -93,7 +94,8 @@ async function plan(run: Run, kind: 'plan' | 'drift'): Promise<Outcome> {
   const { job, tools, materials, root } = run;
   const ownBackend = await initialise(run);
   const before = await positionBefore(run, ownBackend);
-  const { file, read } = planOf(await makePlan(run));
+  const planned = await makePlan(run);
+  const { file, read } = planOf(planned);
   tools.say(
     kind === 'plan'
       ? `Planned: ${read.summary}`
@@ -114,6 +116,7 @@ async function plan(run: Run, kind: 'plan' | 'drift'): Promise<Outcome> {
   tools.say(policyLine(verdict, reason));
   const made = {
     file,
+    inputs: againFor(run, planned),
     treeDigest: root.treeDigest,
     needsInit: await wasInitialised(root),
     before,
@@ -135,8 +138,9 @@ function policyLine(verdict: Verdict, reason: string): string {
 /** In two steps, because the diff is shown only with what its plan masks. */
 async function applyFresh(run: Run): Promise<Outcome> {
   const ownBackend = await initialise(run);
-  const { copy, shown } = await makePlan(run, run.job.kind === 'destroy' ? ['-destroy'] : []);
-  return change(run, ownBackend, ['apply', ...COMMON, copy], shown.masks);
+  const planned = await makePlan(run, run.job.kind === 'destroy' ? ['-destroy'] : []);
+  const again = await inputWords(run.tools, againFor(run, planned), 'apply');
+  return change(run, ownBackend, ['apply', ...COMMON, ...again, planned.copy], planned.shown.masks);
 }
 
 async function applySaved(run: Run, saved: SavedPlan): Promise<Outcome> {
@@ -154,7 +158,8 @@ async function applySaved(run: Run, saved: SavedPlan): Promise<Outcome> {
   const copy = await tools.placeInput(PLAN_FILE, bytes);
   // It prints no diff, but outputs, which may have what was sensitive too.
   const { masks } = await showPlan(run, copy, { bytes, tool: tool.name });
-  return change(run, saved.ownBackend, ['apply', ...COMMON, copy], masks);
+  const again = await inputWords(tools, saved.inputs, 'apply');
+  return change(run, saved.ownBackend, ['apply', ...COMMON, ...again, copy], masks);
 }
 
 async function refuseMoved(run: Run, saved: SavedPlan): Promise<void> {

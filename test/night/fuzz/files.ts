@@ -150,7 +150,8 @@ const planFile = fuzzTarget(
   ),
   async (bytes) => {
     try {
-      for (const key of await readPlanFile({ bytes, tool: 'terraform' })) assert.ok(Array.isArray(JSON.parse(key)));
+      for (const key of (await readPlanFile({ bytes, tool: 'terraform' })).changes)
+        assert.ok(Array.isArray(JSON.parse(key)));
     } catch (error) {
       if (!(error instanceof Error) || !error.message.startsWith('The plan file could not be read: ')) throw error;
     }

@@ -62,7 +62,7 @@ describe('A saved plan', { skip: needs('terraform or tofu', 'Landlock ABI 4') },
     const flipped = Buffer.from(sealed);
     flipped[sealed.length >> 1]! ^= 1;
     await alter(fixture, first, { sealed: flipped });
-    const job = await refused(fixture, 'one', first, /Integrity: plan .* altered\. Nothing was run/);
+    const job = await refused(fixture, 'one', first, /Integrity: plan .* altered\. Make a new plan\. Nothing was run/);
     const { rows } = {
       rows: await fixture.store.db.selectFrom('ledger').selectAll().where('target', '=', job.id).execute(),
     };
