@@ -92,6 +92,23 @@ for (const postgres of [false, true]) {
       await demand('daemons', 'warn', 'Ended without stopping in order: web1. Start svc serve again, which cleans up.');
       await store.write((tx) => markStopped(tx, 'dmn_0000000000000000000000000a'));
       await demand('daemons', 'ok', 'No daemon runs, and no job waits.');
+    test('schedules warns of those of earlier builds that run on other days now', async () => {
+      const { store } = home;
+      await addSchedule(store, { name: 'now', cron: '0 9 */2 * 1' });
+      for (const [at, cron] of ['0 9 */2 * *', '0 9 * * */2', '0 9 1-31/2 * 1', '0 9 13 * 5', '*/5 * * * *'].entries())
+        await addSchedule(store, { name: `same${at}`, cron, star_steps: null });
+      await addSchedule(store, { name: 'off', cron: '0 9 */2 * 1', star_steps: null, enabled: 0 });
+      await demand('schedules', 'ok', 'The last slot of each enabled schedule queued its job.');
+      await addSchedule(store, { name: 'odd', cron: '0 9 */2 * 1', star_steps: null });
+      await addSchedule(store, { name: 'week', cron: '0 9 1-7 * */2', star_steps: null });
+      await demand(
+        'schedules',
+        'warn',
+        'These schedules run on fewer days than in the version that they were added with: odd (0 9 */2 * 1), ' +
+          'week (0 9 1-7 * */2). A star with a step does not restrict days by itself, so a day must be in both ' +
+          'fields. If either field is to be enough, write 1-31/2 for */2. Add them again with svc schedule add NAME ' +
+          '--replace to end this warning.',
+      );
     });
 
     test('watches warns of those that hear nothing', async () => {

@@ -8,6 +8,7 @@ import { seeded } from '../support/seeded.ts';
 import { onMachine, tellStory } from '../support/console/story.ts';
 import { visit } from '../support/console/visitor.ts';
 import { startProgram } from '../support/program.ts';
+import { refusal } from '../support/refusal.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -17,6 +18,7 @@ interface Agenda {
     readonly local: string;
     readonly at: string;
     readonly more?: true;
+    readonly clock_set?: 'forward' | 'back';
   }[];
   readonly left_out: number;
 }
@@ -48,8 +50,29 @@ describe('In the console', () => {
     );
     const visitor = await visit(program, program.tokens.readonly);
     const { text } = await visitor.open('/schedules');
-    assert.match(text, /<h2>The next 7 days<\/h2>.*2025-10-26 03:00 \+01:00/s);
+    assert.match(text, /<h2>The next 7 days<\/h2>.*2025-10-26 03:00 \+01:00 \(clock set back\)/s);
     assert.match(text, /often \(and more often\)/);
+  });
+
+  it('the agenda begins on any day of the next ten years, and marks runs of days on which the clock is set', async (t) => {
+    const clock = new HandClock(Date.UTC(2026, 10, 27, 12));
+    const program = await startProgram(t, { clock });
+    const agenda = async (from: string, days: number): Promise<unknown[]> => {
+      const { runs } = await onMachine<Agenda>(program, 'schedule.agenda', { from, days });
+      return runs.map(({ local, clock_set: set }) => [local, set]);
+    };
+    const add = { name: 'nightly', cron: '30 2 * * *', timezone: 'Europe/Berlin', inventory: 'localhost' };
+    await onMachine(program, 'schedule.add', { ...add, words: ['true'] });
+    assert.deepEqual(await agenda('2027-03-27', 3), [
+      ['2027-03-27 02:30 +01:00', undefined],
+      ['2027-03-28 03:00 +02:00', 'forward'],
+      ['2027-03-29 02:30 +02:00', undefined],
+    ]);
+    assert.deepEqual(await agenda('2027-10-31', 1), [['2027-10-31 02:30 +02:00', 'back']]);
+    assert.deepEqual(await agenda('2026-11-27', 1), [], 'the run of today is over');
+    assert.equal((await agenda('2036-11-27', 1)).length, 1);
+    for (const from of ['2026-11-26', '2036-11-28', '2027-02-29', 'tomorrow', '2027-3-1'])
+      await assert.rejects(agenda(from, 1), refusal('invalid_argument', /^from: expected a day of the next 10 years/));
   });
 
   it('of 100 schedules the agenda shows 500 runs, and how many there are besides', async (t) => {

@@ -59,6 +59,37 @@ describe('The slots of a schedule', () => {
     ]);
   });
 
+  test('of a star with a step in one of the fields of days come on days that are in both', () => {
+    // November 2026 begins on a Sunday: its odd days that are a Monday are 9 and 23.
+    assert.deepEqual(slots('0 9 */2 * 1', 'UTC', '2026-11-01T00:00:00Z', 3), [
+      '2026-11-09T09:00Z',
+      '2026-11-23T09:00Z',
+      '2026-12-07T09:00Z',
+    ]);
+    // Every second day of the week is Sunday, Tuesday, Thursday and Saturday.
+    assert.deepEqual(slots('0 9 1-7 * */2', 'UTC', '2026-11-01T10:00:00Z', 4), [
+      '2026-11-03T09:00Z',
+      '2026-11-05T09:00Z',
+      '2026-11-07T09:00Z',
+      '2026-12-01T09:00Z',
+    ]);
+    assert.deepEqual(slots('0 9 */2 * MON-FRI', 'UTC', '2026-11-01T00:00:00Z', 3), [
+      '2026-11-03T09:00Z',
+      '2026-11-05T09:00Z',
+      '2026-11-09T09:00Z',
+    ]);
+    assert.deepEqual(slots('0 9 */10,2 * 1', 'UTC', '2026-11-01T00:00:00Z', 2), [
+      '2026-11-02T09:00Z',
+      '2026-12-21T09:00Z',
+    ]);
+    // A range with a step is a restriction as in all of them.
+    assert.deepEqual(slots('0 9 1-31/15 * 1', 'UTC', '2026-11-01T10:00:00Z', 3), [
+      '2026-11-02T09:00Z',
+      '2026-11-09T09:00Z',
+      '2026-11-16T09:00Z',
+    ]);
+  });
+
   test('on a leap day come every fourth year, and not in 2100', () => {
     assert.deepEqual(slots('0 12 29 2 *', 'Europe/Berlin', '2026-01-01T00:00:00Z', 2), [
       '2028-02-29T11:00Z',

@@ -16,6 +16,9 @@ const ZONE_CHARACTERS_MAX = 100;
 const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+/-]*$/;
 /** The field of the hours names every one of them. */
 const EVERY_HOUR = /^(?:[*?](?:\/1)?|0?0-23(?:\/1)?)$/;
+/** A field of days that restricts nothing by itself, also with a step: as in Vixie cron, Debian's cron and cronie. */
+const STARRED = /^[*?]/;
+const EVERY_DAY = /^[*?]$/;
 /** To be in the list all the same after the time that is given is stripped of what is below a second. */
 const SECOND_MS = 1_000;
 /**
@@ -51,12 +54,25 @@ export async function timetableReader(): Promise<ReadTimetable> {
     const cron = checkedFields(text);
     const timezone = checkedZone(zone);
     // The library counts in plain local times. They are mapped to moments below, because its own mapping skips slots.
-    const line = readLine(cron, () => new Cron(cron, { mode: '5-part', utcOffset: 0, paused: true }));
+    const domAndDow = needsBothDays(cron);
+    const line = readLine(cron, () => new Cron(cron, { mode: '5-part', utcOffset: 0, paused: true, domAndDow }));
     if (nextLocal(line, 0) === null)
       throw new Failure('invalid_argument', 'cron: no such day exists, so this would never run.');
     const byElapsed = EVERY_HOUR.test(cron.split(' ')[1] ?? '');
     return { cron, timezone, next: (afterMs) => (byElapsed ? nextElapsed : nextOnWall)(line, timezone, afterMs) };
   };
+}
+
+/** Whether a day has to be in both fields of days; else either one is enough. */
+function needsBothDays(cron: string): boolean {
+  const [, , ofMonth = '', , ofWeek = ''] = cron.split(' ');
+  return STARRED.test(ofMonth) || STARRED.test(ofWeek);
+}
+
+/** Whether earlier builds ran the line on more days: there a star with a step restricted like any other field. */
+export function ranOnMoreDays(cron: string): boolean {
+  const [, , ofMonth = '', , ofWeek = ''] = cron.split(' ');
+  return needsBothDays(cron) && ![ofMonth, ofWeek].some((field) => EVERY_DAY.test(field));
 }
 
 function checkedFields(text: string): string {

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { READERS } from '../../domain/access/scope.ts';
+import { beginOf, clockSetOn, dayFrom } from '../../domain/schedules/days.ts';
 import { type ReadTimetable, timetableReader } from '../../domain/schedules/schedule.ts';
 import { localTime, rfc3339 } from '../../lib/clock.ts';
 import { requestTurn } from '../../lib/flow/cooperative.ts';
@@ -27,18 +28,21 @@ const agenda = readOperation({
   summary: 'Show when the schedules run in the coming days',
   scopes: READERS,
   ...localOnly('GET /schedules has the next run of each schedule.'),
-  cli: { verb: 'schedule agenda', examples: ['svc schedule agenda', 'svc schedule agenda --days 14'] },
+  cli: { verb: 'schedule agenda', examples: ['svc schedule agenda', 'svc schedule agenda --from 2027-03-28 --days 1'] },
   input: z.strictObject({
-    days: z.int().min(1).max(DAYS_MAX).default(DAYS).describe(`Days from now; at most ${DAYS_MAX}`),
+    days: z.int().min(1).max(DAYS_MAX).default(DAYS).describe(`Number of days; at most ${DAYS_MAX}`),
+    from: z.string().optional().describe('First day, such as 2027-03-28; default now'),
   }),
   answers: ['schedule.agenda'],
-  async run({ store, services }, { days }) {
+  failures: ['invalid_argument'],
+  async run({ store, services }, { days, from }) {
     const now = await store.dialect.clock(store.db, services.clock.now());
+    const day = from === undefined ? null : dayFrom(from, now);
     const enabled = (await listSchedules(store.db)).filter(({ enabled: on }) => on === 1);
     const read = await timetableReader();
     const slots: Slot[] = [];
     for (const schedule of enabled) {
-      slots.push(...slotsOf(schedule, read, { now, until: now + days * DAY_MS }));
+      slots.push(...slotsOf(schedule, read, { now, ...spanOf(day, days, now, schedule.timezone) }));
       await requestTurn();
     }
     const shown = slots.toSorted((a, b) => a.at - b.at).slice(0, RUNS_MAX);
@@ -51,17 +55,39 @@ const agenda = readOperation({
         name: schedule.name,
         runbook: schedule.runbook,
         ...(more ? { more } : {}),
+        ...clockMark(at, schedule.timezone),
       })),
       left_out: slots.length - shown.length,
     });
   },
 });
 
-/** From the stored next slot on: one that is due and not taken yet comes first. */
-function slotsOf(schedule: ScheduleRow, read: ReadTimetable, { now, until }: { now: number; until: number }): Slot[] {
+interface Span {
+  /** Null from the stored next slot on: one that is due and not taken yet comes first. */
+  readonly from: number | null;
+  readonly until: number;
+}
+
+function spanOf(day: Temporal.PlainDate | null, days: number, now: number, timezone: string): Span {
+  if (day === null) return { from: null, until: now + days * DAY_MS };
+  return { from: beginOf(day, timezone), until: beginOf(day.add({ days }), timezone) };
+}
+
+function clockMark(at: number, timezone: string): { clock_set?: 'forward' | 'back' } {
+  const set = clockSetOn(at, timezone);
+  return set === null ? {} : { clock_set: set };
+}
+
+/** None of a schedule without a next slot: its line never comes, or its zone is unknown to this version. */
+function slotsOf(
+  schedule: ScheduleRow,
+  read: ReadTimetable,
+  { now, from, until }: Span & { readonly now: number },
+): Slot[] {
+  if (schedule.next_at === null) return [];
   const timetable = read(schedule.cron, schedule.timezone);
   const slots: { schedule: ScheduleRow; at: number; more: boolean }[] = [];
-  let at = schedule.next_at;
+  let at = from === null || from <= now ? schedule.next_at : timetable.next(from - 1);
   for (; at !== null && at < until && slots.length < RUNS_EACH; at = timetable.next(Math.max(at, now)))
     slots.push({ schedule, at, more: false });
   const last = slots.at(-1);

@@ -140,6 +140,7 @@ const add = writeOperation({
       owners: toJson([caller.owner]),
       added_by: caller.name,
       summary: input.summary ?? null,
+      star_steps: 1 as const,
     };
     const held = input.replace ? await findHeldSchedule(tx, input.name) : undefined;
     const nextAt = timetable.next(held === undefined ? now : countsFrom(now, held.last_at));

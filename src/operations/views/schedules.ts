@@ -34,7 +34,7 @@ const action = z.object({
 
 export const SCHEDULE_VIEWS = {
   'schedule.list': z.array(z.object(schedule)),
-  /** The runs of enabled schedules in the coming days, by time. */
+  /** The runs of enabled schedules in some days, by time. */
   'schedule.agenda': z.object({
     days: count,
     runs: z.array(
@@ -47,6 +47,8 @@ export const SCHEDULE_VIEWS = {
         runbook: z.string(),
         /** Whether the schedule runs more often in these days than is shown. */
         more: z.boolean().optional(),
+        /** Where the clock of the zone is set on that day: how. */
+        clock_set: z.enum(['forward', 'back']).optional(),
       }),
     ),
     left_out: count,

@@ -15,6 +15,12 @@ export function listSchedules(db: Db): Promise<ScheduleRow[]> {
   return db.selectFrom('schedules').selectAll().orderBy('name').execute();
 }
 
+/** Those that are enabled and were written for an earlier build, by name. */
+export function listEarlier(db: Db): Promise<Pick<ScheduleRow, 'name' | 'cron'>[]> {
+  const rows = db.selectFrom('schedules').select(['name', 'cron']).where('enabled', '=', ENABLED);
+  return rows.where('star_steps', 'is', null).orderBy('name').execute();
+}
+
 /** A schedule before it is tagged. */
 export type NewSchedule = Omit<ScheduleRow, 'order_tag' | 'order_key_id'>;
 

@@ -180,4 +180,6 @@ export interface ScheduleRow {
   order_key_id: string | null;
   /** The author's description; null without one. */
   summary: string | null;
+  /** 1: a star with a step restricts no days by itself; null: written for an earlier build, where it did. */
+  star_steps: 1 | null;
 }

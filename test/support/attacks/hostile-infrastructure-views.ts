@@ -42,7 +42,7 @@ export function hostileInfrastructure(text: string) {
     ],
     'schedule.agenda': {
       days: 7,
-      runs: [{ at: text, local: text, timezone: text, name: text, runbook: text, more: true }],
+      runs: [{ at: text, local: text, timezone: text, name: text, runbook: text, more: true, clock_set: 'back' }],
       left_out: 1,
     },
     'workspace.exported': { name: text, version: 1, serial: 1, file: text },

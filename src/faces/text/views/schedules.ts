@@ -44,9 +44,12 @@ export function schedule(data: Schedule, display: Display): Sheet {
 
 /** By day, in UTC; the time of day is that of the zone of each schedule. */
 export function agenda({ days, runs, left_out: cut }: Projected<'schedule.agenda'>, display: Display): Text {
-  const list = table(runs, `No schedule runs in the next ${days} days.`, [
+  const list = table(runs, `No schedule runs in these ${days} days.`, [
     { title: 'IN', cell: ({ at }) => relative(at, display.nowMs) },
-    { title: 'LOCAL TIME', cell: ({ local }) => local },
+    {
+      title: 'LOCAL TIME',
+      cell: ({ local, clock_set: set }) => (set === undefined ? local : `${local} (clock set ${set})`),
+    },
     { title: 'TIMEZONE', cell: ({ timezone }) => timezone, mayDrop: true },
     { title: 'SCHEDULE', cell: ({ name, more }) => (more === true ? `${name} (and more often)` : name) },
     { title: 'RUNS', cell: ({ runbook }) => runbook, mayCut: true },
