@@ -36,13 +36,13 @@ export async function handshake(
     ...(protocols === undefined ? {} : { ALPNProtocols: [...protocols] }),
   });
   await new Promise<void>((resolve, reject) => {
-    const fail = (): void => reject(new Down({ detail: 'tls_failed' }));
+    const fail = (): void => reject(new Down('tls_failed'));
     socket.once('secureConnect', resolve);
     socket.on('error', fail);
     socket.once('close', fail);
   });
   const leaf = socket.getPeerX509Certificate();
-  if (leaf === undefined) throw new Down({ detail: 'tls_failed' });
+  if (leaf === undefined) throw new Down('tls_failed');
   const leftMs = leaf.validToDate.getTime() - clock.now();
   const certificateDays = Math.floor(leftMs / DAY_MS);
   return { socket, certificate: { detail: verdict(socket, leftMs), certificateDays } };

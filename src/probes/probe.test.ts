@@ -89,7 +89,7 @@ test('A target that speaks something else, or closes the connection, is down wit
   const ssh = await listen(t, (socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
   const shut = await listen(t, (socket) => socket.destroy());
   for (const kind of ['http', 'metric'] as const) {
-    assert.equal((await probeOnce(deps, kind, `http://127.0.0.1:${ssh.port}/`)).detail, 'status_unexpected');
+    assert.equal((await probeOnce(deps, kind, `http://127.0.0.1:${ssh.port}/`)).detail, 'not_http');
     assert.equal((await probeOnce(deps, kind, `http://127.0.0.1:${shut.port}/`)).detail, 'refused');
     assert.equal((await probeOnce(deps, kind, `https://127.0.0.1:${ssh.port}/`)).detail, 'tls_failed');
   }

@@ -38,6 +38,7 @@ export const PROBE_DETAILS = [
   'certificate_expired',
   'certificate_expires_soon',
   'certificate_untrusted',
+  'not_http',
   'status_unexpected',
   'body_unexpected',
   'value_unexpected',

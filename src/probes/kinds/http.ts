@@ -1,19 +1,24 @@
-import type { IncomingMessage } from 'node:http';
 import type { CheckOptions, ProbeDetail } from '../../domain/checks/check.ts';
 import type { ProbeDeps } from '../deps.ts';
 import type { Finding } from '../finding.ts';
-import { BODY_BYTES_MAX, request } from '../request.ts';
+import { request } from '../request.ts';
 
 /** Up when the status is the expected one, and the body contains the expected text. */
-export async function http(
+export function http(
   deps: ProbeDeps,
   target: string,
   { expect, method, expectBody }: CheckOptions['http'],
   signal: AbortSignal,
 ): Promise<Finding> {
-  const { message, status, seen } = await request(deps, { url: new URL(target), method }, signal);
-  if (!isExpected(status, expect)) return { detail: 'status_unexpected', ...seen };
-  return { detail: expectBody === null ? 'ok' : await searched(message, Buffer.from(expectBody)), ...seen };
+  return request(
+    deps,
+    { url: new URL(target), method },
+    async ({ status, text }) => {
+      if (!isExpected(status, expect)) return 'status_unexpected';
+      return expectBody === null ? 'ok' : searched(text('body_unexpected'), expectBody);
+    },
+    signal,
+  );
 }
 
 function isExpected(status: number, expect: number): boolean {
@@ -21,16 +26,13 @@ function isExpected(status: number, expect: number): boolean {
 }
 
 /** Reads until the text was found, so that a body without an end can be up. */
-async function searched(message: IncomingMessage, text: Buffer): Promise<ProbeDetail> {
-  let bytes = 0;
-  let before: Uint8Array = Buffer.alloc(0);
-  for await (const chunk of message as AsyncIterable<Buffer>) {
-    const part = Buffer.concat([before, chunk.subarray(0, BODY_BYTES_MAX - bytes)]);
-    if (part.includes(text)) return 'ok';
-    bytes += chunk.length;
-    if (bytes > BODY_BYTES_MAX) return 'too_large';
-    // The text may begin in this chunk and end in the next one.
-    before = part.subarray(Math.max(0, part.length - text.length + 1));
+async function searched(parts: AsyncIterable<string>, text: string): Promise<ProbeDetail> {
+  let before = '';
+  for await (const part of parts) {
+    const read = before + part;
+    if (read.includes(text)) return 'ok';
+    // The text may begin in this part and end in the next one.
+    before = read.slice(Math.max(0, read.length - text.length + 1));
   }
   return 'body_unexpected';
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { listenHttp } from '../../../test/support/network/listener.ts';
 import { loopbackProbes, probeOnce } from '../../../test/support/network/probing.ts';
 import { METRIC_OPS } from '../../domain/checks/check.ts';
@@ -86,4 +87,9 @@ test('A metric target is up when its number compares, and each failure has its w
   assert.equal(await detail('/bytes', 10), 'value_unreadable');
   assert.equal(await detail('/large', 10), 'too_large');
   assert.equal(await detail('/other', 10), 'status_unexpected');
+  const packed = await listenHttp(t, (_request, response) =>
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('42')),
+  );
+  const unpacked = await probeOnce(loopbackProbes(), 'metric', `http://127.0.0.1:${packed.port}/`, { value: 41 });
+  assert.equal(unpacked.detail, 'ok');
 });

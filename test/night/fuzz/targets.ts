@@ -8,6 +8,7 @@ import { PROBE_TARGETS } from './probes.ts';
 import { REQUEST_TARGETS } from './requests.ts';
 import { ROW_TARGETS } from './rows.ts';
 import { RULE_TARGETS } from './rules.ts';
+import { SERVER_TARGETS } from './servers.ts';
 import type { FuzzTarget } from './target.ts';
 import { YAML_TARGETS } from './yaml.ts';
 
@@ -20,6 +21,7 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
   ...REQUEST_TARGETS,
   ...NETGROUP_TARGETS,
   ...PROBE_TARGETS,
+  ...SERVER_TARGETS,
   ...CONFIGURATION_TARGETS,
   ...ROW_TARGETS,
 ];
