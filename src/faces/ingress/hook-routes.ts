@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { saysLeftOut } from '../../domain/events/message-refusal.ts';
+import { REPAIRED, saysLeftOut } from '../../domain/events/message-refusal.ts';
 import { Failure } from '../../domain/failure.ts';
 import { encode } from '../../operations/core/envelope.ts';
 import {
@@ -14,6 +14,7 @@ import {
 } from '../../operations/events/hooks-in.ts';
 import { refusalOf, RefusalNoter } from '../../operations/events/hook-refusals.ts';
 import { checkSignature } from '../../operations/events/hook-signature.ts';
+import { Repeats } from '../../operations/events/repeats.ts';
 import type { Runtime } from '../../operations/core/invoke.ts';
 import { VIEWS } from '../../operations/views/views.ts';
 import type { MessageReader } from '../../reaction/message/message-reader.ts';
@@ -78,7 +79,7 @@ export class HookRoutes {
   readonly #refused: RefusalNoter;
   readonly #sender: Sender;
   readonly #peers: Peers;
-  readonly #reader: MessageReader;
+  readonly #read: (hook: Hook, message: Message) => ReturnType<typeof readMessage>;
   readonly #limits: HookLimits;
   readonly #events: SharedRoom;
   readonly #bodies: SharedRoom;
@@ -86,11 +87,12 @@ export class HookRoutes {
   constructor(runtime: Runtime, sender: Sender, peers: Peers, reader: MessageReader, limits: HookLimits = HOOK_LIMITS) {
     this.#runtime = runtime;
     this.#find = webhookFinder(runtime);
-    this.#take = messageTaker(runtime);
+    const repeats = new Repeats(runtime.services.clock);
+    this.#take = messageTaker(runtime, repeats);
+    this.#read = (hook, message) => readMessage({ runtime, reader, repeats }, hook, message);
     this.#refused = new RefusalNoter(runtime.store);
     this.#sender = sender;
     this.#peers = peers;
-    this.#reader = reader;
     this.#limits = limits;
     this.#events = new SharedRoom(limits.events, limits.eventsEach, GUESS_MAX);
     this.#bodies = new SharedRoom(limits.bodyBytes, limits.bodyBytesEach);
@@ -141,7 +143,7 @@ export class HookRoutes {
     // Held until the message is processed: its events take as much memory as its body.
     const held = this.#bodies.take(row.hash, bytes);
     try {
-      const body = await this.#read(row, peer, request, held);
+      const body = await this.#readBody(row, peer, request, held);
       return await this.#takeMessage(row, request, { peer, query, bytes: body });
     } finally {
       held.release();
@@ -167,16 +169,17 @@ export class HookRoutes {
     // read.
     const held = this.#events.take(row.hash, Math.min(Math.ceil(length / ALERT_BYTES) || 1, GUESS_MAX));
     try {
-      const normalised = await readMessage(this.#runtime, this.#reader, hook, message);
+      const normalised = await this.#read(hook, message);
       held.correct(normalised.events.length + normalised.problems.length);
       if (normalised.problems.some(saysLeftOut)) this.#refused.note(row.name, 'truncated');
+      if (normalised.problems.includes(REPAIRED)) this.#refused.note(row.name, 'repaired');
       return await this.#take(hook, normalised, peer);
     } finally {
       held.release();
     }
   }
 
-  async #read(row: Webhook, peer: string, request: IncomingMessage, room: Held): Promise<Buffer> {
+  async #readBody(row: Webhook, peer: string, request: IncomingMessage, room: Held): Promise<Buffer> {
     const { messageBytes } = this.#limits;
     const unknown = request.headers['content-length'] === undefined;
     let held = UNKNOWN_LENGTH_BYTES;

@@ -1,5 +1,6 @@
 /** Messages of webhooks: who may send them, how they are read and answered. The ingress is their face. */
 import { subjectOf } from '../../domain/events/causes.ts';
+import { REPAIRED } from '../../domain/events/message-refusal.ts';
 import type { NormalEvent } from '../../domain/events/event.ts';
 import { plainAddress } from '../../domain/netgroups/address.ts';
 import { type INGRESS_LABELS, WEBHOOK_ANNOTATION } from '../../reaction/normalise/make-event.ts';
@@ -9,11 +10,12 @@ import { receive, receiveUnreadable } from '../../reaction/receive.ts';
 import type { Sender } from '../../reaction/types.ts';
 import type { Checked } from '../../store/engine/tags/tags.ts';
 import type { Tx } from '../../store/engine/tx.ts';
-import type { WebhookRow } from '../../store/schema/schema.ts';
+import type { EventRow, WebhookRow } from '../../store/schema/schema.ts';
 import { whileUnchanged } from '../../store/engine/read-cache.ts';
 import { findWebhook, markHeard, webhookHash } from '../../store/events/webhooks.ts';
 import { MessageRefused } from './hook-refusals.ts';
 import { type Signature, takenOnce } from './hook-signature.ts';
+import type { Repeats } from './repeats.ts';
 import type { Runtime } from '../core/invoke.ts';
 import type { ViewData } from '../views/views.ts';
 
@@ -45,41 +47,58 @@ export function webhookFinder({ store }: Runtime): (token: string) => Promise<We
   return (token) => find(webhookHash(token));
 }
 
+/** Of a long message, the bytes by which a repeat is recognised, with its length: reading it empties the others. */
+const REPEAT_BYTES = 65_536;
+
+interface ReadDeps {
+  readonly runtime: Runtime;
+  readonly reader: MessageReader;
+  readonly repeats: Repeats;
+}
+
 /**
  * Reads a message. Throws MessageRefused for one that cannot be read, after it was recorded, and unavailable if too
  * many are being read.
  */
 export async function readMessage(
-  runtime: Runtime,
-  reader: MessageReader,
+  { runtime, reader, repeats }: ReadDeps,
   hook: Hook,
   message: Message,
 ): Promise<Normalised> {
+  const { bytes, query, peer } = message;
+  const begin = bytes.length > REPEAT_BYTES ? Buffer.from(bytes.subarray(0, REPEAT_BYTES)) : bytes;
+  const { length } = bytes;
   try {
     return await reader.read(hook.row.source, message);
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
-    return refuseMessage(runtime, hook, message.peer, error);
+    const what = [hook.row.hash, error.message, String(length), begin, query];
+    await repeats.once(what, () => recordRefused(runtime, hook, peer, error));
+    throw new MessageRefused(error.message, error.refusal);
   }
 }
 
 /** Records a message that cannot be read, then throws MessageRefused. */
-export async function refuseMessage(
+export async function refuseMessage(runtime: Runtime, hook: Hook, peer: string, error: Unreadable): Promise<never> {
+  await recordRefused(runtime, hook, peer, error);
+  throw new MessageRefused(error.message, error.refusal);
+}
+
+async function recordRefused(
   { services }: Runtime,
   { row, signature }: Hook,
   peer: string,
-  { message, refusal }: Unreadable,
-): Promise<never> {
+  { message }: Unreadable,
+): Promise<void> {
   // An unsigned message is not recorded: else anyone who knows the URL could fill the ledger.
-  if (row.signed !== 1 || signature !== null)
-    await receiveUnreadable(
-      takenOnce(services.reaction, signature),
-      row.source,
-      [message],
-      await ingressLabels(services, peer),
-      webhookAnnotation(row),
-    );
-  throw new MessageRefused(message, refusal);
+  if (row.signed === 1 && signature === null) return;
+  await receiveUnreadable(
+    takenOnce(services.reaction, signature),
+    row.source,
+    [message],
+    await ingressLabels(services, peer),
+    webhookAnnotation(row),
+  );
 }
 
 /**
@@ -88,6 +107,7 @@ export async function refuseMessage(
  */
 export function messageTaker(
   runtime: Runtime,
+  repeats: Repeats,
 ): (hook: Hook, normalised: Normalised, peer: string) => Promise<Accepted> {
   const noteHeard = heardNoter(runtime);
   return async ({ row, signature }, { events, problems }, peer) => {
@@ -102,8 +122,12 @@ export function messageTaker(
     });
     const stamped = await reaction.turns.each(events, stamp);
     const received = await receive(reaction, stamped, sender);
-    const unread =
-      problems.length === 0 ? [] : await receiveUnreadable(reaction, row.source, problems, own, webhookAnnotation(row));
+    const unread: { readonly id: string; readonly outcome: EventRow['outcome'] }[] = [];
+    const record = async (reasons: readonly string[]): Promise<void> =>
+      void unread.push(...(await receiveUnreadable(reaction, row.source, reasons, own, webhookAnnotation(row))));
+    const others = problems.filter((problem) => problem !== REPAIRED);
+    if (others.length > 0) await record(others);
+    if (others.length < problems.length) await repeats.once([row.hash, REPAIRED], () => record([REPAIRED]));
     const accepted = [...received.map(({ event }) => event), ...unread].map(({ id, outcome }) => ({
       event_id: id,
       outcome,

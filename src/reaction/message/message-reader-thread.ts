@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import type { ReaderAnswer, ReaderTask } from './message-reader.ts';
-import { NORMALISERS } from '../normalise/normalise.ts';
+import { normalise } from '../normalise/normalise.ts';
 import { Unreadable } from '../normalise/payload.ts';
 
 /**
@@ -10,7 +10,7 @@ import { Unreadable } from '../normalise/payload.ts';
 
 function read({ source, contentType, query, bytes }: ReaderTask): ReaderAnswer {
   try {
-    const { events, problems } = NORMALISERS[source]({
+    const { events, problems } = normalise(source, {
       contentType,
       query,
       bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),

@@ -6,7 +6,7 @@ import type { MessageRefusal } from '../../domain/events/message-refusal.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Limiter, LimiterFull } from '../../lib/flow/limiter.ts';
 import type { TaskSlicer } from '../../lib/flow/cooperative.ts';
-import { NORMALISERS } from '../normalise/normalise.ts';
+import { normalise } from '../normalise/normalise.ts';
 import { type Normalised, type Payload, Unreadable } from '../normalise/payload.ts';
 import { programEntry } from '../../lib/files/program-files.ts';
 
@@ -62,7 +62,7 @@ export class MessageReader {
   /** Throws Unreadable, and Failure unavailable if too many wait. The bytes of a long message are empty afterwards. */
   async read(source: WebhookSource, payload: Payload): Promise<Normalised> {
     if (payload.bytes.length <= INLINE_BYTES_MAX) {
-      const [normalised] = await this.#turns.each([payload], NORMALISERS[source]);
+      const [normalised] = await this.#turns.each([payload], (each) => normalise(source, each));
       return normalised ?? { events: [], problems: [] };
     }
     try {

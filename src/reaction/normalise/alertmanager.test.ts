@@ -125,7 +125,7 @@ test('A payload has at most 10,000 alerts; one with more is refused whole', () =
 });
 
 test('Invalid JSON, a value that is not an object, and a group without an alert are refused with a sentence', () => {
-  assert.equal(refusal('alertmanager', '{"alerts":['), 'The payload is not JSON.');
+  assert.equal(refusal('alertmanager', '{"alerts":['), 'The payload is not JSON: line 1, column 12.');
   assert.equal(refusal('alertmanager', '"alerts"'), 'The payload is not a JSON object.');
   assert.equal(refusal('alertmanager', { alerts: [] }), 'The payload has no alert.');
   assert.equal(refusal('alertmanager', { alerts: [7] }), 'Alert 1 of 1 cannot be read: It is not a JSON object.');

@@ -68,5 +68,5 @@ test('A custom word for the status with neither meaning is kept', () => {
 test('A body without a name is refused, and so is a text', () => {
   assert.equal(refusal('gatus', { status: 'TRIGGERED' }), 'name: expected a non-empty text.');
   assert.equal(refusal('gatus', 'shop is down'), 'The payload is not JSON.');
-  assert.equal(refusal('gatus', '{"status":"TRIGGERED"'), 'The payload is not JSON.');
+  assert.equal(refusal('gatus', '{"status":"TRIGGERED"'), 'The payload is not JSON: line 1, column 11.');
 });

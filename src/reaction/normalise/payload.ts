@@ -1,6 +1,7 @@
 import type { NormalEvent } from '../../domain/events/event.ts';
 import type { MessageRefusal } from '../../domain/events/message-refusal.ts';
-import { checkJsonShape } from './json-shape.ts';
+import { checkJsonShape } from './json/json-shape.ts';
+import { textOfBytes } from './json/text-of-bytes.ts';
 
 /** What a sender sent, as it came. */
 export interface Payload {
@@ -52,8 +53,7 @@ export function parseJson(bytes: Buffer): unknown {
   const fault = checkJsonShape(bytes);
   if (fault !== null) throw new Unreadable(fault);
   try {
-    // Some senders write a byte order mark first; it is ignored.
-    return JSON.parse(bytes.toString('utf8').replace(/^\uFEFF/, '')) as unknown;
+    return JSON.parse(textOfBytes(bytes)) as unknown;
   } catch {
     throw new Unreadable('The payload is not JSON.');
   }

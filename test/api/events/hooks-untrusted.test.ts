@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { REPAIRED } from '../../../src/domain/events/message-refusal.ts';
+import { listRefusals } from '../../../src/store/events/webhook-refusals.ts';
+import { until } from '../../support/api-client.ts';
 import { openHookFixture, tell, INGRESS } from '../../support/fixtures/hooks.ts';
 import { exchange, request, split } from '../../support/raw-http.ts';
 
@@ -10,7 +13,7 @@ describe('A message that cannot be read', () => {
     const fixture = await openHookFixture(t);
     const url = await fixture.hook('generic');
     const cases = [
-      { body: '{"name": canary', headers: {}, why: 'The payload is not JSON.' },
+      { body: '{"name": canary', headers: {}, why: 'The payload is not JSON: line 1, column 10.' },
       { body: '{"name":"x","labels":"canary"}', headers: {}, why: 'labels: expected an object of texts.' },
       { body: `"${'canary'.repeat(1_400_000)}"`, headers: {}, why: 'The body: expected at most 8388608 bytes.' },
       {
@@ -31,6 +34,27 @@ describe('A message that cannot be read', () => {
     );
     assert.deepEqual(rows[0]?.labels, INGRESS);
     assert.ok(!JSON.stringify(rows).includes('canary'));
+  });
+
+  test('whose template broke its JSON is taken with repairs; an event says so once, and a repeat adds no event', async (t) => {
+    const fixture = await openHookFixture(t);
+    const url = await fixture.hook('generic');
+    const outcomes: string[][] = [];
+    for (const word of ['one', 'two']) {
+      const taken = await tell(url, `{"name": "x", "annotations": {"a": "say "${word}""},}`);
+      assert.equal(taken.status, 202);
+      outcomes.push(taken.events.map(({ outcome }) => outcome));
+    }
+    assert.deepEqual(outcomes, [['ignored', 'error'], ['ignored']]);
+    for (const body of ['{"name": "x', '{"name": "x', '{"name": "y']) assert.equal((await tell(url, body)).status, 400);
+    const errors = (await fixture.events()).filter(({ outcome }) => outcome === 'error').map(({ reason }) => reason);
+    const cut = 'The payload is not JSON: line 1, column 10.';
+    assert.deepEqual(errors, [REPAIRED, cut, cut]);
+    await until('the doctor counts all of them', async () => {
+      const counts = await listRefusals(fixture.program.store.db, Date.now());
+      const by = Object.fromEntries(counts.map(({ reason, count }) => [reason, count]));
+      return by['repaired'] === 2 && by['unreadable'] === 3 ? true : undefined;
+    });
   });
 
   test('F23: One poison alert in 1,000 and one poison message in 1,000 keep no other out', async (t) => {

@@ -12,9 +12,10 @@ import { composeNotification } from '../../../src/domain/notify/notification.ts'
 import { PUSH_DETAILS } from '../../../src/domain/notify/row.ts';
 import { linkFormOf, linkVisitOf } from '../../../src/faces/ingress/decision-routes.ts';
 import { withoutCredentials } from '../../../src/reaction/normalise/credentials.ts';
-import { checkJsonShape } from '../../../src/reaction/normalise/json-shape.ts';
+import { checkJsonShape } from '../../../src/reaction/normalise/json/json-shape.ts';
+import { repairJson } from '../../../src/reaction/normalise/json/repair-json.ts';
 import { multipartField } from '../../../src/reaction/normalise/multipart.ts';
-import { NORMALISERS } from '../../../src/reaction/normalise/normalise.ts';
+import { normalise } from '../../../src/reaction/normalise/normalise.ts';
 import { Unreadable } from '../../../src/reaction/normalise/payload.ts';
 import { type FuzzTarget, fuzzTarget, unlessRefused } from './target.ts';
 import { jsonOf, jsonTexts, pieces, texts } from './texts.ts';
@@ -130,7 +131,7 @@ function normaliser(source: WebhookSource): FuzzTarget {
   const message = fc.record({ body, contentType: fc.constantFrom(...CONTENT_TYPES), query: pieces(FORMS) });
   return fuzzTarget(`normalise-${source}`, message, async (sent) => {
     const read = await unlessRefused(
-      () => NORMALISERS[source]({ contentType: sent.contentType, query: sent.query, bytes: Buffer.from(sent.body) }),
+      () => normalise(source, { contentType: sent.contentType, query: sent.query, bytes: Buffer.from(sent.body) }),
       Unreadable,
     );
     if (read === undefined) return;
@@ -177,6 +178,19 @@ const jsonShape = fuzzTarget('json-shape', fc.tuple(jsonTexts(KEYS, WORDS), fc.n
   const nested = `${'['.repeat(depth)}${']'.repeat(depth)}`;
   assert.equal(checkJsonShape(Buffer.from(`{"a":"[[[{\\"","b":${nested || '1'}}`)) === null, depth < 100);
 });
+
+const repair = fuzzTarget(
+  'repair-json',
+  fc.oneof(
+    jsonTexts(KEYS, WORDS),
+    texts([...WORDS, '{', '}', '[', ']', '"', "'", ',', ':', '\\', '\n', 'NaN', '{"a":"']),
+  ),
+  (text) => {
+    const found = repairJson(text);
+    if ('stopsAt' in found) assert.ok(found.stopsAt >= 0 && found.stopsAt <= text.length);
+    else JSON.parse(found.json);
+  },
+);
 
 const lines = fuzzTarget(
   'one-line',
@@ -226,6 +240,7 @@ export const INGRESS_TARGETS: readonly FuzzTarget[] = [
   credentials,
   multipart,
   jsonShape,
+  repair,
   lines,
   links,
   forms,

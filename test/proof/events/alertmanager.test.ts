@@ -174,7 +174,7 @@ test(
     const health = daemon.api(fixture.token);
     await until('the doctor counts the message', async () =>
       (await health.get<{ name: string; detail: string }[]>('/health')).data.some(
-        ({ name, detail }) => name === 'ingress' && /1 refused or cut short.*\(max_alerts\)/.test(detail),
+        ({ name, detail }) => name === 'ingress' && /1 refused or taken with a fault.*\(max_alerts\)/.test(detail),
       ),
     );
   },

@@ -1,6 +1,6 @@
 /** What the tests of the normalisers send, and how they look at what comes of it. */
 import type { WebhookSource } from '../../../src/domain/events/event.ts';
-import { NORMALISERS } from '../../../src/reaction/normalise/normalise.ts';
+import { normalise as normalised } from '../../../src/reaction/normalise/normalise.ts';
 import { type Normalised, Unreadable } from '../../../src/reaction/normalise/payload.ts';
 
 export interface Sent {
@@ -14,8 +14,10 @@ export function normalise(
   body: unknown,
   { contentType = 'application/json', query = '' }: Sent = {},
 ): Normalised {
-  const bytes = Buffer.from(typeof body === 'string' ? body : body === undefined ? '' : JSON.stringify(body));
-  return NORMALISERS[source]({ contentType, query, bytes });
+  const bytes = Buffer.isBuffer(body)
+    ? body
+    : Buffer.from(typeof body === 'string' ? body : body === undefined ? '' : JSON.stringify(body));
+  return normalised(source, { contentType, query, bytes });
 }
 
 /** The sentence with which a payload is refused; null where it is read. */
