@@ -68,8 +68,10 @@ describe('The log of a job in a browser', { skip: needs('chromium') }, () => {
   test('has below it the line that has not ended, in its colours, until it ends', async () => {
     const { program } = place;
     const id = await runningJob();
-    const partial = (text: string): Promise<void> =>
-      program.store.write(async (tx) => setPartial(tx, id, { stream: 'stdout', data: Buffer.from(text) }));
+    const partial = async (text: string): Promise<void> => {
+      await program.store.write(async (tx) => setPartial(tx, id, { stream: 'stdout', data: Buffer.from(text) }));
+      program.services.announceJob(id);
+    };
     await partial('\u001b[31mSure?\u001b[0m <b>');
     const { context, page, faults } = await signedIn(browser, place, DESK, `/jobs/${id}`);
     const open = page.locator('#log .open');
@@ -79,7 +81,7 @@ describe('The log of a job in a browser', { skip: needs('chromium') }, () => {
     await open.getByText('Really?').waitFor();
     await program.store.write(async (tx) => setPartial(tx, id, null));
     await program.print(id, ['Really? no']);
-    await page.locator('#L3').waitFor();
+    await page.locator('#L2').waitFor();
     await open.waitFor({ state: 'hidden' });
     assert.deepEqual(faults, []);
     await context.close();
