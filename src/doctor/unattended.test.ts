@@ -92,6 +92,8 @@ for (const postgres of [false, true]) {
       await demand('daemons', 'warn', 'Ended without stopping in order: web1. Start svc serve again, which cleans up.');
       await store.write((tx) => markStopped(tx, 'dmn_0000000000000000000000000a'));
       await demand('daemons', 'ok', 'No daemon runs, and no job waits.');
+    });
+
     test('schedules warns of those of earlier builds that run on other days now', async () => {
       const { store } = home;
       await addSchedule(store, { name: 'now', cron: '0 9 */2 * 1' });

@@ -14,9 +14,11 @@ function result(host: string, message: string | null, unreachable = 1): HostResu
   return { host, ...counts, unreachable, failure: message === null ? null : { task: 0, message }, cells: 'u' };
 }
 
-describe('ports that a playbook may not connect to', () => {
-  const closed = (hosts: HostResult[], open: readonly number[] = [22]) => closedPorts({ hosts }, open);
+function closed(hosts: HostResult[], open: readonly number[] = [22]): number[] {
+  return closedPorts({ hosts }, open);
+}
 
+describe('ports that a playbook may not connect to', () => {
   it('names each port once, by the reason of OpenSSH', () => {
     assert.deepEqual(closed([result('web1', DENIED), result('web2', DENIED)]), [2200]);
   });

@@ -70,10 +70,9 @@ export async function readEvents(db: Db, job: JobRow, after: number, limit: numb
 
 const NO_PARTIAL: PartialEvent = { type: 'partial', stream: 'stdout', text: '' };
 
-/** The unfinished line of a job that runs. A row that a daemon of an earlier build left does not count. */
-async function partialOf(db: Db, { id, state }: JobRow, before: PartialEvent): Promise<PartialEvent> {
-  const found = state === 'running' ? await findPartial(db, id) : undefined;
-  const { stream, data } = found ?? { stream: before.stream, data: '' };
+/** The unfinished line of a job; without one, as a reader sees that `before` is gone. */
+async function partialOf(db: Db, jobId: string, before: PartialEvent): Promise<PartialEvent> {
+  const { stream, data } = (await findPartial(db, jobId)) ?? { stream: before.stream, data: '' };
   return { type: 'partial', stream, text: Buffer.from(data).toString() };
 }
 
@@ -107,7 +106,7 @@ export async function* followJob(
         yield { event: 'end', data: { state: job.state, exit_code: job.exit_code } };
         return;
       }
-      const partial = await partialOf(db, job, shown);
+      const partial = await partialOf(db, jobId, shown);
       if (partial.text !== shown.text || partial.stream !== shown.stream) yield { event: 'partial', data: partial };
       shown = partial;
       await woken;

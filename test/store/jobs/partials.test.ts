@@ -13,6 +13,8 @@ import { claimOne, ENGINES, enqueue, freshStore } from '../engine-fixture.ts';
 const line = (text: string): PartialLine => ({ stream: 'stderr', data: Buffer.from(text) });
 const sent = (text: string): object => ({ event: 'partial', data: { type: 'partial', stream: 'stderr', text } });
 const jobChanged = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** Ends a follower that never gets what it waits for. */
+const WAIT_MS = 60_000;
 const NUL = Buffer.from([0x61, 0, 0xff]);
 
 for (const engine of ENGINES) {
@@ -42,7 +44,7 @@ for (const engine of ENGINES) {
       const jobId = await enqueue(its.store);
       const fence = await claimOne(its.store);
       await its.store.write((tx) => showPartial(tx, fence, line('Sure? ')));
-      const stream = followJob(its.store.db, { jobChanged }, jobId, 1, new AbortController().signal);
+      const stream = followJob(its.store.db, { jobChanged }, jobId, 1, AbortSignal.timeout(WAIT_MS));
       const next = async (): Promise<unknown> => (await stream.next()).value;
       assert.deepEqual(await next(), sent('Sure? '));
       const event = { seq: 2, at: '2030-01-01T00:00:00.000Z', type: 'log', stream: 'stdout', text: 'x' } as const;
