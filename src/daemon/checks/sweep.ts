@@ -13,6 +13,7 @@ import type { Canary } from './canary.ts';
 import type { Ownership } from './ownership.ts';
 import { SweepPlan } from './plan.ts';
 import { ProbeSchedule } from './probe-schedule.ts';
+import { ProbeFaults } from './probe-faults.ts';
 import { keptState, type ProbeOrder, type SweepTarget } from './target.ts';
 import { type QueuedTransition, TransitionQueue } from './transition-queue.ts';
 import { Writer } from './writer.ts';
@@ -34,6 +35,13 @@ export interface SweepOptions {
   readonly onError: (error: unknown) => void;
 }
 
+type LastSeen = Omit<ProbeResult, 'up'>;
+
+/** What a probe saw, with the canary. */
+interface Seen extends LastSeen {
+  readonly reading: Reading;
+}
+
 /** Probes that are ended before others have their turn: to end one takes 0.1 ms. */
 const ENDED_AT_ONCE = 25;
 
@@ -45,6 +53,7 @@ export class Sweep {
   readonly #transitions: TransitionQueue;
   readonly #writer: Writer;
   readonly #counter = new SweepCounter();
+  readonly #faults: ProbeFaults;
   #targets: readonly SweepTarget[] = [];
 
   constructor(options: SweepOptions) {
@@ -59,6 +68,7 @@ export class Sweep {
     });
     this.#transitions = new TransitionQueue({ clock, record: (changes) => this.#recordAll(changes), onError });
     this.#writer = new Writer({ store, clock, self: options.self });
+    this.#faults = new ProbeFaults({ clock, onError });
   }
 
   /** What metrics show of the targets that this daemon probes. */
@@ -118,45 +128,63 @@ export class Sweep {
   }
 
   async #probe(target: SweepTarget, lateMs: number): Promise<void> {
-    const { probe, onError, canary, ownership, clock } = this.#options;
+    const { ownership, clock } = this.#options;
     // A lease that could not be renewed may be another daemon's by now.
     if (!ownership.shards().has(target.place.shard)) return;
     const ending = new AbortController();
     target.ending = ending;
+    let seen: Seen | null = null;
+    let fault: string | null = null;
     try {
-      const result = await probe(target.order, ending.signal);
-      const isMissed = !result.up && canary !== null && !(await canary.isReachable());
+      seen = await this.#look(target, ending.signal);
       if (ending.signal.aborted) return;
-      this.#observe(target, result, isMissed);
-      const { intervalMs } = target.slots;
-      this.#counter.note({ lateMs, tookMs: clock.monotonic() - target.startedAt, intervalMs, isMissed });
     } catch (error) {
-      if (!ending.signal.aborted) onError(error);
+      if (ending.signal.aborted) return;
+      fault = this.#faults.note(target.check, error);
     } finally {
       target.ending = null;
     }
+    this.#observe(target, seen);
+    const { intervalMs } = target.slots;
+    const isMissed = seen?.detail === 'canary_down';
+    const tookMs = clock.monotonic() - target.startedAt;
+    this.#counter.note({ check: target.check, lateMs, tookMs, intervalMs, isMissed, fault });
   }
 
-  #observe(target: SweepTarget, result: ProbeResult, isMissed: boolean): void {
+  /** Rejects where this machine or program could not probe. */
+  async #look({ order }: SweepTarget, signal: AbortSignal): Promise<Seen> {
+    const { probe, canary } = this.#options;
+    const { up, ...result } = await probe(order, signal);
+    if (up) return { ...result, reading: 'up' };
+    const isMissed = canary !== null && !(await canary.isReachable());
+    return isMissed ? { ...result, reading: 'missed', detail: 'canary_down' } : { ...result, reading: 'down' };
+  }
+
+  /** `seen`: null where the probe could not be made, which says nothing of the target. */
+  #observe(target: SweepTarget, seen: Seen | null): void {
     const at = this.#options.ownership.now();
-    const reading: Reading = isMissed ? 'missed' : result.up ? 'up' : 'down';
     const { snoozed_until: snoozedUntil } = target.order.row;
     const isSnoozed = snoozedUntil !== null && at < snoozedUntil;
-    const { durationMs, certificateDays } = result;
-    target.last = { durationMs, certificateDays, detail: isMissed ? 'canary_down' : result.detail };
     if (target.gathered.length === 0) target.gatheredFrom = this.#options.clock.monotonic();
-    gather(target.gathered, { at, reading, isSnoozed, durationMs });
+    gather(target.gathered, { at, reading: seen?.reading ?? 'missed', isSnoozed, durationMs: seen?.durationMs ?? 0 });
+    if (seen === null) return;
+    const { reading, ...last } = seen;
+    target.last = last;
     if (target.unstored === 'nothing') target.unstored = 'result';
+    if (reading === 'up' && !target.wasUp) {
+      target.wasUp = true;
+      target.unstored = 'state';
+    }
     if (target.isRecording) return;
     const { intervalMs } = target.slots;
     const { state, transition } = observe(target.state, { at, reading, isSnoozed, intervalMs });
     if (state !== target.state) target.unstored = 'state';
     target.state = state;
-    if (transition !== null) this.#record(target, transition, result);
+    if (transition !== null) this.#record(target, transition, last);
   }
 
   /** From here on the state of the target does not change until it is stored together with its event. */
-  #record(target: SweepTarget, transition: Transition, result: ProbeResult): void {
+  #record(target: SweepTarget, transition: Transition, { durationMs, detail }: LastSeen): void {
     target.isRecording = true;
     const before = target.state.status === 'down' ? 'up' : 'down';
     let isKept = false;
@@ -165,8 +193,8 @@ export class Sweep {
       target: target.name,
       order: target.order,
       transition,
-      durationMs: result.durationMs,
-      detail: result.detail,
+      durationMs,
+      detail,
       keep: async (tx) => (isKept = await keepTargetState(tx, keptState(target, before))),
       written: () => {
         target.isRecording = false;

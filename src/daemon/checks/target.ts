@@ -31,6 +31,7 @@ export interface SweepTarget extends Scheduled {
   order: ProbeOrder;
   state: SweepState;
   last: LastProbe;
+  wasUp: boolean;
   /** The status in the store, as far as is known here. */
   storedStatus: TargetStatus;
   /** The part that the store does not have yet: nothing, the result of the last probe, or also the state. */
@@ -70,6 +71,7 @@ export function newTarget(check: SweptCheck, row: CheckTargetRow, place: Place):
     order: orderOf(check, row),
     state: stateOf(row),
     last: { durationMs: row.duration_ms, detail: row.detail, certificateDays: row.certificate_days },
+    wasUp: row.was_up === 1,
     storedStatus: row.status,
     unstored: 'nothing',
     isRecording: false,
@@ -90,7 +92,7 @@ export function newTarget(check: SweptCheck, row: CheckTargetRow, place: Place):
  * write is still awaited.
  */
 export function keptState(target: SweepTarget, orFrom: TargetStatus): KeptState {
-  const { check, name, state, last, storedStatus } = target;
+  const { check, name, state, last, wasUp, storedStatus } = target;
   const { status, lastChange } = state;
   const { durationMs, detail, certificateDays } = last;
   return {
@@ -99,6 +101,7 @@ export function keptState(target: SweepTarget, orFrom: TargetStatus): KeptState 
     from: storedStatus,
     orFrom,
     status,
+    wasUp: wasUp ? 1 : 0,
     lastChange,
     pending: pendingOf(state),
     durationMs: durationMs === null ? null : Math.round(durationMs),

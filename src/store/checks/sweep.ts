@@ -82,6 +82,7 @@ export async function* sweptTargets(db: Db, check: string): AsyncGenerator<reado
 /** The state of a target as it is stored. */
 interface StoredState {
   readonly status: TargetStatus;
+  readonly wasUp: 0 | 1;
   readonly lastChange: number | null;
   /** JSON of the parts of the state that only the sweep reads; null without any. */
   readonly pending: CheckTargetRow['pending'];
@@ -103,6 +104,7 @@ const keepState = prepared<KeptState, unknown>((db, value) =>
     .updateTable('check_targets')
     .set({
       status: value('status'),
+      was_up: value('wasUp'),
       last_change: value('lastChange'),
       pending: value('pending'),
       duration_ms: value('durationMs'),

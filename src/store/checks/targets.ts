@@ -4,6 +4,7 @@ import type { Target } from '../../domain/checks/target.ts';
 import { withCredentials } from '../../domain/checks/url.ts';
 import { nextTurn } from '../../lib/flow/cooperative.ts';
 import type { Keyring } from '../../lib/seal.ts';
+import { countOf } from '../engine/rows.ts';
 import type { Tx } from '../engine/tx.ts';
 import type { CheckTargetRow, Db } from '../schema/schema.ts';
 import { checkTargetLabel, openSealed } from '../secrets/seal.ts';
@@ -31,7 +32,7 @@ export type TargetState = Pick<CheckTargetRow, (typeof STATE)[number]>;
 export type TargetDefinition = Pick<
   CheckTargetRow,
   'check_name' | 'name' | 'position' | 'spec' | 'credentials' | 'key_id'
-> & { readonly status: 'unknown' };
+> & { readonly status: 'unknown'; readonly was_up: 0 };
 
 /** Of these checks, by check and in the order of their definition. */
 export function listTargets(db: Db, checks: readonly string[]): Promise<TargetState[]> {
@@ -89,10 +90,33 @@ export function countStatuses(
     .execute();
 }
 
+/** Targets of enabled checks that are down and were never up. */
+function neverUp(db: Db) {
+  return db
+    .selectFrom('check_targets')
+    .innerJoin('checks', 'checks.name', 'check_targets.check_name')
+    .where('checks.enabled', '=', 1)
+    .where('check_targets.status', '=', 'down')
+    .where('check_targets.was_up', '=', 0);
+}
+
+export function listNeverUp(db: Db, limit: number): Promise<TargetState[]> {
+  return neverUp(db)
+    .select(STATE.map((column) => `check_targets.${column}` as const))
+    .orderBy('check_targets.check_name')
+    .orderBy('check_targets.position')
+    .limit(limit)
+    .execute();
+}
+
+export function countNeverUp(db: Db): Promise<number> {
+  return countOf(neverUp(db));
+}
+
 /** The stored form of a target: its credentials are sealed. */
 export function sealTarget(ring: Keyring, check: string, position: number, target: Target): TargetDefinition {
   const { name, spec, credentials } = target;
-  const row = { check_name: check, name, position, spec, status: 'unknown' as const };
+  const row = { check_name: check, name, position, spec, status: 'unknown' as const, was_up: 0 as const };
   if (credentials === null) return { ...row, credentials: null, key_id: null };
   return { ...row, credentials: ring.seal(checkTargetLabel(row), Buffer.from(credentials)), key_id: ring.activeId };
 }

@@ -30,6 +30,8 @@ export interface CheckTargetRow {
   /** The key that sealed them; null without credentials. */
   key_id: string | null;
   status: TargetStatus;
+  /** Whether it was ever up. */
+  was_up: 0 | 1;
   duration_ms: number | null;
   detail: ProbeDetail | null;
   /** Whole days until its certificate ends, where the probe knows. */

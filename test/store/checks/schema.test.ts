@@ -33,6 +33,7 @@ const target = (name: string, position: number): CheckTargetRow => ({
   credentials: Buffer.from('sealed'),
   key_id: 'key',
   status: TARGET_STATUSES[position % TARGET_STATUSES.length] ?? 'unknown',
+  was_up: 1,
   duration_ms: 12,
   detail: PROBE_DETAILS[position] ?? null,
   certificate_days: -1,

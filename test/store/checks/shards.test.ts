@@ -136,7 +136,8 @@ describe('Daemons on one PostgreSQL', () => {
   });
 });
 
-const report = (probes: number) => toJson({ targets: 0, probes, late: 0, longestLateMs: 0, slow: 0, missed: 0 });
+const report = (probes: number) =>
+  toJson({ targets: 0, probes, late: 0, longestLateMs: 0, slow: 0, missed: 0, faults: 0, faulty: [] });
 
 for (const engine of ENGINES) {
   describe(`Reports of sweeps on ${engine.name}`, () => {

@@ -207,21 +207,6 @@ describe('The sweep', () => {
     await sweep.stop();
   });
 
-  test('a fault of one probe leaves its target as it is, and the others go on', async () => {
-    const { store } = fixture;
-    await putCheck(store, 'web', ['a', 'b']);
-    const { sweep, pass, errors } = sweepFixture(store, {
-      probe: async ({ row: { name } }) => {
-        if (name === 'a') throw new TypeError('a fault');
-        return { up: true, detail: 'ok', durationMs: 1, certificateDays: null };
-      },
-    });
-    await pass(1_000 + 2 * INTERVAL);
-    assert.ok(errors.length >= 2 && errors.every((error) => error instanceof TypeError));
-    assert.deepEqual([(await targetIn(store, 'a'))?.status, (await targetIn(store, 'b'))?.status], ['unknown', 'up']);
-    await sweep.stop();
-  });
-
   test('a transition that the store refuses is written once it can be', async () => {
     const { store } = fixture;
     await putCheck(store, 'web', ['a']);

@@ -71,6 +71,7 @@ function targetRow(check: string, name: string, position: number): CheckTargetRo
     credentials: null,
     key_id: null,
     status: 'unknown',
+    was_up: 0,
     duration_ms: null,
     detail: null,
     certificate_days: null,

@@ -16,7 +16,7 @@ const NOW = Date.UTC(2026, 0, 2);
 async function put(program: Program, state: Partial<CheckTargetRow> = {}): Promise<Readonly<Record<string, string>>> {
   await program.store.write(async (tx) => {
     await insertCheck(tx, { name: 'web', kind: 'tcp', interval_ms: 30_000, options: toJson({}) });
-    const row = { check_name: 'web', credentials: null, key_id: null, status: 'unknown' as const };
+    const row = { check_name: 'web', credentials: null, key_id: null, status: 'unknown' as const, was_up: 0 as const };
     await insertTargets(tx, [
       { ...row, name: 'web1', position: 0, spec: '10.0.0.5:443' },
       { ...row, name: 'web2', position: 1, spec: '10.0.0.6:443' },
