@@ -1,10 +1,24 @@
 /** The digest of a checkout and of a package: what belongs to the program, and what must not be started. */
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
+import { needs } from '../../../test/support/tools.ts';
 import type { ProgramFiles } from '../../domain/program.ts';
+import { systemClock } from '../../lib/clock.ts';
 import { digestOf } from './digest.ts';
 
 interface Installed {
@@ -53,6 +67,11 @@ async function changedBy({ write, digest }: Installed, paths: readonly string[])
 const ALWAYS = ['node', 'program/bin/svc', 'program/migrations/sqlite/0001.sql', 'program/migrations/sqlite/0002.sql'];
 const NEVER = ['program/docs/a.md', 'program/node_modules/not-used/index.js'];
 
+/** By all reads of this process so far. */
+function bytesRead(): number {
+  return Number(/^rchar: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
+}
+
 describe('The digest of a program', () => {
   test('of a checkout has its code, the packages that it needs, and its Node; no test and no document', async (t) => {
     const checkout = installed(t, 'src/main.ts');
@@ -65,6 +84,33 @@ describe('The digest of a program', () => {
     const own = [...ALWAYS, 'program/dist/main.js', 'program/dist/chunk.mjs'];
     assert.deepEqual(await changedBy(bundle, [...own, ...NEVER, 'program/node_modules/b/index.js']), own);
   });
+
+  test(
+    'reads again only what has other times, another size or another place than when it was read',
+    { skip: needs('Linux') },
+    async (t) => {
+      const { program, write, digest } = installed(t, 'dist/main.js');
+      const size = 64 * 1024 * 1024;
+      const later = { ...systemClock, now: () => systemClock.now() + 60_000 };
+      const readBy = async (work: () => Promise<string>): Promise<readonly [string, boolean]> => {
+        const before = bytesRead();
+        return [await work(), bytesRead() - before >= size];
+      };
+      truncateSync(program.executable, size);
+      const first = await digest();
+      // It was changed just before: a second change could have the same times.
+      assert.deepEqual(await readBy(digest), [first, true]);
+      const settled = (): Promise<string> => digestOf(program, undefined, later);
+      assert.deepEqual(await readBy(settled), [first, true]);
+      assert.deepEqual(await readBy(settled), [first, false]);
+      const { mtime } = statSync(program.executable);
+      write('node', 'b Node');
+      truncateSync(program.executable, size);
+      utimesSync(program.executable, mtime, mtime);
+      const [second, wasRead] = await readBy(settled);
+      assert.deepEqual([second === first, wasRead], [false, true]);
+    },
+  );
 
   test('T33: is refused where others may write a file or a folder above it, or where it cannot be read', async (t) => {
     const { program, digest } = installed(t, 'dist/main.js');

@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, type Stats } from 'node:fs';
+import { type BigIntStats, existsSync, lstatSync, readdirSync, readFileSync, realpathSync, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import type { ProgramFiles } from '../../domain/program.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import { PROGRAM_ROOT, programEntry } from '../../lib/files/program-files.ts';
+import { YieldTimer } from '../../lib/flow/cooperative.ts';
+import { isWithin } from '../../lib/within.ts';
 
 /**
  * What a program is on disk: one digest of all files that a start of it reads. Files of a program that another account
@@ -32,19 +35,49 @@ export function runningProgram(): ProgramFiles {
   return { root: PROGRAM_ROOT, main: programEntry('main'), executable: process.execPath, uid };
 }
 
+/** What tells that a file is the one that was read: its contents cannot change without a change of these. */
+type Identity = Pick<BigIntStats, 'dev' | 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>;
+
+/**
+ * What was read of paths, for the next walk of this process. Of one that was changed less than SETTLED_MS before it was
+ * read nothing is kept: where the clock of a file system ticks slowly, a second change has the same times.
+ */
+class Kept<T> {
+  readonly #values = new Map<string, Identity & { readonly value: T }>();
+
+  get(path: string, now: Identity): T | undefined {
+    const kept = this.#values.get(path);
+    return kept !== undefined && isSame(kept, now) ? kept.value : undefined;
+  }
+
+  /** `stats` are those from before `value` was read, at the time `at`. */
+  set(path: string, stats: BigIntStats, at: number, value: T): void {
+    const { dev, ino, size, mtimeNs, ctimeNs, ctimeMs } = stats;
+    const isSettled = Number(ctimeMs) + SETTLED_MS < at && this.#values.size < FILES_MAX;
+    if (isSettled) this.#values.set(path, { dev, ino, size, mtimeNs, ctimeNs, value });
+    else this.#values.delete(path);
+  }
+}
+
+const DIGESTS = new Kept<string>();
+const NAMES = new Kept<readonly string[]>();
+const SETTLED_MS = 2_000;
+
 /**
  * The SHA-256 of the files of a program as they are now, in hexadecimal. Throws `conflict` for a program that must not
  * be started.
  */
-export async function digestOf(program: ProgramFiles, signal?: AbortSignal): Promise<string> {
-  const walk = new Walk(program.uid, signal);
+export async function digestOf(program: ProgramFiles, signal?: AbortSignal, clock = systemClock): Promise<string> {
+  const walk = new Walk(program.uid, clock, signal);
   try {
     const root = realpathSync(program.root);
     for (const part of [...PARTS.map((name) => join(root, name)), dirname(realpathSync(program.main))])
       await walk.part(part);
-    // A bundle holds its packages.
-    if (program.main.endsWith('.ts')) for (const folder of packagesOf(root)) await walk.part(folder);
-    await walk.part(realpathSync(program.executable));
+    const executable = realpathSync(program.executable);
+    // A bundle holds its packages. Of the one that holds Node, a start reads the executable alone.
+    const packages = program.main.endsWith('.ts') ? packagesOf(root) : [];
+    for (const folder of packages) if (!isWithin(executable, realpathSync(folder))) await walk.part(folder);
+    await walk.part(executable);
   } catch (error) {
     if (error instanceof Failure || signal?.aborted === true) throw error;
     const path = error instanceof Error && 'path' in error ? ` ${String(error.path)}` : '';
@@ -61,12 +94,16 @@ class Walk {
   readonly #owners: readonly number[];
   readonly #lines: string[] = [];
   readonly #seen = new Set<string>();
+  readonly #began: number;
+  readonly #breather: YieldTimer;
   readonly #signal: AbortSignal | undefined;
   /** One for all files: the garbage of a piece each would stay in the memory of an idle process. */
   readonly #piece = Buffer.allocUnsafe(READ_BYTES);
 
-  constructor(uid: number, signal: AbortSignal | undefined) {
+  constructor(uid: number, clock: Clock, signal: AbortSignal | undefined) {
     this.#owners = [ROOT_UID, uid];
+    this.#began = clock.now();
+    this.#breather = new YieldTimer(clock);
     this.#signal = signal;
   }
 
@@ -77,7 +114,7 @@ class Walk {
   /** A file or folder, and those above it. */
   async part(path: string): Promise<void> {
     this.#above(path);
-    await this.#add(path);
+    await this.#add(path, realpathSync(path));
   }
 
   /** A user who may rename a folder on the path of a file may replace the file. */
@@ -90,22 +127,25 @@ class Walk {
     }
   }
 
-  async #add(given: string): Promise<void> {
+  /** Without `real`, `given` is the path of a folder without links, and a name in it. */
+  async #add(given: string, real?: string): Promise<void> {
     this.#signal?.throwIfAborted();
-    const path = realpathSync(given);
+    if (this.#breather.isDue) await this.#breather.breathe();
+    const named = lstatSync(given, { bigint: true });
+    const path = real ?? (named.isSymbolicLink() ? realpathSync(given) : given);
     if (path !== given) this.#above(path);
     if (this.#seen.has(path)) return;
     this.#seen.add(path);
     if (this.#seen.size > FILES_MAX) throw unusable(`it has more than ${FILES_MAX} files`);
-    const stats = lstatSync(path);
+    const stats = path === given ? named : lstatSync(path, { bigint: true });
     this.#check(path, stats);
     if (stats.isDirectory()) {
-      for (const name of readdirSync(path).toSorted()) if (!NO_CODE.test(name)) await this.#add(join(path, name));
-    } else if (stats.isFile()) this.#lines.push(`${given}\0${await this.#fileDigest(path)}\n`);
+      for (const name of this.#namesIn(path, stats)) await this.#add(join(path, name));
+    } else if (stats.isFile()) this.#lines.push(`${given}\0${await this.#fileDigest(path, stats)}\n`);
   }
 
-  #check(path: string, stats: Stats): void {
-    const { mode, uid } = stats;
+  #check(path: string, stats: Stats | BigIntStats): void {
+    const [mode, uid] = [Number(stats.mode), Number(stats.uid)];
     // Every symbolic link has the mode 0777. Its folder says who may replace it, and its target is checked too.
     if ((mode & WRITABLE_BY_OTHERS) !== 0 && !stats.isSymbolicLink())
       throw unusable(`${path} can be written by its group or by everyone; run: chmod go-w ${path}`);
@@ -115,7 +155,19 @@ class Walk {
       );
   }
 
-  async #fileDigest(path: string): Promise<string> {
+  #namesIn(path: string, stats: BigIntStats): readonly string[] {
+    const kept = NAMES.get(path, stats);
+    if (kept !== undefined) return kept;
+    const names = readdirSync(path)
+      .filter((name) => !NO_CODE.test(name))
+      .toSorted();
+    NAMES.set(path, stats, this.#began, names);
+    return names;
+  }
+
+  async #fileDigest(path: string, stats: BigIntStats): Promise<string> {
+    const kept = DIGESTS.get(path, stats);
+    if (kept !== undefined) return kept;
     const hash = createHash('sha256');
     await using file = await open(path, 'r');
     for (;;) {
@@ -124,8 +176,20 @@ class Walk {
       if (bytesRead === 0) break;
       hash.update(this.#piece.subarray(0, bytesRead));
     }
-    return hash.digest('hex');
+    const digest = hash.digest('hex');
+    DIGESTS.set(path, stats, this.#began, digest);
+    return digest;
   }
+}
+
+function isSame(one: Identity, other: Identity): boolean {
+  return (
+    one.dev === other.dev &&
+    one.ino === other.ino &&
+    one.size === other.size &&
+    one.mtimeNs === other.mtimeNs &&
+    one.ctimeNs === other.ctimeNs
+  );
 }
 
 interface PackageFacts {
