@@ -88,7 +88,7 @@ function importTarget(from: string, values: ReturnType<typeof texts>): FuzzTarge
     values,
     (text) =>
       unlessRefused(async () => {
-        const { checks, schedules } = (await IMPORTERS[from]?.(text)) ?? assert.fail();
+        const { checks, schedules } = (await IMPORTERS[from]?.(text, Date.UTC(2026, 0, 1))) ?? assert.fail();
         for (const name of [...checks.keys(), ...schedules.keys()]) assert.match(name, NAME);
         for (const each of schedules.values()) assert.equal(each['enabled'], false);
       }),

@@ -2,6 +2,7 @@
 import { INVENTORY_TARGETS } from './inventories.ts';
 import { CONFIGURATION_TARGETS } from './configuration.ts';
 import { FILE_TARGETS } from './files.ts';
+import { IMPORT_TARGETS } from './imports.ts';
 import { INGRESS_TARGETS } from './ingress.ts';
 import { NETGROUP_TARGETS } from './netgroups.ts';
 import { PROBE_TARGETS } from './probes.ts';
@@ -23,5 +24,6 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
   ...PROBE_TARGETS,
   ...SERVER_TARGETS,
   ...CONFIGURATION_TARGETS,
+  ...IMPORT_TARGETS,
   ...ROW_TARGETS,
 ];

@@ -1,3 +1,5 @@
+import { readConfigFile } from '../../../domain/configuration/file.ts';
+import { Failure } from '../../../domain/failure.ts';
 import { IMPORTERS } from './import/importers.ts';
 import { writeConfigFile } from '../../../operations/configuration/write-file.ts';
 import { line } from '../../text/safe.ts';
@@ -6,6 +8,17 @@ import { print } from '../print.ts';
 import { withFile } from '../syntax/value-input.ts';
 import { UsageFailure } from '../syntax/usage.ts';
 import { write } from '../terminal.ts';
+
+/** What `svc config apply` says of the whole file, such as that it has too many lines. */
+async function refusals(text: string): Promise<string[]> {
+  try {
+    await readConfigFile(text);
+    return [];
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return [`svc config apply refuses this file: ${error.message}`];
+  }
+}
 
 /** `svc config import`: the file on standard output, what was not carried over on standard error. */
 export async function configImport(session: ProgramSession): Promise<number> {
@@ -17,9 +30,10 @@ export async function configImport(session: ProgramSession): Promise<number> {
       'svc config import --help',
     );
   const { file } = await withFile(session, 'file');
-  const { checks, schedules, notes } = await importer(String(file));
-  const text = await writeConfigFile(null, { checks, schedules });
   const { terminal, options } = session;
+  const { checks, schedules, notes: found } = await importer(String(file), terminal.clock.now());
+  const text = await writeConfigFile(null, { checks, schedules });
+  const notes = [...found, ...(await refusals(text))];
   if (options.output === 'text') await write(terminal.stderr, notes.map((note) => line(note)).join(''));
   return print(session, 'config.imported', { text, notes }, () => text);
 }

@@ -1,5 +1,6 @@
-import { isCredentialParameter } from '../../../../domain/secrets/credential-name.ts';
 import type { Entry } from '../../../../domain/configuration/change.ts';
+import { isCredentialParameter } from '../../../../domain/secrets/credential-name.ts';
+import { textsOf } from '../../../../operations/core/kept.ts';
 
 const URLS = /:\/\/\S+/g;
 const USERINFO = /^:\/\/[^/?#]*@/;
@@ -7,10 +8,9 @@ const PARAMETERS = /[?&;#]([^?&;#=/]{1,100})=/g;
 
 /** Whether a URL of the entry has a credential: the file has `[kept]` in its place, and is refused with it. */
 export function hasCredential(entry: Entry): boolean {
-  const texts = Object.values(entry)
-    .flat()
-    .filter((each) => typeof each === 'string');
-  return texts.flatMap((text) => text.match(URLS) ?? []).some(isHidden);
+  return textsOf(entry)
+    .flatMap((text) => text.match(URLS) ?? [])
+    .some(isHidden);
 }
 
 function isHidden(url: string): boolean {

@@ -14,7 +14,7 @@ import { IMPORTERS } from './importers.ts';
 
 async function imported(from: string, text: string) {
   const importer = IMPORTERS[from] ?? assert.fail();
-  const { checks, schedules, notes } = await importer(text);
+  const { checks, schedules, notes } = await importer(text, Date.UTC(2026, 0, 1));
   return { checks: Object.fromEntries(checks), schedules: Object.fromEntries(schedules), notes };
 }
 
@@ -37,15 +37,18 @@ describe('An export', () => {
       zone: { kind: 'dns', interval: '300s', targets: ['target=example.org'] },
     });
     assert.deepEqual(notes, [
-      'my-site: its authMethod is left out.',
       'my-site: its certificate is verified.',
       'my-site: every status of 2xx and 3xx is accepted instead of 200-299.',
       'api: the method is GET instead of POST.',
-      'Left out: SSH (monitor 4): a check of kind tcp takes NAME=IP:PORT as its target.',
+      'Left out: SSH (monitor 4): targets.0: target: expected NAME=IP:PORT, such as web1=10.0.0.5:443.',
       'Left out: Backup (monitor 8): no kind of check is like the type "push".',
       'Left out: No error (monitor 9): a check cannot expect that a text is missing.',
       'Left out: Down (monitor 10): a check cannot be upside down.',
       'Left out: 1 notifications; see svc serve --notify.',
+      'file: field left out: version.',
+      'my-site, api, ssh and 3 more: field left out: id.',
+      'my-site: fields left out: authMethod, dns_resolve_server, dns_resolve_type, notificationIDList, ' +
+        'retryInterval, timeout, weight.',
     ]);
   });
 
@@ -82,10 +85,12 @@ describe('An export', () => {
       'play-books: the credential in its URL is left out.',
       'Needed: svc inventory add prod --file FILE',
       'Left out: Patch (tonight): it runs once.',
-      'nightly: its arguments are left out.',
+      'nightly: its argument -v is left out.',
       'Left out: Plan: templates of terraform have no counterpart.',
       'Left out: By hand: it has no schedule; use svc playbook run or a rule.',
       'Left out: keys deploy: keep secrets with svc secret set.',
+      'file: field left out: meta.',
+      'inventory prod: fields left out: inventory, type.',
     ]);
   });
 
@@ -110,12 +115,10 @@ describe('An export', () => {
       [
         'Needed: svc source add ops --git https://git.examp',
         'Needed: svc inventory add prod --file FILE',
-        ...['daily', 'weekly', 'monthly', 'often'].map((each) =>
-          `patch-${each}: its extra_vars are left out; add what has no secret.`.slice(0, 50),
-        ),
         'Left out: Patch, once: no cron line says DTSTART:2',
         'Left out: Patch, other: no cron line says DTSTART:',
         'Left out: credentials Machine: it has no counterpa',
+        'template Patch: fields left out: inventory.type, p',
       ],
     );
   });

@@ -5,8 +5,8 @@ import type { Imported } from './imported.ts';
 import { importSemaphore } from './semaphore.ts';
 import { importUptimeKuma } from './uptime-kuma.ts';
 
-/** Reads an export of another program; no input makes it throw anything but invalid_argument. */
-export const IMPORTERS: Readonly<Record<string, (text: string) => Imported | Promise<Imported>>> = {
+/** Reads an export of another program at a time; no input makes it throw anything but invalid_argument. */
+export const IMPORTERS: Readonly<Record<string, (text: string, nowMs: number) => Promise<Imported>>> = {
   'uptime-kuma': importUptimeKuma,
   gatus: importGatus,
   semaphore: importSemaphore,

@@ -6,7 +6,7 @@ import { IMPORTERS } from './importers.ts';
 
 async function imported(from: string, text: string) {
   const importer = IMPORTERS[from] ?? assert.fail();
-  const { checks, schedules, notes } = await importer(text);
+  const { checks, schedules, notes } = await importer(text, Date.UTC(2026, 0, 1));
   return { checks: Object.fromEntries(checks), schedules: Object.fromEntries(schedules), notes };
 }
 
@@ -37,13 +37,12 @@ describe('The report of Uptime Kuma', () => {
     ];
     assert.deepEqual(await notesOf('uptime-kuma', { monitorList }), [
       'web: it is down after 3 probes in a row instead of 5 retries.',
-      'web: its headers are left out.',
-      'web: its body is left out.',
       'web: the end of its certificate is not watched; add a check of kind tls.',
       'web-2: the method is GET instead of HEAD.',
       'web-2: its certificate is verified.',
       'web-2: every status of 2xx and 3xx is accepted instead of 200-299.',
-      'web-3: its interval is 1m instead of 90000.',
+      'Left out: Web (monitor 3): interval: expected at least 1s and at most 1d.',
+      'web: fields left out: body, headers.',
     ]);
   });
 
@@ -61,17 +60,17 @@ describe('The report of Uptime Kuma', () => {
 
   test('tells apart two monitors that are left out, and names one without fields', async () => {
     const port = { name: 'SSH', type: 'port', hostname: 'db.example.org', port: 22 };
-    const why = 'a check of kind tcp takes NAME=IP:PORT as its target.';
+    const why = 'targets.0: target: expected NAME=IP:PORT, such as web1=10.0.0.5:443.';
     assert.deepEqual(await notesOf('uptime-kuma', { monitorList: [port, null, port] }), [
-      'Left out: monitor 2: it has no fields.',
       `Left out: SSH (monitor 1): ${why}`,
+      'Left out: monitor 2: it has no fields.',
       `Left out: SSH (monitor 3): ${why}`,
     ]);
   });
 
   test('says that a text is too long to be expected', async () => {
     const monitorList = [{ ...http, type: 'keyword', keyword: 'x'.repeat(1_025) }];
-    const why = 'a check expects a text of at most 1024 bytes.';
+    const why = 'expect_body: expected at most 1024 bytes.';
     assert.deepEqual(await notesOf('uptime-kuma', { monitorList }), [`Left out: Web (monitor 1): ${why}`]);
   });
 
@@ -92,7 +91,6 @@ describe('The report of Gatus', () => {
         headers: { a: 'b' },
         body: 'x',
         client: { insecure: true, timeout: '5s' },
-        interval: '2d',
         conditions: ['[STATUS] < 300', '[BODY] == pat(*a*)', '[BODY] == pat(*b*)'],
       },
       { name: 'head', url: 'https://example.org/', method: 'HEAD', conditions: ['[STATUS] < 400'] },
@@ -101,23 +99,20 @@ describe('The report of Gatus', () => {
     const { checks, notes } = await imported('gatus', JSON.stringify({ endpoints }));
     assert.equal(checks['head']?.['method'], 'HEAD');
     assert.deepEqual(notes, [
-      'web: its interval is 1m instead of 2d.',
       'web: its certificate is verified.',
-      'web: the field client.timeout is left out.',
       'web: the condition [BODY] == pat(*b*) is left out.',
       'web: every status of 2xx and 3xx is accepted instead of [STATUS] < 300.',
       'web: the method is GET instead of POST.',
-      'web: its headers are left out.',
-      'web: its body is left out.',
+      'web: fields left out: body, client.timeout, headers.',
     ]);
   });
 
   test('names the server and the type of record of a check of DNS', async () => {
     const dns = { 'query-name': 'example.org', 'query-type': 'MX' };
     assert.deepEqual(await notesOf('gatus', { endpoints: [{ name: 'zone', url: '8.8.8.8', dns }, null] }), [
-      'Left out: endpoint 2: it has no fields.',
       'zone: it asks the name servers of the system instead of 8.8.8.8.',
       'zone: it looks for an address instead of a record of type MX.',
+      'Left out: endpoint 2: it has no fields.',
     ]);
   });
 });
@@ -177,8 +172,10 @@ describe('The report of playbooks', () => {
     assert.deepEqual(
       notes.map((note) => note.slice(0, 60)),
       [
-        'Left out: schedule 5: it has no fields.',
         'Left out: Lost: its template "Gone" is missing in the file.',
+        'Left out: schedule 5: it has no fields.',
+        'Needed: svc source add ops --git URL',
+        'Needed: svc inventory add prod --file FILE',
         'night: its survey_vars are left out.',
         'patch: its survey_vars are left out.',
         'Left out: Patch (Bad): cron: expected five fields (minute, h',
@@ -186,7 +183,7 @@ describe('The report of playbooks', () => {
     );
   });
 
-  test('of AWX names become_enabled and a survey; a check changes nothing here too', async () => {
+  test('of AWX names become_enabled; a check changes nothing here too', async () => {
     const template = {
       name: 'Patch',
       playbook: 'x.yml',
@@ -194,14 +191,14 @@ describe('The report of playbooks', () => {
       inventory: { name: 'Prod' },
       job_type: 'check',
       become_enabled: true,
-      survey_enabled: true,
       related: { schedules: [{ name: 'day', rrule: 'DTSTART:20250101T040000Z RRULE:FREQ=DAILY' }] },
     };
     const { schedules, notes } = await imported('awx', JSON.stringify({ job_templates: [template] }));
     assert.equal(schedules['patch-day']?.['check'], true);
     assert.deepEqual(notes, [
+      'Needed: svc source add ops --git URL',
+      'Needed: svc inventory add prod --file FILE',
       'patch-day: its become_enabled is left out; write become: true into the playbook.',
-      'patch-day: its survey is left out.',
     ]);
   });
 });

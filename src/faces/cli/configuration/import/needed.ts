@@ -1,17 +1,71 @@
-import { type Collector, nameOf } from './imported.ts';
+import type { Fields } from './reading/fields.ts';
+import type { Collector } from './imported.ts';
+import { Names } from './names.ts';
 
-/** What the schedules of an export name and a configuration file does not hold. */
-
-export function noteSource(found: Collector, title: string | null, url: string | null, branch: string | null): void {
-  if (title === null) return;
-  const git = url === null ? '--dir DIR' : `--git ${withoutUserinfo(url)}${branch === null ? '' : ` --ref ${branch}`}`;
-  found.note(`Needed: svc source add ${nameOf(title)} ${git}`);
-  if (url !== null && withoutUserinfo(url) !== url)
-    found.note(`${nameOf(title)}: the credential in its URL is left out.`);
+/** What tells one object of the other program from all others of its kind, and what it is called there. */
+export interface Reference {
+  readonly key: string;
+  readonly title: string;
 }
 
-export function noteInventory(found: Collector, title: string | null): void {
-  if (title !== null) found.note(`Needed: svc inventory add ${nameOf(title)} --file FILE`);
+/** A source as its export has it; without a URL its files are in a folder. */
+interface Repository {
+  readonly url: string | null;
+  readonly branch: string | null;
+}
+
+/**
+ * The sources and inventories that schedules name and a configuration file does not hold: each is in the report. Two of
+ * the other program whose titles become the same name have two names here.
+ */
+export class Needed {
+  readonly #found: Collector;
+  readonly #sources = new Map<string, string>();
+  readonly #inventories = new Map<string, string>();
+  readonly #sourceNames = new Names();
+  readonly #inventoryNames = new Names();
+
+  constructor(found: Collector) {
+    this.#found = found;
+  }
+
+  addSource({ key, title }: Reference, from: Fields, { url, branch }: Repository): void {
+    const name = this.#sourceNames.take(title);
+    this.#sources.set(key, name);
+    from.name(`source ${name}`);
+    const git =
+      url === null ? '--dir DIR' : `--git ${withoutUserinfo(url)}${branch === null ? '' : ` --ref ${branch}`}`;
+    this.#found.note(`Needed: svc source add ${name} ${git}`);
+    if (url !== null && withoutUserinfo(url) !== url)
+      this.#found.note(`${name}: the credential in its URL is left out.`);
+  }
+
+  addInventory({ key, title }: Reference, from: Fields): void {
+    const name = this.#inventoryNames.take(title);
+    this.#inventories.set(key, name);
+    from.name(`inventory ${name}`);
+    this.#found.note(`Needed: svc inventory add ${name} --file FILE`);
+  }
+
+  /** The name of a source, also of one that the export does not have. */
+  source({ key, title }: Reference): string {
+    const known = this.#sources.get(key);
+    if (known !== undefined) return known;
+    const name = this.#sourceNames.take(title);
+    this.#sources.set(key, name);
+    this.#found.note(`Needed: svc source add ${name} --git URL`);
+    return name;
+  }
+
+  /** The name of an inventory, also of one that the export does not have. */
+  inventory({ key, title }: Reference): string {
+    const known = this.#inventories.get(key);
+    if (known !== undefined) return known;
+    const name = this.#inventoryNames.take(title);
+    this.#inventories.set(key, name);
+    this.#found.note(`Needed: svc inventory add ${name} --file FILE`);
+    return name;
+  }
 }
 
 /** A credential of the other program is not shown. */

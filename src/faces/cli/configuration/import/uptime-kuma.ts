@@ -1,93 +1,64 @@
-import { Failure } from '../../../../domain/failure.ts';
-import {
-  Collector,
-  type Imported,
-  isGiven,
-  type Json,
-  objectsIn,
-  readExport,
-  type Subject,
-  textIn,
-} from './imported.ts';
+import type { Entry } from '../../../../domain/configuration/change.ts';
+import { type Fields, LeftOut } from './reading/fields.ts';
+import { Collector, type Imported, type Subject } from './imported.ts';
+import { readExport } from './reading/read-export.ts';
 
 /** A check changes after three probes in a row: what Uptime Kuma does with two retries. */
 const RETRIES = 2;
-/** Fields of a request that no check has. */
-const REQUEST = [
-  ['headers', 'its headers are left out'],
-  ['body', 'its body is left out'],
-  ['authMethod', 'its authMethod is left out'],
-] as const;
 
 /** An export of Uptime Kuma 1 (Settings, Backup): `monitorList` becomes checks. Throws invalid_argument. */
-export function importUptimeKuma(text: string): Imported {
-  const file = readExport(text);
-  if (!Array.isArray(file['monitorList'])) throw new Failure('invalid_argument', 'file: it has no monitorList.');
-  const found = new Collector();
-  for (const { each, place } of found.objects(file['monitorList'], 'monitor')) importMonitor(found, each, place);
-  const senders = objectsIn(file['notificationList']).length;
-  if (senders > 0) found.note(`Left out: ${senders} notifications; see svc serve --notify.`);
-  return found;
+export async function importUptimeKuma(text: string): Promise<Imported> {
+  const file = readExport(text, 'monitorList');
+  const found = await Collector.create();
+  await found.each(file.objects('monitorList', 'monitor'), (monitor, place) => importMonitor(found, monitor, place));
+  const senders = file.has('notificationList') ? file.objects('notificationList', 'notification') : [];
+  for (const { fields } of senders) fields?.drop();
+  if (senders.length > 0) found.note(`Left out: ${senders.length} notifications; see svc serve --notify.`);
+  return found.finish(file);
 }
 
-function importMonitor(found: Collector, monitor: Json, place: number): void {
-  const title = textIn(monitor['name']) ?? 'monitor';
-  const subject: Subject = { title, what: `${title} (monitor ${place})`, losses: [] };
-  const type = textIn(monitor['type']) ?? '';
-  const host = textIn(monitor['hostname']) ?? '';
-  const common = {
-    interval: intervalOf(subject, monitor),
-    enabled: monitor['active'] !== false && monitor['active'] !== 0,
-  };
-  const retries = Number(monitor['maxretries'] ?? 0);
-  if (retries > 0 && retries !== RETRIES)
+async function importMonitor(found: Collector, monitor: Fields, place: string): Promise<void> {
+  const title = monitor.text('name') ?? 'monitor';
+  monitor.label = `${title} (${place})`;
+  const subject: Subject = { title, from: [monitor], losses: [] };
+  const type = monitor.text('type') ?? '';
+  // A monitor in a group that is paused is not probed either.
+  const enabled = (monitor.flag('active') ?? true) && monitor.flag('forceInactive') !== true;
+  const common = { interval: `${monitor.number('interval') ?? 60}s`, enabled };
+  const retries = monitor.number('maxretries') ?? 0;
+  if (retries !== RETRIES && retries > 0)
     subject.losses.push(`it is down after ${RETRIES + 1} probes in a row instead of ${retries} retries`);
-  if (isOn(monitor['upsideDown'])) return found.leave(subject.what, 'a check cannot be upside down');
-  if (type === 'keyword' && isOn(monitor['invertKeyword']))
-    return found.leave(subject.what, 'a check cannot expect that a text is missing');
-  if (type === 'http' || type === 'keyword') {
-    const url = textIn(monitor['url']) ?? '';
-    return found.check(subject, 'http', url, { ...common, ...httpFields(subject, monitor) });
-  }
-  if (type === 'port') return found.check(subject, 'tcp', `${host}:${textIn(monitor['port']) ?? ''}`, common);
+  if (monitor.flag('upsideDown') === true) throw new LeftOut('a check cannot be upside down');
+  if (monitor.flag('invertKeyword') === true && type === 'keyword')
+    throw new LeftOut('a check cannot expect that a text is missing');
+  if (monitor.has('proxyId')) throw new LeftOut('a check has no proxy, and may reach something else without it');
+  if (type === 'http' || type === 'keyword')
+    return found.check(subject, 'http', monitor.text('url') ?? '', { ...common, ...httpFields(subject, monitor) });
+  const host = monitor.text('hostname') ?? '';
+  if (type === 'port') return found.check(subject, 'tcp', `${host}:${monitor.text('port') ?? ''}`, common);
   if (type === 'ping') return found.check(subject, 'ping', host, common);
-  if (type === 'dns') {
-    noteDns(subject, monitor);
-    return found.check(subject, 'dns', host, common);
-  }
-  return found.leave(subject.what, `no kind of check is like the type ${JSON.stringify(type.slice(0, 40))}`);
+  if (type !== 'dns') throw new LeftOut(`no kind of check is like the type ${JSON.stringify(type.slice(0, 40))}`);
+  noteDns(subject, monitor);
+  return found.check(subject, 'dns', host, common);
 }
 
-/** Its store has 0 and 1 for false and true. */
-function isOn(value: unknown): boolean {
-  return value === true || value === 1;
-}
-
-function intervalOf({ losses }: Subject, monitor: Json): string {
-  const seconds = Number(monitor['interval'] ?? 60);
-  if (Number.isInteger(seconds) && seconds >= 1 && seconds <= 86_400) return `${seconds}s`;
-  losses.push(`its interval is 1m instead of ${(textIn(monitor['interval']) ?? 'its own').slice(0, 40)}`);
-  return '1m';
-}
-
-function noteDns({ losses }: Subject, monitor: Json): void {
-  const server = textIn(monitor['dns_resolve_server']);
+function noteDns({ losses }: Subject, monitor: Fields): void {
+  const server = monitor.text('dns_resolve_server');
   if (server !== null) losses.push(`it asks the name servers of the system instead of ${server.slice(0, 100)}`);
-  const type = textIn(monitor['dns_resolve_type']) ?? 'A';
+  const type = monitor.text('dns_resolve_type') ?? 'A';
   if (type !== 'A') losses.push(`it looks for an address instead of a record of type ${type.slice(0, 20)}`);
 }
 
-function httpFields({ losses }: Subject, monitor: Json): Record<string, unknown> {
-  const keyword = monitor['type'] === 'keyword' ? textIn(monitor['keyword']) : null;
-  const method = textIn(monitor['method']) ?? 'GET';
+function httpFields({ losses }: Subject, monitor: Fields): Entry {
+  const keyword = monitor.text('type') === 'keyword' && monitor.has('keyword') ? monitor.whole('keyword') : null;
+  const method = monitor.text('method') ?? 'GET';
   // An answer to HEAD has no body to look at.
   const isHead = method === 'HEAD' && keyword === null;
   if (method !== 'GET' && !isHead) losses.push(`the method is GET instead of ${method.slice(0, 20)}`);
-  for (const [field, loss] of REQUEST) if (isGiven(monitor[field])) losses.push(loss);
-  if (isOn(monitor['ignoreTls'])) losses.push('its certificate is verified');
-  if (isOn(monitor['expiryNotification']))
+  if (monitor.flag('ignoreTls') === true) losses.push('its certificate is verified');
+  if (monitor.flag('expiryNotification') === true)
     losses.push('the end of its certificate is not watched; add a check of kind tls');
-  const codes = Array.isArray(monitor['accepted_statuscodes']) ? monitor['accepted_statuscodes'].map(textIn) : [];
+  const codes = monitor.texts('accepted_statuscodes');
   const [code] = codes;
   const one = codes.length === 1 && /^[1-5]\d\d$/.test(code ?? '') ? Number(code) : null;
   // Noted for its default too: it follows a redirect to an error, which a check accepts.

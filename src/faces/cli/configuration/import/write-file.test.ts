@@ -14,7 +14,7 @@ test('The report of an import names each URL whose credential the file hides, an
     ),
   ];
   for (const url of urls) {
-    const { checks, schedules, notes } = await (IMPORTERS['crontab'] ?? assert.fail())(`0 1 * * * fetch "${url}"\n`);
+    const { checks, schedules, notes } = await (IMPORTERS['crontab'] ?? assert.fail())(`0 1 * * * fetch "${url}"\n`, 0);
     const isHidden = (await writeConfigFile(null, { checks, schedules })).includes('[kept]');
     const needed = 'Needed: fetch: write the credential in place of [kept] in its URL';
     assert.equal(notes.includes(needed), isHidden, url);
