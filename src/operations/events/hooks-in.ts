@@ -73,7 +73,9 @@ export async function readMessage(
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
     const what = [hook.row.hash, error.message, String(length), begin, query];
-    await repeats.once(what, () => recordRefused(runtime, hook, peer, error));
+    const record = (): Promise<void> => recordRefused(runtime, hook, peer, error);
+    // A signed message is taken once by its signature, and a repeat of it is refused by that.
+    await (hook.signature === null ? repeats.once(what, record) : record());
     throw new MessageRefused(error.message, error.refusal);
   }
 }
