@@ -47,7 +47,7 @@ export function webhookFinder({ store }: Runtime): (token: string) => Promise<We
   return (token) => find(webhookHash(token));
 }
 
-/** Of a long message, the bytes by which a repeat is recognised, with its length: reading it empties the others. */
+/** The bytes by which the repeat of a message is recognised, with its length. */
 const REPEAT_BYTES = 65_536;
 
 interface ReadDeps {
@@ -66,7 +66,8 @@ export async function readMessage(
   message: Message,
 ): Promise<Normalised> {
   const { bytes, query, peer } = message;
-  const begin = bytes.length > REPEAT_BYTES ? Buffer.from(bytes.subarray(0, REPEAT_BYTES)) : bytes;
+  // A copy: the thread that reads a long message takes its bytes.
+  const begin = Buffer.from(bytes.subarray(0, REPEAT_BYTES));
   const { length } = bytes;
   try {
     return await reader.read(hook.row.source, message);

@@ -15,13 +15,18 @@ const NORMALISERS = { generic, alertmanager, grafana, 'uptime-kuma': uptimeKuma,
   Normaliser
 >;
 
+/** The events of a payload that is as it should be. Throws Unreadable. */
+export function normaliseStrictly(source: WebhookSource, payload: Payload): Normalised {
+  return NORMALISERS[source](payload);
+}
+
 /**
  * The events of a payload. One that its normaliser refuses is repaired and read again: what is read without repairs
  * never gets one. Throws Unreadable.
  */
 export function normalise(source: WebhookSource, payload: Payload): Normalised {
   try {
-    return NORMALISERS[source](payload);
+    return normaliseStrictly(source, payload);
   } catch (error) {
     if (!(error instanceof Unreadable) || error.refusal !== 'unreadable') throw error;
     const better = repaired(payload);

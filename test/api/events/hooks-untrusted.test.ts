@@ -46,14 +46,16 @@ describe('A message that cannot be read', () => {
       outcomes.push(taken.events.map(({ outcome }) => outcome));
     }
     assert.deepEqual(outcomes, [['ignored', 'error'], ['ignored']]);
-    for (const body of ['{"name": "x', '{"name": "x', '{"name": "y']) assert.equal((await tell(url, body)).status, 400);
+    const long = (letter: string): string => `{"name": "${letter.repeat(20_000)}`;
+    const broken = ['{"name": "x', '{"name": "x', '{"name": "y', long('a'), long('b'), long('b')];
+    for (const body of broken) assert.equal((await tell(url, body)).status, 400);
     const errors = (await fixture.events()).filter(({ outcome }) => outcome === 'error').map(({ reason }) => reason);
     const cut = 'The payload is not JSON: line 1, column 10.';
-    assert.deepEqual(errors, [REPAIRED, cut, cut]);
+    assert.deepEqual(errors, [REPAIRED, cut, cut, cut, cut]);
     await until('the doctor counts all of them', async () => {
       const counts = await listRefusals(fixture.program.store.db, Date.now());
       const by = Object.fromEntries(counts.map(({ reason, count }) => [reason, count]));
-      return by['repaired'] === 2 && by['unreadable'] === 3 ? true : undefined;
+      return by['repaired'] === 2 && by['unreadable'] === 6 ? true : undefined;
     });
   });
 

@@ -2,6 +2,8 @@
 const DEPTH_MAX = 100;
 /** Characters of a key, and of blanks, that are looked at to find out whether a quote ends its text. */
 const AHEAD_MAX = 256;
+/** Quotes that are taken as parts of texts: each costs a look ahead. More than one template makes. */
+const QUOTES_MAX = 1_000;
 /** Longer texts are not repaired: templates make short ones, and this one takes 100 ms. */
 export const REPAIRED_CHARACTERS_MAX = 1_048_576;
 
@@ -13,19 +15,21 @@ const BARE_VALUE = /[^,{}[\]"'\n\r]+/y;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** The first sign of a member of a list. */
 const ITEM = /["'{[\w-]/;
+/** Of a text, what is taken as it is. */
+const PLAIN = /[^"'\\\p{Cc}]+/uy;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
 /** What templates and other languages write for values that JSON writes in another way, or not at all. */
-const WORDS: Readonly<Record<string, string>> = {
-  True: 'true',
-  False: 'false',
-  None: 'null',
-  nil: 'null',
-  undefined: 'null',
-  NaN: 'null',
-  Infinity: 'null',
-  '-Infinity': 'null',
-};
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ['True', 'true'],
+  ['False', 'false'],
+  ['None', 'null'],
+  ['nil', 'null'],
+  ['undefined', 'null'],
+  ['NaN', 'null'],
+  ['Infinity', 'null'],
+  ['-Infinity', 'null'],
+]);
 
 /** A text cannot be read from this index on. */
 class Stop extends Error {
@@ -58,9 +62,13 @@ class Repair {
   readonly #text: string;
   readonly #out: string[] = [];
   #at = 0;
+  #quotes = 0;
 
   constructor(text: string) {
-    this.#text = text.replace(/[\s\0]+$/, '');
+    // No expression: one that looks for the end of each run of blanks takes the square of their number.
+    let end = text.length;
+    while (end > 0 && /[\s\0]/.test(text[end - 1] ?? '')) end -= 1;
+    this.#text = text.slice(0, end);
   }
 
   whole(): string {
@@ -123,7 +131,7 @@ class Repair {
     const ends = next !== undefined && (!['{', '[', '"', "'"].includes(next) || this.#endsAt(this.#at, place));
     if (word === '' || !ends) this.#stop(start);
     const isJson = NUMBER.test(word) || ['true', 'false', 'null'].includes(word);
-    this.#out.push(isJson ? word : (WORDS[word] ?? JSON.stringify(word)));
+    this.#out.push(isJson ? word : (WORDS.get(word) ?? JSON.stringify(word)));
   }
 
   /** A quote that no sign of JSON follows is a part of the text. */
@@ -135,14 +143,17 @@ class Repair {
       const next = this.#text[this.#at];
       if (next === undefined) this.#stop(start);
       if (next === quote && this.#endsAt(this.#at + 1, place)) break;
+      if (next === quote && (this.#quotes += 1) > QUOTES_MAX) this.#stop();
       this.#out.push(this.#piece(next));
     }
     this.#at += 1;
     this.#out.push('"');
   }
 
-  /** The next sign of a text, as JSON writes it. */
+  /** The next part of a text, as JSON writes it. */
   #piece(next: string): string {
+    const plain = this.#skip(PLAIN);
+    if (plain !== null) return plain;
     if (next === '\\') {
       const escape = this.#skip(ESCAPE);
       if (escape !== null) return escape;

@@ -29,6 +29,11 @@ describe('A text that was meant to be JSON', () => {
       ['a literal of Python', "{'a': True, 'b': None, 'c': 'it's \"x\"'}", { a: true, b: null, c: 'it\'s "x"' }],
       ['a literal of JavaScript', '{a: 1, b_c: "x"}', { a: 1, b_c: 'x' }],
       ['a value without quotes', '{"a": firing, "b": 12.5 %, "c": 007}', { a: 'firing', b: '12.5 %', c: '007' }],
+      [
+        'a value named like what objects have',
+        '{"a": __proto__, "b": constructor}',
+        { a: '__proto__', b: 'constructor' },
+      ],
       ['a value that is missing', '{"a": , "b": }', { a: null, b: null }],
       ['a NUL at its end', '{"a": 1}\0\n', { a: 1 }],
       ['a backslash in a key', String.raw`{"a": "x", "b\"c": 1,}`, { a: 'x', 'b"c': 1 }],
@@ -45,6 +50,8 @@ describe('A text that was meant to be JSON', () => {
     assert.equal(repaired('{"a": {"b": 1}'), 14);
     assert.equal(repaired('{"a": 1} {"a": 2}'), 9);
     assert.equal(repaired('['.repeat(200)), 101);
+    assert.equal(repaired(`{"a": "${'"x'.repeat(1_001)}"}`), 2_007);
+    assert.deepEqual(repaired(`{"a": "${'"x'.repeat(1_000)}"}`), { a: '"x'.repeat(1_000) });
   });
 });
 
