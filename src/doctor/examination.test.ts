@@ -61,7 +61,7 @@ describe('the age of a finding', () => {
     assert.equal((await next).detail, 'second');
   });
 
-  test('who asks after a write does not get what was read before it', async () => {
+  test('a request after a write does not get what was read before the write', async () => {
     const made = examination();
     const early = [made.entry(), made.entry()];
     await write();

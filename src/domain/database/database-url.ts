@@ -61,7 +61,7 @@ export interface DatabaseAddress {
 }
 
 const DEFAULT_PORT = 5_432;
-/** A connection is tried at each: as many as a cluster has, with room. */
+/** A connection is tried at each of them in turn. Clusters have 2 to 5 hosts. */
 const HOSTS_MAX = 16;
 /** The service writes, so that a server which only reads is never the right one. */
 const SESSION_ATTRIBUTES = ['any', 'read-write', 'primary'];

@@ -1,4 +1,4 @@
-/** Levels of nesting: as many as the strict reader takes. */
+/** Levels of nesting, the same limit as without repairs. */
 const DEPTH_MAX = 100;
 /** Characters of a key, and of blanks, that are looked at to find out whether a quote ends its text. */
 const AHEAD_MAX = 256;
