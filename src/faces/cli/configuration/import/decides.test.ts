@@ -83,7 +83,7 @@ describe('A schedule of AWX', () => {
       [{ diff_mode: true }, { ask_diff_mode_on_launch: false }, 'its template does not ask for its diff_mode'],
       [{ inventory: { name: 'B' } }, { ask_inventory_on_launch: false }, 'its template does not ask for its inventory'],
       [{ extra_data: { a: 1 } }, { ask_variables_on_launch: false }, 'its template does not ask for its extra_data'],
-      [{ limit: ['web1'] }, {}, 'its field limit is no text'],
+      [{ limit: ['web1'] }, {}, 'its field limit is not a text'],
       [{ inventory: 5 }, {}, 'its field inventory has no fields'],
       [{ enabled: 'perhaps' }, {}, 'its field enabled is neither true nor false'],
       [
@@ -217,7 +217,7 @@ describe('A schedule of Semaphore', () => {
       [{}, { git_branch: 'next' }, 'a schedule has no field for its git_branch'],
       [{}, { arguments: '["--start-at-task", "x"]' }, 'a schedule has no field for its argument "--start-at-task"'],
       [{}, { arguments: '["-e", "a=1"]' }, 'a schedule has no field for its argument "-e"'],
-      [{}, { arguments: '--limit web' }, 'its field arguments is no list of texts'],
+      [{}, { arguments: '--limit web' }, 'its field arguments is not a list of texts'],
       [{ task_params: { arguments: '["-C"]' } }, {}, 'its template does not take its arguments'],
       [{}, limited, 'it has more than one limit'],
       [{}, { environment: 'Gone' }, 'its environment "Gone" is missing in the file'],

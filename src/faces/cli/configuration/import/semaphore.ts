@@ -191,7 +191,7 @@ function wordsOf(fields: Fields): readonly string[] {
   if (!fields.has('arguments')) return [];
   const list: unknown = typeof value === 'string' ? jsonIn(value) : value;
   if (!Array.isArray(list) || !list.every((word) => typeof word === 'string'))
-    throw new LeftOut('its field arguments is no list of texts');
+    throw new LeftOut('its field arguments is not a list of texts');
   return list;
 }
 

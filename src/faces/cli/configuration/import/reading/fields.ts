@@ -67,7 +67,7 @@ export class Fields {
     const value = this.whole(name);
     if (typeof value === 'number') return String(value);
     if (typeof value === 'string') return value.trim() === '' ? null : value.trim();
-    if (this.has(name)) throw new LeftOut(`its field ${name} is no text`);
+    if (this.has(name)) throw new LeftOut(`its field ${name} is not a text`);
     return null;
   }
 
@@ -77,7 +77,7 @@ export class Fields {
     const list: readonly unknown[] = Array.isArray(value) ? value : this.has(name) ? [value] : [];
     return list.map((each) => {
       if (typeof each === 'string' || typeof each === 'number') return String(each).trim();
-      throw new LeftOut(`its field ${name} is no list of texts`);
+      throw new LeftOut(`its field ${name} is not a list of texts`);
     });
   }
 
@@ -95,7 +95,7 @@ export class Fields {
     const text = this.text(name);
     if (text === null) return null;
     const value = Number(text);
-    if (!Number.isFinite(value)) throw new LeftOut(`its field ${name} is no number`);
+    if (!Number.isFinite(value)) throw new LeftOut(`its field ${name} is not a number`);
     return value;
   }
 
