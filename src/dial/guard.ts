@@ -2,6 +2,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContextOptions } from 'node:tls';
 import { addressWords, allowsAddress, classifyAddress } from '../domain/netgroups/address.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
+import { hostOfUrl } from '../lib/host-port.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { connectFirst, type Open } from './connect-first.ts';
 import { AddressForbidden, DialFailed, NameUnresolved } from './dial-failed.ts';
@@ -11,11 +12,6 @@ import { namedResolver } from './resolver.ts';
 
 /** Queries the name servers within the connection limit of 3 s, so that a silent one is reported as such. */
 export const resolvePublic: Resolve = nameServers(systemClock, { timeoutMs: 800, tries: 2, totalMs: 2_900 });
-
-/** The host without the brackets of IPv6. */
-export function hostOf(url: URL): string {
-  return url.hostname.replace(/^\[(.*)\]$/, '$1');
-}
 
 /** Which addresses may be dialled, and the words for it. */
 export interface AddressPolicy {
@@ -30,7 +26,7 @@ const ANY: AddressPolicy = { allows: () => true, only: 'all' };
  * The addresses of a URL's host, when all of them are public. Throws DialFailed that names the class, not the address.
  */
 export function publicAddresses(url: URL, resolve: Resolve, signal: AbortSignal): Promise<readonly string[]> {
-  return allowedAddresses(hostOf(url), { resolve, policy: PUBLIC }, signal);
+  return allowedAddresses(hostOfUrl(url), { resolve, policy: PUBLIC }, signal);
 }
 
 interface HostRules {
@@ -115,7 +111,7 @@ export interface GuardOptions {
 /** Dials registered endpoints: public addresses only. TLS is always verified, by the name in the URL. */
 export function guardedDial({ tls = {}, ...rules }: GuardOptions): Dial {
   const connect = connector({ ...rules, policy: PUBLIC });
-  return async (url, signal) => secured(url, await connect(hostOf(url), portOf(url), signal), tls, signal);
+  return async (url, signal) => secured(url, await connect(hostOfUrl(url), portOf(url), signal), tls, signal);
 }
 
 /** Connects to targets that the operator named: any address. */
@@ -124,13 +120,13 @@ export const connectAnywhere: Connect = connector({ resolve: namedResolver({ ask
 /** Dials targets that the operator named: any address, and TLS where the URL says so. */
 export function openDial(tls: SecureContextOptions = {}): Dial {
   return async (url, signal) => {
-    const socket = await connectAnywhere(hostOf(url), portOf(url), signal);
+    const socket = await connectAnywhere(hostOfUrl(url), portOf(url), signal);
     return url.protocol === 'https:' ? secured(url, socket, tls, signal) : socket;
   };
 }
 
 async function secured(url: URL, socket: Socket, tls: SecureContextOptions, signal: AbortSignal): Promise<Socket> {
-  const host = hostOf(url);
+  const host = hostOfUrl(url);
   const name = isIP(host) === 0 ? { servername: host } : { host };
   const secure = connectTls({ ...tls, ...name, socket, rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] });
   const end = (): void => void secure.destroy();

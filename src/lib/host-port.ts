@@ -3,6 +3,11 @@ export function hostPort(host: string, port: number | string): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
+/** The host of a URL, without the brackets of IPv6. */
+export function hostOfUrl({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
+}
+
 /** The parts of what `hostPort` made, or of a text of this form that was checked before. */
 export function splitHostPort(text: string): { readonly host: string; readonly port: number } {
   const colon = text.lastIndexOf(':');

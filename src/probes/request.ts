@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { ProbeDetail } from '../domain/checks/check.ts';
 import { authorizationOf } from '../dial/authorization.ts';
 import { exchange } from '../dial/exchange.ts';
-import { hostOf, portOf } from '../dial/guard.ts';
+import { portOf } from '../dial/guard.ts';
+import { hostOfUrl } from '../lib/host-port.ts';
 import { readText } from './body.ts';
 import type { ProbeDeps } from './deps.ts';
 import { Down, downBy, type Finding } from './finding.ts';
@@ -21,7 +22,7 @@ export async function request(
   judge: (answer: Answer) => Promise<ProbeDetail>,
   signal: AbortSignal,
 ): Promise<Finding> {
-  const host = hostOf(url);
+  const host = hostOfUrl(url);
   const raw = await deps.connect(host, portOf(url), signal);
   const headers = { accept: '*/*', ...authorizationOf(url) };
   if (url.protocol !== 'https:') return { detail: await judge(await answerOf(raw, 'unreachable')) };

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { addressWords, allowsAddress, classifyAddress } from '../domain/netgroups/address.ts';
 import { Failure } from '../domain/failure.ts';
-import { hostOf } from '../dial/guard.ts';
+import { hostOfUrl } from '../lib/host-port.ts';
 
 /** Endpoint URLs usually have some 100 characters; those of Web Push have 500. */
 export const ENDPOINT_CHARS_MAX = 2_000;
@@ -26,7 +26,7 @@ export function readEndpointUrl(text: string): URL {
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') throw refused('the URL must not carry credentials');
   if (url.port !== '' && Number(url.port) < FIRST_FREE_PORT) throw refused(`port ${url.port} is not allowed`);
-  const host = hostOf(url);
+  const host = hostOfUrl(url);
   if (isIP(host) === 0) return refuseOddName(url, host);
   // 0x7f.1 and 2130706433 are addresses too; such forms hide the address.
   if (authorityOf(text).replace(PORT, '').toLowerCase() !== url.hostname)

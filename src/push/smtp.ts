@@ -2,7 +2,8 @@ import type { NotificationMessage } from '../domain/notify/row.ts';
 import type { Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { DialFailed } from '../dial/dial-failed.ts';
-import { connectAnywhere, hostOf } from '../dial/guard.ts';
+import { connectAnywhere } from '../dial/guard.ts';
+import { hostOfUrl } from '../lib/host-port.ts';
 import { CONNECT_MS, Limit, TOTAL_MS } from '../dial/limits.ts';
 
 /** From the connection to the server's greeting, in milliseconds. */
@@ -23,7 +24,7 @@ export function mailOf(url: URL): Mail {
   const [user, pass] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
   const secure = url.protocol === 'smtps:';
   return {
-    host: hostOf(url),
+    host: hostOfUrl(url),
     port: Number(url.port) || (secure ? 465 : user === '' ? 25 : 587),
     secure,
     auth: user === '' ? null : { user, pass },

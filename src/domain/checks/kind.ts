@@ -46,6 +46,8 @@ export interface CheckKindFacts<K extends CheckKind> {
   readonly example: string;
   /** Null for what is no target of the kind. */
   readTarget(this: void, text: string): TargetSpec | null;
-  /** The address of a target that is an address literal, for kinds whose targets are in netgroups. */
-  addressOf?(spec: string): string;
+  /** What a probe dials or looks up: an address, or a host name. */
+  hostOf(this: void, spec: string): string;
+  /** Of kinds whose targets are addresses. */
+  readonly inNetgroups?: true;
 }

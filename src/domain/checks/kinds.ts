@@ -1,4 +1,5 @@
 import { Failure } from '../failure.ts';
+import { allowsAddress, canonicalAddress } from '../netgroups/address.ts';
 import { CHECK_KINDS, type CheckKind, type CheckOptions } from './check.ts';
 import type { CheckKindFacts, OwnField, OwnFields, ShownFields } from './kind.ts';
 import { dns } from './kinds/dns.ts';
@@ -30,5 +31,12 @@ export function showOptions<K extends CheckKind>(kind: K, options: CheckOptions[
 
 /** The address of a target of a kind whose targets are in netgroups, else null. */
 export function addressOfTarget(kind: CheckKind, spec: string): string | null {
-  return CHECK_KIND_FACTS[kind].addressOf?.(spec) ?? null;
+  const { hostOf, inNetgroups } = CHECK_KIND_FACTS[kind];
+  return inNetgroups === true ? hostOf(spec) : null;
+}
+
+/** Whether no probe may reach a target, whatever its settings are. A name may have any address: false. */
+export function isNeverProbed(kind: CheckKind, spec: string): boolean {
+  const address = canonicalAddress(CHECK_KIND_FACTS[kind].hostOf(spec));
+  return address !== null && !allowsAddress('probe', address);
 }

@@ -1,11 +1,11 @@
 import { Failure } from '../../domain/failure.ts';
 import { JOB_ID_VARIABLE } from '../../domain/jobs/job.ts';
-import type { FollowMode, PollMode, WaitMode } from '../../operations/core/cli-face.ts';
-import { type Answer, readData } from './connection/client.ts';
+import type { FollowMode, PollMode, Remark, WaitMode } from '../../operations/core/cli-face.ts';
+import { type Answer, parseEnvelope, readData } from './connection/client.ts';
 import { requireConfirmation } from './confirm.ts';
 import { readDeadline } from './follow/polling.ts';
 import { EXIT_INTERRUPTED, follow, jsonSink, textSink } from './follow/follow.ts';
-import { type Session, show, showData } from './connection/session.ts';
+import { type Session, show, showData, type Shown } from './connection/session.ts';
 import { write } from './terminal.ts';
 import { type OperationCall, operationVerb, TREE } from './syntax/tree.ts';
 import { UsageFailure } from './syntax/usage.ts';
@@ -21,6 +21,12 @@ const POLLERS: Readonly<Record<PollMode, (session: Session, answered: Answer, de
   safe: async (...given) => (await import('./follow/safe-wait.ts')).waitUntilSafe(...given),
 };
 
+const REMARKS: Readonly<Record<Remark, (session: Session, shown: Shown) => Promise<void>>> = {
+  down: async (session, { text }) =>
+    (await import('./remarks/down-targets.ts')).mentionDown(session, parseEnvelope(text).data),
+  prober: async (session) => (await import('./remarks/probe-settings.ts')).mentionProber(session),
+};
+
 /** Carries out a verb that is a row of the operation table. Resolves to the exit code. */
 export async function runOperation(asked: Session, call: OperationCall): Promise<number> {
   const { flags, client, options } = asked;
@@ -32,13 +38,14 @@ export async function runOperation(asked: Session, call: OperationCall): Promise
   const deadline = isPolled(call.wait) ? deadlineOf(session) : Number.POSITIVE_INFINITY;
   const fields = await fieldsOf(session, call);
   if (call.waiting !== undefined && options.output === 'text')
-    await (await import('./pending-approvals.ts')).mentionPending(session, String(fields['name']));
-  const called = await client.call(call, { ...fields, ...call.preset }, flags['idempotency-key']);
+    await (await import('./remarks/pending-approvals.ts')).mentionPending(session, String(fields['name']));
+  const called = await client.call(call, { ...fields, ...call.preset }, { idempotencyKey: flags['idempotency-key'] });
   if (call.wait !== undefined && flags['wait'] !== undefined)
     return waitFor(session, call.wait, await readData(called), deadline);
   if (call.differs !== undefined) return showDifference(session, call.differs, await readData(called));
   const shown = await show(session, called);
   if (shown !== null) await (await import('./follow/lost-runs.ts')).mentionGone(session, shown);
+  if (call.remark !== undefined && shown !== null) await REMARKS[call.remark](session, shown);
   if (call.next !== undefined) await showNext(session, call.next);
   if (called.shape === 'none' && options.output === 'text') session.terminal.stderr.write('Done.\n');
   return 0;

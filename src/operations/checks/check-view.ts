@@ -21,6 +21,8 @@ export interface ViewParts {
   /** By the clock of deadlines in the store: a snooze that has ended is not shown. */
   readonly now: number;
   readonly netgroups: NetgroupIndex;
+  /** With what the last probe of each target found: only where one check is shown by itself. */
+  readonly withDetail?: true;
 }
 
 export async function viewParts({ store, services }: Context): Promise<ViewParts> {
@@ -110,8 +112,8 @@ type TargetView = ViewData<'check.get'>['targets'][number];
 
 function targetView(
   { kind }: CheckRow,
-  { name, spec, status, duration_ms, last_change: change, snoozed_until: until }: TargetState,
-  { now, netgroups }: ViewParts,
+  { name, spec, status, duration_ms, last_change: change, snoozed_until: until, detail, was_up }: TargetState,
+  { now, netgroups, withDetail }: ViewParts,
 ): TargetView {
   const address = addressOfTarget(kind, spec);
   return {
@@ -121,5 +123,7 @@ function targetView(
     duration_ms,
     last_change: change === null ? null : rfc3339(change),
     ...(until !== null && until > now ? { snoozed_until: rfc3339(until) } : {}),
+    ...(withDetail === true && detail !== null ? { detail } : {}),
+    ...(status === 'down' && was_up === 0 ? { never_up: true as const } : {}),
   };
 }

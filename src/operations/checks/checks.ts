@@ -87,6 +87,7 @@ const add = writeOperation({
       'svc check add web --kind tcp --interval 30s --target web1=10.0.0.5:443 --target web2=10.0.0.6:443',
       'svc check add site --kind http --interval 1m --target home=https://www.example.org/ --expect 200',
     ],
+    remark: 'down',
   },
   mcp: { tool: 'check_add', additive: true },
   input: z.strictObject({
@@ -134,6 +135,7 @@ const update = writeOperation({
     verb: 'check update',
     positionals: ['name'],
     examples: ['svc check update web --target web1=10.0.0.5:443 --target web3=10.0.0.7:443 --interval 10s'],
+    remark: 'down',
   },
   mcp: { tool: 'check_update' },
   input: z.strictObject({

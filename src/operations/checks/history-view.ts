@@ -14,7 +14,7 @@ type View = ViewData<'check.get'>;
 
 /** A check with the history of its targets. */
 export async function checkWithHistory(db: Db, row: CheckRow, parts: ViewParts): Promise<View> {
-  const view = await checkView(db, row, parts);
+  const view = await checkView(db, row, { ...parts, withDetail: true });
   if (view.targets.length > HISTORY_TARGETS_MAX) return view;
   const known = await readAvailability(db, row.name, parts.now);
   return {

@@ -35,6 +35,7 @@ export const probeOperation = readOperation({
     verb: 'check probe',
     positionals: ['name'],
     examples: ['svc check probe web', 'svc check probe web --target web1'],
+    remark: 'prober',
   },
   mcp: { tool: 'check_probe' },
   input: z.strictObject({

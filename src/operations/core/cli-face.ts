@@ -37,6 +37,8 @@ export interface VerbBehaviour {
   readonly stdin?: ValueInput;
   /** A verb with the same fields whose answer text mode shows after this one. */
   readonly next?: string;
+  /** What text mode adds on standard error, after the answer. */
+  readonly remark?: Remark;
   /** The words for one row of a list that flags filter. */
   readonly item?: string;
   /** Exits with 2 unless this list of the answer is empty. */
@@ -57,6 +59,9 @@ export type JobWaitMode = 'job' | 'result' | 'plan';
 export type PollMode = 'steps' | 'safe' | 'restarted';
 
 export type WaitMode = JobWaitMode | PollMode;
+
+/** `down` probes a check that was made or changed; `prober` names the process whose settings a probe used. */
+export type Remark = 'down' | 'prober';
 
 export type FollowMode = 'job' | 'approvals';
 

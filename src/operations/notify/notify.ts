@@ -4,9 +4,10 @@ import { Failure } from '../../domain/failure.ts';
 import { isTerminal } from '../../domain/jobs/job.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { type Clock, rfc3339 } from '../../lib/clock.ts';
+import { hostOfUrl } from '../../lib/host-port.ts';
 import { newId } from '../../lib/id.ts';
 import { DialFailed } from '../../dial/dial-failed.ts';
-import { hostOf, publicAddresses, resolvePublic } from '../../dial/guard.ts';
+import { publicAddresses, resolvePublic } from '../../dial/guard.ts';
 import { readPushKeys } from '../../push/encrypt.ts';
 import { ENDPOINT_CHARS_MAX, readEndpointUrl } from '../../push/endpoint-url.ts';
 import { CONNECT_MS, Limit } from '../../dial/limits.ts';
@@ -79,7 +80,7 @@ const add = writeOperation({
   async prepare({ services }, { endpoint, keys }): Promise<URL> {
     const url = readEndpointUrl(endpoint);
     if (keys !== undefined) readPushKeys(keys);
-    if (isIP(hostOf(url)) === 0) await requirePublicHost(url, services.clock);
+    if (isIP(hostOfUrl(url)) === 0) await requirePublicHost(url, services.clock);
     return url;
   },
   async run({ tx, caller, services }, { label, keys }, url) {

@@ -24,6 +24,8 @@ const STATE = [
   'duration_ms',
   'last_change',
   'snoozed_until',
+  'detail',
+  'was_up',
 ] as const satisfies readonly (keyof CheckTargetRow)[];
 
 export type TargetState = Pick<CheckTargetRow, (typeof STATE)[number]>;

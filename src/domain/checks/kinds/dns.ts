@@ -12,4 +12,5 @@ export const dns: CheckKindFacts<'dns'> = {
     const spec = readHostName(text);
     return spec === null ? null : { spec, credentials: null };
   },
+  hostOf: (spec) => spec,
 };

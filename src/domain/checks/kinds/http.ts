@@ -1,4 +1,5 @@
 import { Failure } from '../../failure.ts';
+import { hostOfUrl } from '../../../lib/host-port.ts';
 import type { CheckKindFacts } from '../kind.ts';
 import { readUrl } from '../url.ts';
 
@@ -14,4 +15,5 @@ export const http: CheckKindFacts<'http'> = {
   form: 'URL',
   example: 'web1=https://www.example.org/health',
   readTarget: readUrl,
+  hostOf: (spec) => hostOfUrl(new URL(spec)),
 };

@@ -1,4 +1,5 @@
 import { Failure } from '../../failure.ts';
+import { hostOfUrl } from '../../../lib/host-port.ts';
 import type { CheckKindFacts } from '../kind.ts';
 import { readUrl } from '../url.ts';
 
@@ -14,4 +15,5 @@ export const metric: CheckKindFacts<'metric'> = {
   form: 'URL',
   example: 'web1=http://10.0.0.5:9090/api/v1/query?query=up',
   readTarget: readUrl,
+  hostOf: (spec) => hostOfUrl(new URL(spec)),
 };

@@ -12,5 +12,6 @@ export const ping: CheckKindFacts<'ping'> = {
     const spec = canonicalAddress(text);
     return spec === null ? null : { spec, credentials: null };
   },
-  addressOf: (spec) => spec,
+  hostOf: (spec) => spec,
+  inNetgroups: true,
 };

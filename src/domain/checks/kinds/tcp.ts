@@ -13,5 +13,6 @@ export const tcp: CheckKindFacts<'tcp'> = {
     const spec = readAddressAndPort(text);
     return spec === null ? null : { spec, credentials: null };
   },
-  addressOf: (spec) => splitHostPort(spec).host,
+  hostOf: (spec) => splitHostPort(spec).host,
+  inNetgroups: true,
 };

@@ -1,3 +1,4 @@
+import { splitHostPort } from '../../../lib/host-port.ts';
 import { readHostAndPort } from '../host.ts';
 import type { CheckKindFacts } from '../kind.ts';
 
@@ -14,4 +15,5 @@ export const tls: CheckKindFacts<'tls'> = {
     const spec = readHostAndPort(text);
     return spec === null ? null : { spec, credentials: null };
   },
+  hostOf: (spec) => splitHostPort(spec).host,
 };

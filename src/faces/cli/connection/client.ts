@@ -1,3 +1,4 @@
+import type { Settings } from '../../../config/settings/settings.ts';
 import { Failure, type FailureCode, failureRow, FAILURES } from '../../../domain/failure.ts';
 import type { Fields } from '../syntax/arguments.ts';
 import type { OperationCall } from '../syntax/tree.ts';
@@ -13,13 +14,21 @@ export interface SentEvent {
   readonly data: string;
 }
 
+export interface CallOptions {
+  readonly idempotencyKey?: string | undefined;
+  /** Ends the call, which then throws Failure. */
+  readonly signal?: AbortSignal;
+}
+
 /**
  * The two ways to call an operation: in this process on the data directory, or on a server. Both throw Failure.
  */
 export interface Client {
-  call(call: OperationCall, fields: Fields, idempotencyKey?: string): Promise<Called>;
+  call(call: OperationCall, fields: Fields, options?: CallOptions): Promise<Called>;
   /** Ends after the event `end`, or when `signal` aborts. */
   follow(call: OperationCall, fields: Fields, signal: AbortSignal): AsyncIterable<SentEvent>;
+  /** Of this process; only the local client works with them. */
+  readonly settings?: Settings;
   /** Which daemons of the store live; only the local client looks. */
   liveness?(): Promise<Liveness>;
   close(): Promise<void>;

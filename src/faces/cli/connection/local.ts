@@ -4,31 +4,31 @@ import type { Answer } from '../../../operations/core/invoke.ts';
 import type { Operation } from '../../../operations/core/operation.ts';
 import type { StreamEvent } from '../../../operations/core/reply.ts';
 import type { Fields } from '../syntax/arguments.ts';
-import type { Called, Client, Liveness, SentEvent } from './client.ts';
+import type { Called, CallOptions, Client, Liveness, SentEvent } from './client.ts';
 import { checkPathFields } from './remote-request.ts';
 import type { App, LocalRuntime } from '../terminal.ts';
 import type { OperationCall } from '../syntax/tree.ts';
 
 /** Calls operations in this process, on the data directory or the database of `settings`. */
 export class LocalClient implements Client {
-  readonly #settings: Settings;
+  readonly settings: Settings;
   readonly #app: () => Promise<App>;
   #opened: Promise<LocalRuntime> | undefined;
 
   constructor(settings: Settings, app: () => Promise<App>) {
-    this.#settings = settings;
+    this.settings = settings;
     this.#app = app;
   }
 
-  async call(call: OperationCall, fields: Fields, idempotencyKey?: string): Promise<Called> {
-    const answer = await this.#invoke(call, fields, idempotencyKey);
+  async call(call: OperationCall, fields: Fields, options?: CallOptions): Promise<Called> {
+    const answer = await this.#invoke(call, fields, options);
     if (answer.shape === 'stream') throw new Error(`${call.operation} answers a stream: it is followed, not called`);
     if (answer.shape === 'none') return { shape: 'none' };
     return { shape: 'body', chunks: answer.shape === 'batches' ? answer.body : once(answer.body) };
   }
 
   async *follow(call: OperationCall, fields: Fields, signal: AbortSignal): AsyncGenerator<SentEvent> {
-    const answer = await this.#invoke(call, fields, undefined);
+    const answer = await this.#invoke(call, fields);
     if (answer.shape !== 'stream') throw new Error(`${call.operation} answers no stream`);
     for await (const event of answer.events(signal)) yield sent(event);
   }
@@ -44,7 +44,7 @@ export class LocalClient implements Client {
     await local?.close();
   }
 
-  async #invoke(call: OperationCall, fields: Fields, idempotencyKey: string | undefined): Promise<Answer> {
+  async #invoke(call: OperationCall, fields: Fields, options: CallOptions = {}): Promise<Answer> {
     const [{ loadOperation }, { parseInput }] = await Promise.all([
       import('../../../operations/areas.ts'),
       import('../../../operations/core/parse.ts'),
@@ -54,7 +54,7 @@ export class LocalClient implements Client {
     // Parsed here too, so that a refused input does not create a data directory.
     parseInput(operation.input, fields);
     try {
-      return await this.#run(operation, fields, idempotencyKey);
+      return await this.#run(operation, fields, options);
     } catch (error) {
       if (error instanceof Failure) throw error;
       // On this face the operator is at the machine and may see what is wrong with the data directory.
@@ -64,10 +64,10 @@ export class LocalClient implements Client {
 
   /** Reading makes nothing. */
   #open(app: App, mayMake: boolean): Promise<LocalRuntime> {
-    return (this.#opened ??= app.openLocal(this.#settings, mayMake));
+    return (this.#opened ??= app.openLocal(this.settings, mayMake));
   }
 
-  async #run(operation: Operation, raw: Fields, idempotencyKey: string | undefined): Promise<Answer> {
+  async #run(operation: Operation, raw: Fields, { idempotencyKey, signal }: CallOptions): Promise<Answer> {
     const [app, { invoke, invokeWithoutStore }, { isWrite }] = await Promise.all([
       this.#app(),
       import('../../../operations/core/invoke.ts'),
@@ -79,10 +79,11 @@ export class LocalClient implements Client {
     } catch (error) {
       // A verb that looks before it writes may open again.
       this.#opened = undefined;
-      const { runtime, caller } = await app.withoutStore(this.#settings, error);
+      const { runtime, caller } = await app.withoutStore(this.settings, error);
       return invokeWithoutStore(runtime, operation, { caller, raw });
     }
-    return invoke(local.runtime, operation, { caller: local.caller, raw, idempotencyKey });
+    const clientWait = signal === undefined ? undefined : { signal, gone: () => signal.aborted };
+    return invoke(local.runtime, operation, { caller: local.caller, raw, idempotencyKey, clientWait });
   }
 }
 

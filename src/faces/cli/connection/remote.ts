@@ -3,7 +3,7 @@ import { Failure } from '../../../domain/failure.ts';
 import { pause, type Clock } from '../../../lib/clock.ts';
 import { errorCode, wordsOfCode } from '../../../lib/error-code.ts';
 import type { Fields } from '../syntax/arguments.ts';
-import { type Called, type Client, knownCode, type SentEvent, SentFailure } from './client.ts';
+import { type Called, type CallOptions, type Client, knownCode, type SentEvent, SentFailure } from './client.ts';
 import { checkPathFields, place, type Placed } from './remote-request.ts';
 import { NOT_CONNECTED, send } from './send.ts';
 import { ServerEventParser } from '../follow/sse.ts';
@@ -40,12 +40,12 @@ export class RemoteClient implements Client {
     this.#options = options;
   }
 
-  async call(call: OperationCall, fields: Fields, idempotencyKey?: string): Promise<Called> {
+  async call(call: OperationCall, fields: Fields, { idempotencyKey, signal }: CallOptions = {}): Promise<Called> {
     const headers = idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey };
     const placed = placeCall(call, fields);
     for (let retries = 0; ; retries += 1) {
       try {
-        const response = await this.#send(placed, headers);
+        const response = await this.#send(placed, headers, signal);
         if (response.statusCode === 204) {
           response.resume();
           return { shape: 'none' };

@@ -32,7 +32,7 @@ export async function show(session: Session, called: Called): Promise<Shown | nu
 }
 
 /** What text mode has shown, and the envelope of it. */
-interface Shown {
+export interface Shown {
   readonly kind: string;
   readonly text: string;
 }

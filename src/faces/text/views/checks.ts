@@ -63,6 +63,7 @@ export function checkBlocks(data: Check, display: Display): Block[] {
   const targets = table(data.targets, 'No targets.', [
     { title: 'TARGET', cell: (each) => each.name, mayCut: true },
     { title: 'STATUS', cell: (each) => each.status, paint: (each) => PAINTS[each.status] },
+    { title: 'DETAIL', cell: (each) => detailOf(each), mayDrop: true },
     { title: 'NETGROUP', cell: (each) => each.netgroup ?? '-', mayCut: true, mayDrop: true },
     { title: 'DURATION', cell: (each) => (each.duration_ms === null ? '-' : formatDuration(each.duration_ms)) },
     { title: 'CHANGED', cell: (each) => relative(each.last_change, display.nowMs) },
@@ -71,6 +72,11 @@ export function checkBlocks(data: Check, display: Display): Block[] {
   const isDown = data.enabled && data.targets.some(({ status }) => status === 'down');
   const reason = isDown ? [`See why a target is down: ${command(display, `check probe ${data.name}`)}\n`] : [];
   return [head, '\n', targets, ...reason, ...sharesOf(data)];
+}
+
+/** What the last probe found; on a page of another check than its own it is not known. */
+function detailOf({ detail, never_up: neverUp }: Target): string {
+  return `${detail ?? '-'}${neverUp === true ? ', never up' : ''}`;
 }
 
 const MARKS: Readonly<Record<HalfHour, string>> = { up: '|', down: '!', missed: '?', none: '.' };

@@ -75,7 +75,7 @@ async function troubled({ ask, display }: PageRequest): Promise<Projected<'job.l
 function attention(jobs: Projected<'job.list'>, checks: Projected<'check.list'>, request: PageRequest): Html {
   const { url, display } = request;
   const down = checks.flatMap(({ name, enabled, targets }) =>
-    targets.flatMap((target) => (enabled && target.status === 'down' ? [{ check: name, target: target.name }] : [])),
+    targets.flatMap((target) => (enabled && target.status === 'down' ? [{ check: name, ...target }] : [])),
   );
   if (jobs.length + down.length === 0)
     return html`<p class="soft">No job failed or was interrupted in the last 24 hours.</p>\n`;
@@ -90,9 +90,10 @@ ${relative(at, display.nowMs)}, asked by <bdi>${by}</bdi></li>\n`,
     return html`${lines}${all.length > FAILURES ? rest : html``}`;
   });
   const targets = down.slice(0, JOBS).map(
-    ({ check, target }) =>
+    ({ check, name, never_up: neverUp }) =>
       html`<li>${mark('down', 'red')} \
-<a href="${url(`/checks/${encodeURIComponent(check)}`)}">${target}</a> of ${check}</li>\n`,
+<a href="${url(`/checks/${encodeURIComponent(check)}`)}">${name}</a> of ${check}\
+${neverUp === true ? ', never up' : ''}</li>\n`,
   );
   const others = html`<li><a href="${url('/checks')}">${down.length - JOBS} more are down</a></li>\n`;
   return html`<section class="panel"><h2>Needs attention</h2>

@@ -36,6 +36,10 @@ const target = z.object({
   duration_ms: count.nullable(),
   last_change: time.nullable(),
   snoozed_until: time.optional(),
+  /** Of one check that is shown by itself: what the last probe of the daemon found, at most a minute late. */
+  detail: z.enum(PROBE_DETAILS).optional(),
+  /** Of a target that is down, if no probe has ever found it up. */
+  never_up: z.literal(true).optional(),
   /** Of one check that is shown by itself. */
   history: history.optional(),
 });

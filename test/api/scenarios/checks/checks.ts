@@ -11,6 +11,8 @@ import { CHECKS, METRIC, noCheck, REFUSED_CHECKS, WEB } from './refused-checks.t
 const PENDING = toJson({ disagreeing: [1], withheld: null });
 
 const NOW = Date.UTC(2026, 0, 2);
+/** After it was up. */
+const DOWN = { status: 'down', was_up: 1, last_change: NOW } as const;
 
 /** A check with two targets, the second with this state. */
 async function put(program: Program, state: Partial<CheckTargetRow> = {}): Promise<Readonly<Record<string, string>>> {
@@ -42,7 +44,7 @@ const READS: readonly Scenario[] = [
   {
     operation: 'check.list',
     rule: 'has the fields of the contract in their order, and never what is dialled',
-    given: (program) => put(program, { status: 'down', duration_ms: 7, last_change: NOW, snoozed_until: NOW }),
+    given: (program) => put(program, { ...DOWN, duration_ms: 7, snoozed_until: NOW }),
     as: 'readonly',
     send: { method: 'GET', path: CHECKS },
     expect: {

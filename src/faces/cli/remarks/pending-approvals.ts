@@ -1,9 +1,9 @@
-import { Failure } from '../../domain/failure.ts';
-import type { Projected } from '../../operations/views/views.ts';
-import { line } from '../text/safe.ts';
-import { readData } from './connection/client.ts';
-import { placeFlags, type Session } from './connection/session.ts';
-import { operationVerb, TREE } from './syntax/tree.ts';
+import { Failure } from '../../../domain/failure.ts';
+import type { Projected } from '../../../operations/views/views.ts';
+import { line } from '../../text/safe.ts';
+import { readData } from '../connection/client.ts';
+import { placeFlags, type Session } from '../connection/session.ts';
+import { operationVerb, TREE } from '../syntax/tree.ts';
 
 /** Lines at most: the list of approvals has the others. */
 const NAMED_MAX = 3;
