@@ -1,5 +1,6 @@
 /** `npm run ok`: everything that CI runs, in order, up to the first that fails, with the time that each took. */
 import { spawn } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { find } from '../test/support/tools.ts';
 import { readArguments } from './arguments.ts';
@@ -20,23 +21,35 @@ const TOFU_CORE = [
   'src/runners/terraform/plan-file.test.ts',
   'src/runners/terraform/plan-reader.test.ts',
   'test/proof/workspaces/plan-integrity.test.ts',
-  'test/stories/workspaces/brought-state.test.ts',
-  'test/stories/workspaces/own-backend.test.ts',
-  'test/stories/workspaces/saved-plan.test.ts',
+  'test/proof/workspaces/brought-state.test.ts',
+  'test/proof/workspaces/own-backend.test.ts',
+  'test/proof/workspaces/saved-plan.test.ts',
 ];
 
-const STEPS: readonly Step[] = [
-  { name: 'types', command: join(BIN, 'tsc'), args: ['--noEmit'] },
-  { name: 'types of the script', command: join(BIN, 'tsc'), args: ['--noEmit', '-p', 'src/faces/web/client'] },
-  { name: 'lint', command: join(BIN, 'oxlint'), args: ['--type-aware', '--deny-warnings'] },
-  { name: 'format', command: join(BIN, 'prettier'), args: ['--check', '--log-level', 'warn', '.'] },
-  { name: 'tests', command: process.execPath, args: [TESTS] },
-  { name: 'proofs', command: process.execPath, args: [TESTS, '--proof'] },
-  // Where there is no terraform, all tests have run on tofu.
-  ...(find('terraform') === null
-    ? []
-    : [{ name: 'tests on tofu', command: process.execPath, args: [TESTS, '--on-tofu', ...TOFU_CORE] }]),
-];
+/**
+ * `bare`: the list of tests that `npm test` has left out on a machine with npm and Node alone; they run beside the
+ * proofs then, and not all tests once more.
+ */
+function stepsFor(bare: string | null): readonly Step[] {
+  const hasTerraform = find('terraform') !== null;
+  const { execPath } = process;
+  // A bare machine has tofu only.
+  if (bare !== null && hasTerraform) appendFileSync(bare, ['', ...TOFU_CORE, ''].join('\n'));
+  const tests = { name: 'tests', command: execPath, args: [TESTS] };
+  const proofs = { name: 'proofs', command: execPath, args: [TESTS, '--proof', ...(bare ? [`--with=${bare}`] : [])] };
+  const core = TOFU_CORE.filter((file) => bare === null || file.startsWith('test/proof/'));
+  const onTofu = { name: 'tests on tofu', command: execPath, args: [TESTS, '--on-tofu', ...core] };
+  return [
+    { name: 'types', command: join(BIN, 'tsc'), args: ['--noEmit'] },
+    { name: 'types of the script', command: join(BIN, 'tsc'), args: ['--noEmit', '-p', 'src/faces/web/client'] },
+    { name: 'lint', command: join(BIN, 'oxlint'), args: ['--type-aware', '--deny-warnings'] },
+    { name: 'format', command: join(BIN, 'prettier'), args: ['--check', '--log-level', 'warn', '.'] },
+    ...(bare === null ? [tests] : []),
+    proofs,
+    // Where there is no terraform, all tests have run on tofu.
+    ...(hasTerraform ? [onTofu] : []),
+  ];
+}
 
 /** Resolves to undefined when the step is green, else to what became of it. Signals are handed on to the step. */
 function run({ command, args }: Step): Promise<string | undefined> {
@@ -55,8 +68,8 @@ function run({ command, args }: Step): Promise<string | undefined> {
   });
 }
 
-readArguments('npm run ok', {});
-for (const step of STEPS) {
+const { values } = readArguments('npm run ok [-- [--bare LIST]]', { bare: { type: 'string' } });
+for (const step of stepsFor(values.bare ?? null)) {
   const startedMs = performance.now();
   const failure = await run(step);
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);

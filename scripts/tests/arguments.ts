@@ -1,13 +1,16 @@
 /** The arguments of `npm test` and `npm run proof`. */
-import { globSync, statSync } from 'node:fs';
+import { globSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { printUsage, WrongArgument } from '../arguments.ts';
 import type { SuiteName } from './suites.ts';
 
-export const USAGE = `npm test [-- [--update-golden] [--on-tofu] [--on-sources] [--test-...=...] [FILE|FOLDER]...]
-       npm run proof [-- ...]`;
+const OPTIONS = '[--update-golden] [--on-tofu] [--on-sources] [--left-out=LIST] [--test-...=...]';
+export const USAGE = `npm test [-- ${OPTIONS} [FILE|FOLDER]...]
+       npm run proof [-- [--with=LIST] ...]`;
 
 const FLAGS = ['--proof', '--update-golden', '--on-tofu', '--on-sources'];
+const [LEFT_OUT, WITH, FOR_NODE] = ['--left-out=', '--with=', '--test-'] as const;
+const OPENINGS = [LEFT_OUT, WITH, FOR_NODE];
 const PACKAGES = '**/node_modules/**';
 const TESTS = '*.test.ts';
 
@@ -16,6 +19,10 @@ export interface Arguments {
   readonly updateGolden: boolean;
   readonly onTofu: boolean;
   readonly onSources: boolean;
+  /** Where to list the files of tests that were left out for what the machine lacks, one a line. */
+  readonly leftOut: string | null;
+  /** The files of such a list, paths from the root, beside those of the suite. */
+  readonly others: readonly string[];
   readonly forNode: readonly string[];
   /** Paths from the root. */
   readonly files: readonly string[];
@@ -25,16 +32,26 @@ export interface Arguments {
 export function parseArguments(args: readonly string[], root: string): Arguments {
   printUsage(USAGE);
   const flags = args.filter((arg) => arg.startsWith('-') && arg !== '--');
-  const unknown = flags.find((flag) => !FLAGS.includes(flag) && !flag.startsWith('--test-'));
+  const unknown = flags.find((flag) => !FLAGS.includes(flag) && !OPENINGS.some((each) => flag.startsWith(each)));
   if (unknown !== undefined) throw new WrongArgument(`Unknown option '${unknown}'.`);
   return {
     suite: flags.includes('--proof') ? 'proof' : 'test',
     updateGolden: flags.includes('--update-golden'),
     onTofu: flags.includes('--on-tofu'),
     onSources: flags.includes('--on-sources'),
-    forNode: flags.filter((flag) => flag.startsWith('--test-')),
+    leftOut: valueOf(flags, LEFT_OUT),
+    others: linesOf(valueOf(flags, WITH)),
+    forNode: flags.filter((flag) => flag.startsWith(FOR_NODE)),
     files: [...new Set(args.filter((arg) => !arg.startsWith('-')).flatMap((arg) => testsOf(arg, root)))],
   };
+}
+
+function valueOf(flags: readonly string[], opening: string): string | null {
+  return flags.find((flag) => flag.startsWith(opening))?.slice(opening.length) ?? null;
+}
+
+function linesOf(list: string | null): string[] {
+  return list === null ? [] : readFileSync(list, 'utf8').split('\n').filter(Boolean);
 }
 
 /** The tests that a pattern, a file or a folder names. */

@@ -1,8 +1,8 @@
 /**
  * `npm test` and `npm run proof`: run the tests of a suite (suites.ts), with one PostgreSQL for all of them.
  *
- *     npm test -- [--update-golden] [--on-tofu] [--on-sources] [--test-...=...] [FILE|FOLDER]...
- *     npm run proof -- ...
+ *     npm test -- [--update-golden] [--on-tofu] [--on-sources] [--left-out=LIST] [--test-...=...] [FILE|FOLDER]...
+ *     npm run proof -- [--with=LIST] ...
  *
  * With files or folders named, only their tests run, wherever they are, and one that needs PostgreSQL starts its own.
  * `--update-golden` makes golden tests write what they would compare. `--on-tofu` hides terraform, so that
@@ -10,9 +10,10 @@
  * it the sources. Options that begin with `--test-` are node's and are handed on.
  *
  * Tests that need something which the machine lacks are left out, and one line for each says so (the table is in
- * test/support/tools.ts). With `GATEHOUSE_TEST_ALL=1` that is a failure.
+ * test/support/tools.ts). With `GATEHOUSE_TEST_ALL=1` that is a failure. `--left-out` lists their files in a file, and
+ * `--with` runs the files of such a list beside the proofs: so what a bare machine leaves out is run once elsewhere.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { openingOf } from '../../src/lib/files/closed.ts';
@@ -80,7 +81,7 @@ async function startServer(args: Arguments, scratch: string, env: NodeJS.Process
 
 async function main(): Promise<number> {
   const args = parseArguments(process.argv.slice(2), ROOT);
-  const lanes = args.files.length === 0 ? lanesOf(args.suite, ROOT) : separately(args.files);
+  const lanes = args.files.length === 0 ? lanesOf(args.suite, ROOT, args.others) : separately(args.files);
   const signal = interruption();
   const { folder: scratch, temporary } = makeScratch();
   // The server's files too.
@@ -100,6 +101,7 @@ async function main(): Promise<number> {
     const report = new Report((line) => void process.stdout.write(`${line}\n`));
     await runLanes(lanes, { limits: SUITES[args.suite], node, nodeArgs: args.forNode, env, signal }, report);
     report.summary();
+    if (args.leftOut !== null) writeFileSync(args.leftOut, report.filesLeftOut.join('\n'));
     if (!IS_ALL_REQUIRED || report.missing.length === 0) return report.isGreen ? 0 : 1;
     console.error(`${ALL_VARIABLE} is set, and tests were left out for: ${report.missing.join(', ')}.`);
     return 1;

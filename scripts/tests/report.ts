@@ -32,6 +32,11 @@ export class Report {
     return [...this.#missing.keys()].toSorted();
   }
 
+  /** The files of the tests that were left out for them. */
+  get filesLeftOut(): readonly string[] {
+    return [...new Set([...this.#missing.values()].flat().map(({ file }) => file))].toSorted();
+  }
+
   ended(lane: Lane, { happened, ...test }: Ended): void {
     if (happened.nesting === 0) this.#files.set(test.file, (this.#files.get(test.file) ?? 0) + happened.ms);
     if (happened.type === 'fail' && happened.isByChild !== true) this.#fail(test, happened.error ?? '', lane);

@@ -76,14 +76,27 @@ const ALONE = [
   'src/runners/process/tree.test.ts',
 ];
 
-/** Those that take longest, first. The others follow in the order of their paths. */
-const LONG_FILES = ['test/proof/fuzz/', 'test/proof/chaos/'];
+/**
+ * Those of `npm run proof` that take longest, first, so that no processor waits for the last one. The others follow in
+ * the order of their paths.
+ */
+const LONG_FILES = [
+  'test/proof/demo/',
+  'test/proof/documents/',
+  'test/proof/browser/console.test.ts',
+  'test/proof/chaos/',
+  'test/proof/workspaces/',
+  'test/proof/playbooks/',
+  'test/proof/store/',
+  'test/proof/jobs/clock-jumps.test.ts',
+];
 
-/** All files of a suite, in the processes that run them. */
-export function lanesOf(name: SuiteName, root: string): Lane[] {
+/** All files of a suite, and `others`, in the processes that run them. */
+export function lanesOf(name: SuiteName, root: string, others: readonly string[] = []): Lane[] {
   const { files: patterns, leftOut, hasLanes } = SUITES[name];
-  const files = globSync(patterns, { cwd: root, exclude: leftOut }).toSorted();
-  if (!hasLanes) return separately(files.toSorted((a, b) => Number(isLong(b)) - Number(isLong(a))));
+  const found = globSync(patterns, { cwd: root, exclude: leftOut });
+  const files = [...new Set([...found, ...others])].toSorted();
+  if (!hasLanes) return separately(files.toSorted((a, b) => placeOf(a) - placeOf(b)));
   const taken = new Map<string, string[]>(LANES.map((lane) => [lane.name, []]));
   for (const file of files.filter((each) => !ALONE.includes(each))) {
     const lane = LANES.find(({ folders }) => folders.some((folder) => file.startsWith(`${folder}/`)));
@@ -93,8 +106,9 @@ export function lanesOf(name: SuiteName, root: string): Lane[] {
   return [...lanes, ...separately(files.filter((each) => ALONE.includes(each)))];
 }
 
-function isLong(file: string): boolean {
-  return LONG_FILES.some((start) => file.startsWith(start));
+function placeOf(file: string): number {
+  const at = LONG_FILES.findIndex((start) => file.startsWith(start));
+  return at < 0 ? LONG_FILES.length : at;
 }
 
 /** Each file in its own process. */

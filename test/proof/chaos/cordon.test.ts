@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { describeRaces, runCordonRaces } from '../../night/chaos/cordon-races.ts';
 import { chosenSeed } from '../../support/seeded.ts';
 
-const RACES = 20;
+const RACES = 10;
 
 for (const postgres of [false, true])
   test(

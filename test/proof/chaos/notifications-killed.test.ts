@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { describeNotificationFigures, runNotificationKills } from '../../night/chaos/notification-kills.ts';
 import { chosenSeed } from '../../support/seeded.ts';
 
-const KILLS = 20;
+const KILLS = 10;
 
 test(
   `F20: over ${KILLS} kills at send points no page is lost, each kill repeats one at most, under the same id, ` +

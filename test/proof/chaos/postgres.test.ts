@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { describeFigures, runChaos } from '../../night/chaos/chaos.ts';
 import { chosenSeed } from '../../support/seeded.ts';
 
-const KILLS = 20;
+const KILLS = 10;
 
 test(
   `F01: after ${KILLS} kills under load of two daemons on PostgreSQL nothing acknowledged is lost, nothing ran ` +

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { chosenSeed } from '../../support/seeded.ts';
 import { describeWorkflowFigures, runWorkflowKills } from '../../night/chaos/workflow-kills.ts';
 
-const KILLS = 20;
+const KILLS = 10;
 
 test(`F01: over ${KILLS} kills of the daemon under running workflows no step is lost and none starts twice`, async (t) => {
   const seed = chosenSeed();

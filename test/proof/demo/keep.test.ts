@@ -10,7 +10,6 @@ import { needs, TERRAFORM } from '../../support/tools.ts';
 const NAMES = [
   'on this machine',
   'without Landlock as an ordinary account, with privileged jobs',
-  'with a read-only home',
   'in a clone and with tools that other accounts cannot reach',
 ];
 
