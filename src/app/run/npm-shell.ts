@@ -11,6 +11,11 @@ import { processEntry } from '../../runners/process/process-table.ts';
 const LOOK_MS = 1_000;
 /** SIGHUP within this time before: the terminal was closed, which a daemon outlives, in milliseconds. */
 const HANGUP_MS = 5_000;
+/**
+ * After the shell was seen to be gone, in milliseconds: a timer that is due runs before the handler of a signal that
+ * has come already.
+ */
+const SIGNAL_MS = 100;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -37,9 +42,12 @@ export function stopWithNpm(env: Environment, clock: Clock, stop: () => void): v
   if (own === null || parent === null || own.group !== parent.group || !isNpmShell(env, wordsOf(shell))) return;
   let hangupAt = Number.NEGATIVE_INFINITY;
   process.on('SIGHUP', () => (hangupAt = clock.monotonic()));
+  const decide = (): void => {
+    if (clock.monotonic() - hangupAt > HANGUP_MS) stop();
+  };
   const look = (): void => {
     if (process.ppid === shell) clock.after(LOOK_MS, look);
-    else if (clock.monotonic() - hangupAt > HANGUP_MS) stop();
+    else clock.after(SIGNAL_MS, decide);
   };
   clock.after(LOOK_MS, look);
 }

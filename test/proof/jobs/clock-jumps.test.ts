@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { EXPIRE_EVERY_MS } from '../../../src/daemon/approvals/expire.ts';
-import { type Api, type ApiAnswer, until } from '../../support/api-client.ts';
+import { type Api, type ApiAnswer, TERMINAL, until } from '../../support/api-client.ts';
 import { movedClock } from '../../support/fake-time.ts';
 import { addWorkspace, items, linesOf } from '../../support/infrastructure.ts';
 import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
@@ -85,7 +85,7 @@ describe('When the wall clock jumps', { skip: needs('faketime', 'terraform or to
     }
     assert.equal((await api.waitFor(fits)).state, 'succeeded', (await linesOf(fixture, fits)).join('\n'));
     for (const id of [stuck, command]) {
-      assert.equal((await api.waitFor(id)).state, 'failed');
+      assert.equal((await api.waitFor(id, TERMINAL, 4 * TIMEOUT_MS)).state, 'failed');
       assert.match((await linesOf(fixture, id)).join('\n'), /reached its time-out/);
     }
     const tookMs = performance.now() - startedAt;
