@@ -50,3 +50,21 @@ test('a removed rule names the silences that ended with it', () => {
     /^Also ended +its silences sil_1, sil_2\n/m,
   );
 });
+
+/** The line of a rule whose jobs have this reach. */
+const shown = (reach: object | undefined): string | undefined =>
+  /^Sandbox +(.*)$/m.exec(render('rule.get', { ...RULE, reach }, PAGE))?.[1];
+
+test('a rule says what the sandbox refuses to its jobs', () => {
+  assert.equal(shown(undefined), undefined);
+  assert.equal(
+    shown({ egress_ports: [], privileged: false, writable: [] }),
+    'connects only to TCP ports 22 and the SSH ports of its hosts; writes only the directory of the job',
+  );
+  assert.equal(
+    shown({ egress_ports: [443, 8443], privileged: false, writable: ['/srv/cache'] }),
+    'connects only to TCP ports 22, 443, 8443 and the SSH ports of its hosts; ' +
+      'writes only the directory of the job, /srv/cache',
+  );
+  assert.equal(shown({ egress_ports: [], privileged: true, writable: [] }), 'none: its jobs are privileged');
+});

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { requireDuration } from '../../domain/duration.ts';
-import { isReservedName } from '../../domain/access/reserved-name.ts';
 import { SCOPES } from '../../domain/access/scope.ts';
 import { formatToken, newSecret } from '../../domain/access/token.ts';
 import { rfc3339 } from '../../lib/clock.ts';
@@ -19,11 +18,6 @@ const LOCAL_ONLY = localOnly(
 const EXPIRY_MIN_MS = 1_000;
 const EXPIRY_MAX_MS = 3_650 * 86_400_000;
 const SALT_BYTES = 16;
-
-/** A token cannot have a name of the service: their entries in the audit ledger would be confused. */
-const unreserved = field.name.refine((name) => !isReservedName(name), {
-  error: 'this name is reserved for the service; expected another one',
-});
 
 function tokenView(row: NewToken): ViewItem<'token.list'> {
   return {
@@ -62,9 +56,9 @@ export const createToken = writeOperation({
     ],
   },
   input: z.strictObject({
-    name: unreserved.describe('Name of the token; for a host token, the name of its host'),
+    name: field.unreservedName.describe('Name of the token; for a host token, the name of its host'),
     scope: field.oneOf(SCOPES).describe('Permissions of the token'),
-    owner: unreserved.optional().describe('Owner of the token; default its name'),
+    owner: field.unreservedName.optional().describe('Owner of the token; default its name'),
     expires: field.duration.optional().describe('Lifetime of the token, such as 24h'),
   }),
   answers: ['token.created'],

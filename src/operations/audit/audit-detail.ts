@@ -37,6 +37,7 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
   'mute.add': ['scope_kind'],
   'netgroup.add': ['prefixes', 'excludes'],
   'netgroup.set': ['prefixes', 'excludes'],
+  'notify.endpoint.add': ['owner'],
   'playbook.run': ['playbook', 'source', 'inventory', 'check', 'privileged', 'writable'],
   'rule.add': ['action', 'replace', 'enabled', 'privileged', 'writable'],
   'rule.remove': ['ended_silences'],

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isReservedName } from '../../domain/access/reserved-name.ts';
 import { summaryFault } from '../../domain/approvals/summary.ts';
 import { Failure } from '../../domain/failure.ts';
 import { NAME } from '../../domain/name.ts';
@@ -34,6 +35,13 @@ export function id(prefix: string): z.ZodType<string> {
 export const name = z
   .string()
   .regex(NAME, { error: 'expected 1 to 63 of a-z 0-9 . _ - beginning with a letter or digit' });
+
+/**
+ * Of a token or an owner. It cannot be a name of the service: their entries in the audit ledger would be confused.
+ */
+export const unreservedName = name.refine((text) => !isReservedName(text), {
+  error: 'this name is reserved for the service; expected another one',
+});
 
 /** One of these words. */
 export function oneOf<const T extends readonly string[]>(words: T) {

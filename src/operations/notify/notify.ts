@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import * as z from 'zod';
+import type { Caller } from '../../domain/access/caller.ts';
 import { Failure } from '../../domain/failure.ts';
 import { isTerminal } from '../../domain/jobs/job.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
@@ -22,12 +23,13 @@ import type { ViewItem } from '../views/views.ts';
 
 const OWN_DEVICE = { none: 'An endpoint is the device of a person, who registers it.' };
 
-function endpointView(row: EndpointRow): ViewItem<'notify.endpoint.list'> {
+function endpointView(row: EndpointRow, caller: Caller): ViewItem<'notify.endpoint.list'> {
   return {
     id: row.id,
     endpoint: row.endpoint,
     ...(row.label === null ? {} : { label: row.label }),
     created_at: rfc3339(row.created_at),
+    ...(row.owner === caller.owner ? {} : { owner: row.owner }),
   };
 }
 
@@ -40,7 +42,10 @@ const list = readOperation({
   mcp: OWN_DEVICE,
   answers: ['notify.endpoint.list'],
   run: async ({ store, caller }) =>
-    reply('notify.endpoint.list', (await listEndpoints(store.db, caller.id)).map(endpointView)),
+    reply(
+      'notify.endpoint.list',
+      (await listEndpoints(store.db, caller.id)).map((row) => endpointView(row, caller)),
+    ),
 });
 
 const keyText = z.string().max(200, { error: 'expected base64url' });
@@ -51,13 +56,13 @@ const add = writeOperation({
   summary: 'Register a push endpoint: an https URL on a public host',
   bearerOnly: true,
   scopes: OPERATORS,
-  http: { method: 'POST', path: '/notify/endpoints' },
+  http: { method: 'POST', path: '/notify/endpoints', omit: ['owner'] },
   cli: {
     verb: 'notify endpoint add',
     positionals: ['endpoint'],
     examples: [
       'svc notify endpoint add https://ntfy.example.com/up8f3kq2 --label phone',
-      'svc notify endpoint add https://push.example.com/abc --key "p256dh=$P256DH" --key "auth=$AUTH"',
+      'svc notify endpoint add https://push.example.com/abc --owner ana --label "phone of ana"',
     ],
   },
   mcp: OWN_DEVICE,
@@ -74,6 +79,7 @@ const add = writeOperation({
       .strictObject({ p256dh: keyText, auth: keyText })
       .optional()
       .describe('Keys of a Web Push subscription; notifications are then encrypted'),
+    owner: field.unreservedName.optional().describe('Owner whose device it is; default the user of this command'),
   }),
   answers: ['notify.endpoint'],
   failures: ['conflict', 'invalid_argument'],
@@ -83,11 +89,11 @@ const add = writeOperation({
     if (isIP(hostOfUrl(url)) === 0) await requirePublicHost(url, services.clock);
     return url;
   },
-  async run({ tx, caller, services }, { label, keys }, url) {
+  async run({ tx, caller, services }, { label, keys, owner }, url) {
     const row = await insertEndpoint(tx, {
       id: newId('ep', tx.now),
       token_id: caller.id,
-      owner: caller.owner,
+      owner: owner ?? caller.owner,
       endpoint: url.href,
       label: label ?? null,
       p256dh: keys?.p256dh ?? null,
@@ -96,7 +102,7 @@ const add = writeOperation({
     // Approvals without a recipient are waiting for it.
     tx.afterCommit(() => services.wake());
     // The URL is a capability and stays out of the ledger.
-    return written(reply('notify.endpoint', endpointView(row)), row.id);
+    return written(reply('notify.endpoint', endpointView(row, caller)), row.id, owner === undefined ? {} : { owner });
   },
 });
 

@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { formatDuration } from '../../domain/duration.ts';
+import { type Reach, REACH_NAMES, reachOf } from '../../domain/actions/reach.ts';
 import { Failure } from '../../domain/failure.ts';
+import { RULE_ACTIONS, type RuleAction } from '../../domain/rules/actions.ts';
 import { readRuleFile, type RuleFile } from '../../domain/rules/file.ts';
 import { ruleFault } from '../../domain/rules/fault.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
@@ -35,7 +37,7 @@ import {
   writeOperation,
 } from '../core/operation.ts';
 import { reply, type Reply, written } from '../core/reply.ts';
-import type { ViewItem } from '../views/views.ts';
+import type { ViewData, ViewItem } from '../views/views.ts';
 import { exportRule, withKept } from './rule-export.ts';
 
 const RULES_ONLY = {
@@ -67,7 +69,16 @@ function getView(row: RuleRow, silence: SilenceRow | undefined) {
     added_by: row.added_by,
     created_at: rfc3339(row.created_at),
     updated_at: rfc3339(row.updated_at),
+    ...reachView(readableRule(row).rule.action),
   };
+}
+
+/** What the jobs of an action may reach, for kinds of which a file can say that. */
+function reachView(action: RuleAction): Pick<ViewData<'rule.get'>, 'reach'> {
+  const { others } = RULE_ACTIONS[action.kind];
+  if (!REACH_NAMES.every((name) => others.includes(name))) return {};
+  const { egressPorts, privileged, writable } = reachOf(action as Reach);
+  return { reach: { egress_ports: [...egressPorts], privileged, writable: [...writable] } };
 }
 
 /** A rule after a write, with the silence that stops it, so that the caller sees that it does not act yet. */
@@ -262,14 +273,22 @@ const test = readOperation({
   answers: ['rule.test'],
   failures: ['not_found'],
   async run({ store, services }, { name, event }) {
-    await getRule(store.db, name);
+    const { rule: defined } = readableRule(await getRule(store.db, name));
     const row = await getEvent(store.db, event);
     services.reaction.rules.forget();
     const rule = await services.reaction.rules.rule(name);
     if (rule === undefined) throw field.notFound(`rule ${name}`);
     const { fires, outcome, reason, trace } = await dryRun(services.reaction, rule, row);
     const steps = await explainTrial(trace, rule, row, services.clock.now());
-    return reply('rule.test', { rule: name, event_id: event, fires, outcome, reason, trace: [...steps] });
+    return reply('rule.test', {
+      rule: name,
+      event_id: event,
+      fires,
+      outcome,
+      reason,
+      trace: [...steps],
+      ...reachView(defined.action),
+    });
   },
 });
 

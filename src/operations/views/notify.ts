@@ -1,7 +1,14 @@
 import * as z from 'zod';
 import { count, time } from './shared.ts';
 
-const endpoint = z.object({ id: z.string(), endpoint: z.string(), label: z.string().optional(), created_at: time });
+const endpoint = z.object({
+  id: z.string(),
+  endpoint: z.string(),
+  label: z.string().optional(),
+  created_at: time,
+  /** Whose device it is, if that is another one than who registered it. */
+  owner: z.string().optional(),
+});
 
 /** Of a rule. */
 export const notifyAction = z.object({ kind: z.literal('notify') });

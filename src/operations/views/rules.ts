@@ -34,6 +34,20 @@ const rule = {
   silence_id: z.string().optional(),
 };
 
+/**
+ * What the sandbox of its jobs allows beside what it allows each; absent where a rule cannot ask for more. On the
+ * machine itself only, because of the paths.
+ */
+const reach = z
+  .object({
+    /** TCP ports beside 22 and those that the inventory names for its hosts. */
+    egress_ports: z.array(z.number()),
+    /** Without a sandbox. */
+    privileged: z.boolean(),
+    writable: z.array(z.string()),
+  })
+  .optional();
+
 const silence = z.object({
   id: z.string(),
   rule: z.string().nullable(),
@@ -51,6 +65,7 @@ export const RULE_VIEWS = {
     added_by: z.string(),
     created_at: time,
     updated_at: time,
+    reach,
     /** Where it was removed: the silences for it that ended with it. */
     ended_silences: z.array(z.string()).optional(),
   }),
@@ -63,6 +78,7 @@ export const RULE_VIEWS = {
     outcome: z.enum(EVENT_OUTCOMES),
     reason: z.string(),
     trace: z.array(traceStep),
+    reach,
   }),
   'silence.list': z.array(silence),
   'silence.get': silence,

@@ -50,6 +50,16 @@ describe('Testing a rule on a past event', () => {
     assert.deepEqual(await program.store.db.selectFrom('approvals').selectAll().execute(), []);
   });
 
+  test('B8: says what its jobs may reach, where a rule can ask for it', async (t) => {
+    const program = await startProgram(t);
+    const event = await heard(program);
+    await add(program, `${FILE}  egress_ports: [443]\n  writable: [/srv/gatehouse-cache]\n`);
+    await add(program, `name: tell\n${WHEN}action: {notify: true}\n`);
+    const reach = { egress_ports: [443], privileged: false, writable: ['/srv/gatehouse-cache'] };
+    assert.deepEqual((await tried(program, event)).reach, reach);
+    assert.equal((await tried(program, event, 'tell')).reach, undefined);
+  });
+
   test('says what is wrong with an expression that can never work, in its condition or its action', async (t) => {
     const program = await startProgram(t);
     const event = await heard(program);

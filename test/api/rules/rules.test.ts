@@ -24,6 +24,7 @@ describe('Adding a rule', () => {
         added_by: 'local:tester',
         created_at: '',
         updated_at: '',
+        reach: { egress_ports: [], privileged: false, writable: [] },
       },
     );
     assert.deepEqual(await call(program, 'rule.get', { name: 'disk' }), added);

@@ -7,6 +7,9 @@ export function endpoints(data: Projected<'notify.endpoint.list'>, display: Disp
   return table(data, 'You have no endpoints. Register one with: svc notify endpoint add URL --label phone', [
     { title: 'ID', cell: (each) => each.id },
     { title: 'LABEL', cell: (each) => each.label ?? '-' },
+    ...(data.some(({ owner }) => owner !== undefined)
+      ? [{ title: 'OWNER', cell: ({ owner }: (typeof data)[number]) => owner ?? '-' }]
+      : []),
     { title: 'ENDPOINT', cell: (each) => each.endpoint },
     { title: 'SINCE', cell: (each) => relative(each.created_at, display.nowMs) },
   ]);
@@ -16,6 +19,7 @@ export function endpoint(data: Projected<'notify.endpoint'>, display: Display): 
   return sheet([
     ['Endpoint', data.id],
     ['Label', data.label ?? '-'],
+    ['Owner', data.owner],
     ['URL', data.endpoint],
     ['Since', absolute(data.created_at, display.nowMs)],
   ]);

@@ -1,3 +1,4 @@
+import { SSH_PORT } from '../../../domain/inventories/connection.ts';
 import type { Projected } from '../../../operations/views/views.ts';
 import { actionText } from './actions.ts';
 import { reasonText, steps } from './events.ts';
@@ -48,6 +49,7 @@ export function rule(data: Projected<'rule.get'>, display: Display): Sheet {
     ['Does', actionText(data)],
     ['Approval', data.approval === 'required' ? `required${ttl}` : data.approval],
     ['Cooldown', data.cooldown ?? 'none'],
+    ['Sandbox', sandboxText(data)],
     ['Timeout', 'timeout' in data.action ? data.action.timeout : null],
     ['Added by', data.added_by],
     ['Changed', absolute(data.updated_at, display.nowMs)],
@@ -55,6 +57,15 @@ export function rule(data: Projected<'rule.get'>, display: Display): Sheet {
     // The command and the summary are shown on the machine itself only.
     ['File', ended === undefined ? `svc rule export ${data.name}` : null],
   ]);
+}
+
+/** What it refuses to the jobs of the rule. */
+function sandboxText({ reach }: Pick<Projected<'rule.test'>, 'reach'>): string | null {
+  if (reach === undefined) return null;
+  if (reach.privileged) return 'none: its jobs are privileged';
+  const ports = [SSH_PORT, ...reach.egress_ports].join(', ');
+  const paths = ['the directory of the job', ...reach.writable].join(', ');
+  return `connects only to TCP ports ${ports} and the SSH ports of its hosts; writes only ${paths}`;
 }
 
 /** The file as it is, without a title, so that it can be added again. */
@@ -69,6 +80,7 @@ export function ruleTest(data: Projected<'rule.test'>, display: Display): Text {
     ['Fires', data.fires ? 'yes' : 'no'],
     ['Outcome', data.outcome],
     ['Why', reasonText(data.reason)],
+    ['Sandbox', sandboxText(data)],
   ]);
   return [head, `\n${steps(data.trace, display)}`];
 }

@@ -37,8 +37,9 @@ data-scope="${url('/')}" data-api="${url('/api/v1/notify/endpoints')}">
 <div data-part="subscribed" hidden>
 <p><label>Run this with your token, from where you use the command line: \
 <textarea data-field="command" rows="5" cols="60" readonly></textarea></label></p>
-<p>Or register it here. A session registers no device, so this takes a token with the scope operator or approve. It is \
-sent in one request and kept nowhere.</p>
+<p>Or register it here. A session registers no device, so this takes a token with the scope operator. It is sent in \
+one request and kept nowhere. The device of somebody with the scope approve is registered on the machine, with the \
+flag <code>--owner</code>.</p>
 <p><label>Label <input data-field="label" maxlength="${LABEL_MAX}" placeholder="browser"></label>
 <label>Token <input data-field="token" type="password" autocomplete="off"></label> <button>Register</button></p>
 </div>
