@@ -2,7 +2,7 @@
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { CheckKind, CheckOptions } from '../../src/domain/checks/check.ts';
-import { allowsAddress } from '../../src/domain/netgroups/address.ts';
+import { allowsAddress } from '../../src/lib/ip/address.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { probeDeps } from '../../src/probes/deps.ts';
 import { probe } from '../../src/probes/probe.ts';

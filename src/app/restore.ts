@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { PRIVATE_FILE_MODE } from '../config/data-dir.ts';
 import { readSealKey, refusal, type SealKeys } from '../config/seal-key.ts';
 import type { Settings } from '../config/settings/settings.ts';
-import { RUN_SUPPORT } from '../daemon/jobs/kinds.ts';
+import { RUN_SUPPORT } from '../daemon/kinds.ts';
 import { localCaller } from '../domain/access/caller.ts';
 import { idOfBackupFile } from '../domain/backups/backup.ts';
 import { Failure } from '../domain/failure.ts';

@@ -1,6 +1,6 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContextOptions } from 'node:tls';
-import { addressWords, allowsAddress, classifyAddress } from '../domain/netgroups/address.ts';
+import { addressWords, allowsAddress, classifyAddress } from '../lib/ip/address.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { hostOfUrl } from '../lib/host-port.ts';
 import { errorCode } from '../lib/error-code.ts';

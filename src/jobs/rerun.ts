@@ -1,7 +1,7 @@
 import { APPROVAL_TTL_MAX_MS } from '../domain/approvals/approval.ts';
 import { Failure } from '../domain/failure.ts';
 import { isTerminal, type JobTrigger } from '../domain/jobs/job.ts';
-import { KINDS } from '../domain/jobs/kinds.ts';
+import { KINDS } from '../domain/kinds.ts';
 import { leavesSandbox } from '../domain/jobs/order.ts';
 import { fromJson } from '../lib/json.ts';
 import { findApprovalOfJob } from '../store/approvals/approvals.ts';

@@ -1,5 +1,5 @@
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
-import { allowsAddress } from '../domain/netgroups/address.ts';
+import { allowsAddress } from '../lib/ip/address.ts';
 import { type AddressPolicy, type Connect, connector } from '../dial/guard.ts';
 import { nameServers } from '../dial/name-servers.ts';
 import type { Resolve } from '../dial/resolve.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type BlockList, isIPv4 } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { canonicalAddress, destinationsOf } from '../domain/netgroups/address.ts';
+import { canonicalAddress, destinationsOf } from '../lib/ip/address.ts';
 import type { Clock } from '../lib/clock.ts';
 import { localRoutes } from './local-routes.ts';
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { addressWords, allowsAddress, classifyAddress } from '../domain/netgroups/address.ts';
+import { addressWords, allowsAddress, classifyAddress } from '../lib/ip/address.ts';
 import { Failure } from '../domain/failure.ts';
 import { hostOfUrl } from '../lib/host-port.ts';
 

@@ -1,6 +1,6 @@
 import { jobDependencies, type Subject, subjectOf } from '../domain/events/causes.ts';
 import type { EventSource, WebhookSource } from '../domain/events/event.ts';
-import { inventoryIn } from '../domain/jobs/kinds.ts';
+import { inventoryIn } from '../domain/kinds.ts';
 import { fromJson } from '../lib/json.ts';
 import { runDependencies } from '../jobs/workflows/run-dependencies.ts';
 import { ownersOfTokens } from '../store/access/tokens.ts';

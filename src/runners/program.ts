@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Account } from '../domain/jobs/account.ts';
-import { KINDS } from '../domain/jobs/kinds.ts';
+import { KINDS } from '../domain/kinds.ts';
 import type { Clock } from '../lib/clock.ts';
 import { endAccount } from './process/end-account.ts';
 import type { Bounds, ProgramBounds } from './bounds/bounds.ts';

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, it } from 'node:test';
 import { PAGES } from '../../src/faces/web/pages/table.ts';
 import { ASSETS } from '../../src/faces/web/console/assets.ts';
-import { SECTIONS } from '../../src/faces/web/pages/page.ts';
+import { SECTIONS } from '../../src/faces/web/console/page.ts';
 import { html } from '../../src/faces/html/html.ts';
 import { textOf } from '../../src/faces/text/render.ts';
 import { startProgram } from '../support/program.ts';

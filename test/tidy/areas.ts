@@ -26,12 +26,12 @@ const RANKS: readonly (readonly string[])[] = [
 
 /** Tables of kinds: they compose the rows of all areas, so each is a separate node and nothing below may need it. */
 export const TABLES = [
-  'src/domain/jobs/kinds.ts',
+  'src/domain/kinds.ts',
   'src/domain/rules/actions.ts',
   'src/jobs/kinds.ts',
   'src/jobs/actions.ts',
-  'src/daemon/jobs/kinds.ts',
-  'src/daemon/core/loops.ts',
+  'src/daemon/kinds.ts',
+  'src/daemon/loops.ts',
   'src/operations/views/views.ts',
 ];
 
@@ -63,6 +63,25 @@ export function areaGraph(files: Graph): Graph {
     }
   }
   return graph;
+}
+
+/**
+ * The imports between folders of any depth. A folder and one within it are one part, whose files may need each other.
+ */
+export function folderGraph(files: Graph): Graph {
+  const graph = new Map<string, Map<string, string>>();
+  for (const [file, targets] of files) {
+    for (const target of targets.keys()) {
+      const [from, to] = [posix.dirname(file), posix.dirname(target)];
+      if (isWithin(from, to) || isWithin(to, from)) continue;
+      graph.set(from, (graph.get(from) ?? new Map<string, string>()).set(to, `${file} imports ${target}`));
+    }
+  }
+  return graph;
+}
+
+function isWithin(folder: string, other: string): boolean {
+  return folder === other || folder.startsWith(`${other}/`);
 }
 
 /** `src/store/jobs/claims.ts` is of `src/store/jobs`, and `src/store/store.ts` of itself. */

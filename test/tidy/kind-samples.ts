@@ -42,7 +42,7 @@ export const KIND_SAMPLES = {
       ...at('src/jobs/commands/a.ts', "const { x } = await import('../workspaces/b.ts');"),
     ],
     good: [
-      ...at('src/daemon/jobs/kinds.ts', "import { x } from '../workspaces/b.ts';"),
+      ...at('src/daemon/kinds.ts', "import { x } from '../workspaces/b.ts';"),
       ...at('src/daemon/workspaces/a.ts', "import { x } from '../../runners/terraform/b.ts';"),
       ...at('src/runners/terraform/a.ts', "import { x } from '../checkout/b.ts';"),
       ...at('src/app/a.ts', "import { x } from '../daemon/workspaces/b.ts';"),

@@ -111,6 +111,21 @@ describe('Folders and areas', () => {
     assert.deepEqual(areas.circles(circle), []);
   });
 
+  test('no circle between folders of any depth', async () => {
+    assertNone(areas.circles(areas.folderGraph(files)), areas.CIRCLES_WHY);
+    const circle = await planted(
+      ['src/faces/web/a/a.ts', "import { b } from '../b/c/b.ts';"],
+      ['src/faces/web/b/c/b.ts', 'export const b = 1;'],
+      ['src/faces/web/b/c/d.ts', "import { e } from '../../a/e.ts';"],
+    );
+    bites(areas.circles(areas.folderGraph(circle)), /closes the circle src\/faces\/web\/a -> src\/faces\/web\/b\/c/);
+    const within = await planted(
+      ['src/faces/web/a.ts', "import { b } from './b/b.ts';"],
+      ['src/faces/web/b/b.ts', "import { c } from '../c.ts';"],
+    );
+    assert.deepEqual(areas.circles(areas.folderGraph(within)), []);
+  });
+
   test('an area imports none that is above it', async () => {
     assertNone(areas.rankFaults(areas.areaGraph(files)), areas.RANKS_WHY);
     const above = await planted(['src/domain/secrets/a.ts', "import { b } from '../jobs/b.ts';"]);

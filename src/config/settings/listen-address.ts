@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { allowsAddress } from '../../domain/netgroups/address.ts';
+import { allowsAddress } from '../../lib/ip/address.ts';
 import { refuseSetting } from './refuse-setting.ts';
 
 /** An address to listen on. `host` is the given text: a name is resolved when the listener is bound. */

@@ -2,7 +2,7 @@ import { readDatabaseUrl } from '../../domain/database/database-url.ts';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { requireDuration } from '../../domain/duration.ts';
-import { allowsAddress, parsePrefix } from '../../domain/netgroups/address.ts';
+import { allowsAddress, parsePrefix } from '../../lib/ip/address.ts';
 import { PUSH_DETAILS, type PushDetail } from '../../domain/notify/row.ts';
 import { NAME } from '../../domain/name.ts';
 import { formatSize, parseSize } from '../../domain/size.ts';

@@ -1,5 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
-import { KINDS } from '../../domain/jobs/kinds.ts';
+import { KINDS } from '../../domain/kinds.ts';
 import { idPartIn, jobIdPart, type PathPart } from '../../domain/path-part.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
 

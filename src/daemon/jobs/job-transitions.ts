@@ -1,4 +1,4 @@
-import { KINDS } from '../../domain/jobs/kinds.ts';
+import { KINDS } from '../../domain/kinds.ts';
 import type { Waiting } from '../../runners/launch/tool.ts';
 import { appendState } from '../../store/jobs/chunks.ts';
 import { claimJobs, fenceOf, finishJob, recordLeader, type Fence, type JobEnd } from '../../store/jobs/claims.ts';

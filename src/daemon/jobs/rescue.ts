@@ -2,7 +2,7 @@ import type { LoopRow, Pass } from '../core/loop.ts';
 import { existsSync, readdirSync } from 'node:fs';
 import { deathReason } from '../../domain/jobs/end-reason.ts';
 import { isTerminal, STOP_GRACE_MS } from '../../domain/jobs/job.ts';
-import { KINDS } from '../../domain/jobs/kinds.ts';
+import { KINDS } from '../../domain/kinds.ts';
 import type { PathPart } from '../../domain/path-part.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Bounds } from '../../runners/bounds/bounds.ts';

@@ -1,5 +1,5 @@
 import { JOB_KINDS, type JobKind } from '../jobs/job.ts';
-import { KINDS } from '../jobs/kinds.ts';
+import { KINDS } from '../kinds.ts';
 
 /** Kinds whose rule may allow one tap. Only the author of the rule knows what they do. */
 export const ONE_TAP_KINDS: readonly string[] = JOB_KINDS.filter((kind) => KINDS[kind].oneTap === 'by-rule');

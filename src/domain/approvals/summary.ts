@@ -1,6 +1,6 @@
 import type { JobKind } from '../jobs/job.ts';
 import type { KindFacts } from '../jobs/kind.ts';
-import { KINDS } from '../jobs/kinds.ts';
+import { KINDS } from '../kinds.ts';
 import { oneLine } from '../one-line.ts';
 import { shortCounts } from '../plan-words.ts';
 

@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
 import { hostPort } from '../../lib/host-port.ts';
-import { canonicalAddress } from '../netgroups/address.ts';
+import { canonicalAddress } from '../../lib/ip/address.ts';
 
 const HOST_MAX = 253;
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;

@@ -1,5 +1,5 @@
 import { Failure } from '../failure.ts';
-import { allowsAddress, canonicalAddress } from '../netgroups/address.ts';
+import { allowsAddress, canonicalAddress } from '../../lib/ip/address.ts';
 import { CHECK_KINDS, type CheckKind, type CheckOptions } from './check.ts';
 import type { CheckKindFacts, OwnField, OwnFields, ShownFields } from './kind.ts';
 import { dns } from './kinds/dns.ts';

@@ -1,6 +1,6 @@
-import { ADDRESS_WORDS, type AddressFamily, readAddress } from './numeric.ts';
+import { ADDRESS_WORDS, type AddressFamily, readAddress } from '../../lib/ip/numeric.ts';
 import { AWAY, type PrefixList } from './prefix-list.ts';
-import { FAMILY_BITS, readPrefix } from './prefix.ts';
+import { FAMILY_BITS, readPrefix } from '../../lib/ip/prefix.ts';
 
 const WORD_BITS = 32;
 const WORD_VALUES = 2 ** WORD_BITS;

@@ -1,5 +1,5 @@
 import { Failure } from '../failure.ts';
-import { FAMILY_BITS, prefixText, readPrefix } from './prefix.ts';
+import { FAMILY_BITS, prefixText, readPrefix } from '../../lib/ip/prefix.ts';
 
 /** Bounds of the groups of a service. Compiling as many prefixes as all groups may have takes 25 ms. */
 export const NETGROUP_LIMITS = { groups: 1_000, prefixesEach: 1_000, prefixesInAll: 5_000 } as const;

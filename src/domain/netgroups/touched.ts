@@ -1,6 +1,6 @@
 import type { Netgroup } from './netgroup.ts';
-import { ADDRESS_WORDS } from './numeric.ts';
-import { FAMILY_BITS, readPrefix } from './prefix.ts';
+import { ADDRESS_WORDS } from '../../lib/ip/numeric.ts';
+import { FAMILY_BITS, readPrefix } from '../../lib/ip/prefix.ts';
 import type { PrefixList } from './prefix-list.ts';
 
 const WORD_BITS = 32;

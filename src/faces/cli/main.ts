@@ -2,7 +2,7 @@ import { asFailure, Failure, type FailureCode, failureRow } from '../../domain/f
 import { MissingFailure, readArguments, type Request } from './syntax/arguments.ts';
 import { exitCodeOf, SentFailure } from './connection/client.ts';
 import { withContext } from './context/chosen-context.ts';
-import { guessOutput, type Options, readOptions } from './syntax/options.ts';
+import { guessOutput, type Options, readOptions } from './context/options.ts';
 import { noRoute, requireRoute } from './connection/remote-request.ts';
 import { openClient } from './connection/open-client.ts';
 import { type Output, sizeOf, type Terminal, write } from './terminal.ts';

@@ -2,7 +2,7 @@ import { Failure } from '../../domain/failure.ts';
 import { JOB_ID_VARIABLE } from '../../domain/jobs/job.ts';
 import type { FollowMode, PollMode, Remark, WaitMode } from '../../operations/core/cli-face.ts';
 import { type Answer, parseEnvelope, readData } from './connection/client.ts';
-import { requireConfirmation } from './confirm.ts';
+import { requireConfirmation } from './input/confirm.ts';
 import { readDeadline } from './follow/polling.ts';
 import { EXIT_INTERRUPTED, follow, jsonSink, textSink } from './follow/follow.ts';
 import { type Session, show, showData, type Shown } from './connection/session.ts';
@@ -88,9 +88,9 @@ async function fieldsOf(session: Session, { stdin }: OperationCall): Promise<Ses
   const fileField = session.verb.flags.find(
     ({ field, placeholder }) => placeholder === 'FILE' && field !== undefined && field in session.fields,
   )?.field;
-  if (fileField !== undefined) return (await import('./syntax/value-input.ts')).withFile(session, fileField);
+  if (fileField !== undefined) return (await import('./input/value-input.ts')).withFile(session, fileField);
   if (stdin === undefined) return session.fields;
-  return (await import('./syntax/value-input.ts')).withValue(session, stdin);
+  return (await import('./input/value-input.ts')).withValue(session, stdin);
 }
 
 /** A second answer, for local users; on a server without a route for it, the reason is shown. */

@@ -28,10 +28,10 @@ const PROGRAMS: Readonly<Record<ProgramName, (session: ProgramSession) => Promis
     );
   },
   restore: async (session) => (await import('./restore.ts')).restoreBackup(session),
-  'context-list': async (session) => (await import('./context/context-verbs.ts')).contextList(session),
-  'context-add': async (session) => (await import('./context/context-verbs.ts')).contextAdd(session),
-  'context-use': async (session) => (await import('./context/context-verbs.ts')).contextUse(session),
-  'context-remove': async (session) => (await import('./context/context-verbs.ts')).contextRemove(session),
+  'context-list': async (session) => (await import('./context-verbs.ts')).contextList(session),
+  'context-add': async (session) => (await import('./context-verbs.ts')).contextAdd(session),
+  'context-use': async (session) => (await import('./context-verbs.ts')).contextUse(session),
+  'context-remove': async (session) => (await import('./context-verbs.ts')).contextRemove(session),
   'config-schema': async (session) => {
     const { configSchema } = await import('../../operations/configuration/schema/document.ts');
     const schema = configSchema();

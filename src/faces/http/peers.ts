@@ -7,7 +7,7 @@ import {
   canonicalAddress,
   customerPrefix,
   plainAddress,
-} from '../../domain/netgroups/address.ts';
+} from '../../lib/ip/address.ts';
 
 /** Addresses read of one X-Forwarded-For, from its end: more than any real chain of proxies. */
 const FORWARDED_ADDRESSES_MAX = 16;

@@ -1,7 +1,7 @@
 /** The pages of decision links: each is one answer of at most 6 KB, without scripts and further requests. */
 import type { Decision } from '../../domain/approvals/approval.ts';
 import { timeLeft } from '../../domain/duration.ts';
-import { KINDS } from '../../domain/jobs/kinds.ts';
+import { KINDS } from '../../domain/kinds.ts';
 import type { Asked, DecisionPage, Destroyed, PlanFacts } from '../../operations/approvals/decision-page.ts';
 import { inline } from '../text/safe.ts';
 import type { HeaderList } from '../http/headers.ts';

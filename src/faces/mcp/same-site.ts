@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { allowsAddress, plainAddress } from '../../domain/netgroups/address.ts';
+import { allowsAddress, plainAddress } from '../../lib/ip/address.ts';
 import { Failure } from '../../domain/failure.ts';
 import { headerValues } from '../http/credentials.ts';
 import { isOwnOrigin } from '../http/own-origin.ts';

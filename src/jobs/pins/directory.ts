@@ -1,6 +1,6 @@
 import { type PinnedFiles, readPinned } from '../../domain/approvals/pinned.ts';
 import { Failure } from '../../domain/failure.ts';
-import { KINDS } from '../../domain/jobs/kinds.ts';
+import { KINDS } from '../../domain/kinds.ts';
 import type { Tree } from '../../domain/sources/directory.ts';
 import { ifTagged, type TagReader } from '../../store/engine/tags/tags.ts';
 import type { JobRow } from '../../store/schema/schema.ts';

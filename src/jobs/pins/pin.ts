@@ -1,5 +1,5 @@
 import type { Pinned } from '../../domain/approvals/pinned.ts';
-import { inventoryIn } from '../../domain/jobs/kinds.ts';
+import { inventoryIn } from '../../domain/kinds.ts';
 import { ifTagged } from '../../store/engine/tags/tags.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { NewJob } from '../../store/jobs/jobs.ts';

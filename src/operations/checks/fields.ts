@@ -3,7 +3,7 @@ import { HTTP_METHODS, METRIC_OPS } from '../../domain/checks/check.ts';
 import { CHECK_LIMITS, type Target, TargetReader } from '../../domain/checks/target.ts';
 import type { CheckKind } from '../../domain/checks/check.ts';
 import { requireDuration } from '../../domain/duration.ts';
-import { canonicalAddress } from '../../domain/netgroups/address.ts';
+import { canonicalAddress } from '../../lib/ip/address.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { YieldTimer } from '../../lib/flow/cooperative.ts';
 import * as field from '../core/fields.ts';

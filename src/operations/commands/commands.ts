@@ -6,7 +6,7 @@ import { reachOf } from '../../domain/actions/reach.ts';
 import { commandKind } from '../../domain/commands/kind.ts';
 import { Failure } from '../../domain/failure.ts';
 import { isTerminal } from '../../domain/jobs/job.ts';
-import { KINDS } from '../../domain/jobs/kinds.ts';
+import { KINDS } from '../../domain/kinds.ts';
 import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { requestTurn } from '../../lib/flow/cooperative.ts';

@@ -2,7 +2,7 @@
 import { subjectOf } from '../../domain/events/causes.ts';
 import { REPAIRED } from '../../domain/events/message-refusal.ts';
 import type { NormalEvent } from '../../domain/events/event.ts';
-import { plainAddress } from '../../domain/netgroups/address.ts';
+import { plainAddress } from '../../lib/ip/address.ts';
 import { type INGRESS_LABELS, WEBHOOK_ANNOTATION } from '../../reaction/normalise/make-event.ts';
 import type { MessageReader } from '../../reaction/message/message-reader.ts';
 import { type Normalised, type Payload, Unreadable } from '../../reaction/normalise/payload.ts';

@@ -2,7 +2,7 @@ import { shownCommit } from '../../domain/approvals/pinned.ts';
 import { refusalReason } from '../../domain/jobs/end-reason.ts';
 import type { JobState } from '../../domain/jobs/job.ts';
 import { isTerminal } from '../../domain/jobs/job.ts';
-import { KINDS } from '../../domain/jobs/kinds.ts';
+import { KINDS } from '../../domain/kinds.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { fromJson } from '../../lib/json.ts';
 import { findApprovalOfJob } from '../../store/approvals/approvals.ts';

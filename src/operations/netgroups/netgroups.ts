@@ -4,7 +4,7 @@ import type { Caller } from '../../domain/access/caller.ts';
 import * as z from 'zod';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { Failure } from '../../domain/failure.ts';
-import { plainAddress, canonicalAddress } from '../../domain/netgroups/address.ts';
+import { plainAddress, canonicalAddress } from '../../lib/ip/address.ts';
 import { touchedGroups } from '../../domain/netgroups/touched.ts';
 import { AWAY, type PrefixList, readPrefixList } from '../../domain/netgroups/prefix-list.ts';
 import {

@@ -1,5 +1,5 @@
 import type { CheckOptions } from '../../domain/checks/check.ts';
-import { canonicalAddress } from '../../domain/netgroups/address.ts';
+import { canonicalAddress } from '../../lib/ip/address.ts';
 import { NameUnresolved } from '../../dial/dial-failed.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import type { ProbeDeps } from '../deps.ts';

@@ -1,6 +1,6 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import type { JobState } from '../../domain/jobs/job.ts';
-import { PLAN_MAKERS } from '../../domain/jobs/kinds.ts';
+import { PLAN_MAKERS } from '../../domain/kinds.ts';
 import type { Db, JobRow, Schema } from '../schema/schema.ts';
 
 /** Jobs that one redrive looks at: the newest ones, so that what happened last is never out of its reach. */

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { isIPv4 } from 'node:net';
 import * as fc from 'fast-check';
-import { canonicalAddress } from '../../../src/domain/netgroups/address.ts';
+import { canonicalAddress } from '../../../src/lib/ip/address.ts';
 import { compileNetgroups } from '../../../src/domain/netgroups/netgroup.ts';
-import { readAddress } from '../../../src/domain/netgroups/numeric.ts';
+import { readAddress } from '../../../src/lib/ip/numeric.ts';
 import { NETGROUP_LIMITS, readPrefixList } from '../../../src/domain/netgroups/prefix-list.ts';
 import { type FuzzTarget, fuzzTarget, unlessRefused } from './target.ts';
 import { texts } from './texts.ts';

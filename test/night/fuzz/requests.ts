@@ -7,7 +7,7 @@ import {
   canonicalAddress,
   classifyAddress,
   parsePrefix,
-} from '../../../src/domain/netgroups/address.ts';
+} from '../../../src/lib/ip/address.ts';
 import { isSafeSubpath } from '../../../src/domain/sources/subpath.ts';
 import { gatherBody, gatherText, inputPlaces, sequenceNumber } from '../../../src/faces/api/input.ts';
 import { parseBody } from '../../../src/faces/http/json.ts';

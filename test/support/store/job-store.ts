@@ -9,7 +9,7 @@ import { createKeyring } from '../../../src/lib/seal.ts';
 import { insertDaemon } from '../../../src/store/maintenance/daemons.ts';
 import { insertJob, type NewJob } from '../../../src/store/jobs/jobs.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
-import { RUN_SUPPORT } from '../../../src/daemon/jobs/kinds.ts';
+import { RUN_SUPPORT } from '../../../src/daemon/kinds.ts';
 import { VendoredFiles } from '../../../src/runners/checkout/vendored/vendored-files.ts';
 import { keptInitsDir } from '../../../src/runners/terraform/init/kept-inits.ts';
 import type { RunDeps, RunKinds } from '../../../src/daemon/jobs/run-support.ts';

@@ -1,4 +1,4 @@
-import { canonicalAddress } from '../../netgroups/address.ts';
+import { canonicalAddress } from '../../../lib/ip/address.ts';
 import type { CheckKindFacts } from '../kind.ts';
 
 /** Up when the host answers an echo request. */

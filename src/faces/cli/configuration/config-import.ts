@@ -5,7 +5,7 @@ import { writeConfigFile } from '../../../operations/configuration/write-file.ts
 import { line } from '../../text/safe.ts';
 import type { ProgramSession } from '../connection/session.ts';
 import { print } from '../print.ts';
-import { withFile } from '../syntax/value-input.ts';
+import { withFile } from '../input/value-input.ts';
 import { UsageFailure } from '../syntax/usage.ts';
 import { write } from '../terminal.ts';
 

@@ -1,4 +1,4 @@
-import { allowsAddress } from '../../../domain/netgroups/address.ts';
+import { allowsAddress } from '../../../lib/ip/address.ts';
 import { line } from '../../text/safe.ts';
 
 /** The warning before the token is sent to this http URL; null where it does not leave this machine. */

@@ -1,5 +1,5 @@
 import type { Terminal } from '../terminal.ts';
-import { type Options, readToken } from '../syntax/options.ts';
+import { type Options, readToken } from '../context/options.ts';
 import type { GivenFlags } from '../syntax/arguments.ts';
 import type { Client } from './client.ts';
 

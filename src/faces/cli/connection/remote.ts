@@ -6,7 +6,7 @@ import type { Fields } from '../syntax/arguments.ts';
 import { type Called, type CallOptions, type Client, knownCode, type SentEvent, SentFailure } from './client.ts';
 import { checkPathFields, place, type Placed } from './remote-request.ts';
 import { NOT_CONNECTED, send } from './send.ts';
-import { ServerEventParser } from '../follow/sse.ts';
+import { ServerEventParser } from './sse.ts';
 import type { OperationCall } from '../syntax/tree.ts';
 
 export interface RemoteOptions {

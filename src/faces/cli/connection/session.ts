@@ -1,7 +1,7 @@
 import type { Projected } from '../../../operations/views/views.ts';
 import type { Fields, GivenFlags } from '../syntax/arguments.ts';
 import { type Called, type Client, parseEnvelope, readAll } from './client.ts';
-import type { Options } from '../syntax/options.ts';
+import type { Options } from '../context/options.ts';
 import { sizeOf, type Terminal, write } from '../terminal.ts';
 import type { Verb } from '../syntax/tree.ts';
 

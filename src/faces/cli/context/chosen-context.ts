@@ -1,5 +1,5 @@
 import type { GivenFlags } from '../syntax/arguments.ts';
-import type { Options } from '../syntax/options.ts';
+import type { Options } from './options.ts';
 import type { Terminal } from '../terminal.ts';
 import { UsageFailure } from '../syntax/usage.ts';
 import { type Context, currentName, fileOf, LOCAL, placeOf, readContext } from './contexts.ts';

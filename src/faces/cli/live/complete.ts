@@ -4,7 +4,7 @@ import { listContexts, LOCAL } from '../context/contexts.ts';
 import { openClient } from '../connection/open-client.ts';
 import type { ProgramSession } from '../connection/session.ts';
 import { print } from '../print.ts';
-import { readOptions } from '../syntax/options.ts';
+import { readOptions } from '../context/options.ts';
 import { type Flag, TREE, type Verb } from '../syntax/tree.ts';
 import type { GivenFlags } from '../syntax/arguments.ts';
 import type { Terminal } from '../terminal.ts';

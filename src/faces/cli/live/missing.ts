@@ -1,9 +1,9 @@
 import type { Client } from '../connection/client.ts';
 import { openClient } from '../connection/open-client.ts';
 import { withContext } from '../context/chosen-context.ts';
-import { askLine } from '../question.ts';
+import { askLine } from '../input/question.ts';
 import type { MissingFailure } from '../syntax/arguments.ts';
-import { readOptions } from '../syntax/options.ts';
+import { readOptions } from '../context/options.ts';
 import { kebab, TREE } from '../syntax/tree.ts';
 import { UsageFailure } from '../syntax/usage.ts';
 import { sizeOf, type Terminal } from '../terminal.ts';

@@ -4,7 +4,7 @@ import { randomName } from '../../../lib/random.ts';
 import type { Runtime } from '../../../operations/core/invoke.ts';
 import { takesKey } from '../../../operations/core/operation.ts';
 import { html, type Html } from '../../html/html.ts';
-import type { Button, Page, PageRequest } from '../pages/page.ts';
+import type { Button, Page, PageRequest } from './page.ts';
 import { ask, mayCall, operationOf, queryFields } from './asker.ts';
 
 interface RequestParts {

@@ -1,6 +1,6 @@
 import { noDecider } from '../../../domain/approvals/deciders.ts';
 import { Failure } from '../../../domain/failure.ts';
-import { KINDS } from '../../../domain/jobs/kinds.ts';
+import { KINDS } from '../../../domain/kinds.ts';
 import type { Projected } from '../../../operations/views/views.ts';
 import { html, type Html } from '../../html/html.ts';
 import { textOf } from '../../text/render.ts';
@@ -11,7 +11,7 @@ import { APPROVAL_PAINTS } from '../../text/views/approvals.ts';
 import { blocksHtml, linked } from '../console/blocks.ts';
 import { mark } from '../console/marks.ts';
 import { planHtml } from '../console/plan.ts';
-import type { Page, PageRequest } from './page.ts';
+import type { Page, PageRequest } from '../console/page.ts';
 import { plainPage } from './plain.ts';
 
 type Approval = Projected<'approval.get'>;

@@ -3,7 +3,7 @@ import { html, type Html } from '../../html/html.ts';
 import { checkBlocks, percent } from '../../text/views/checks.ts';
 import { blocksHtml } from '../console/blocks.ts';
 import { stripHtml, stripTable } from '../console/strip.ts';
-import type { Page, PageRequest } from './page.ts';
+import type { Page, PageRequest } from '../console/page.ts';
 import { plainPage } from './plain.ts';
 
 type Check = Projected<'check.get'>;

@@ -5,7 +5,7 @@ import { blocksHtml } from '../console/blocks.ts';
 import { filters } from '../console/filters.ts';
 import { mark } from '../console/marks.ts';
 import { traceHtml } from '../console/trace.ts';
-import type { Page } from './page.ts';
+import type { Page } from '../console/page.ts';
 
 /** Rows of the page: a filter with fewer or more rows gets the nearest. */
 const ROWS_MIN = 100;

@@ -3,7 +3,7 @@ import type { Projected } from '../../../operations/views/views.ts';
 import { html, type Html } from '../../html/html.ts';
 import { textOf } from '../../text/render.ts';
 import { blocksHtml } from '../console/blocks.ts';
-import { type Page, type PageRequest, typed } from './page.ts';
+import { type Page, type PageRequest, typed } from '../console/page.ts';
 
 type Readiness = Projected<'maintenance.readiness'>;
 type Nodes = Projected<'node.list'>;

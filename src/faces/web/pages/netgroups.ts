@@ -2,7 +2,7 @@ import { Failure } from '../../../domain/failure.ts';
 import { html, type Html } from '../../html/html.ts';
 import { textOf } from '../../text/render.ts';
 import { blocksHtml } from '../console/blocks.ts';
-import type { Page, PageRequest } from './page.ts';
+import type { Page, PageRequest } from '../console/page.ts';
 
 export const NETGROUPS_PAGE: Page = {
   path: '/netgroups',

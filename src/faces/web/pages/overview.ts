@@ -7,7 +7,7 @@ import { JOB_PAINTS } from '../../text/views/jobs.ts';
 import { blocksHtml } from '../console/blocks.ts';
 import { mark } from '../console/marks.ts';
 import { PENDING, pendingText } from '../console/pending.ts';
-import type { Page, PageRequest } from './page.ts';
+import type { Page, PageRequest } from '../console/page.ts';
 
 const JOBS = 10;
 const FAILURES = 5;

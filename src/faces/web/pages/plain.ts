@@ -7,7 +7,7 @@ import { operationOf, ROWS, ROWS_MAX } from '../console/asker.ts';
 import { blocksHtml } from '../console/blocks.ts';
 import { copyable } from '../console/elsewhere.ts';
 import { filters } from '../console/filters.ts';
-import type { Page, PageRequest } from './page.ts';
+import type { Page, PageRequest } from '../console/page.ts';
 
 /** One operation whose answer is shown as on the command line. */
 interface Part {

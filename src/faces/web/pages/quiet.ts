@@ -4,7 +4,7 @@ import { textOf } from '../../text/render.ts';
 import { relative } from '../../text/time.ts';
 import { blocksHtml } from '../console/blocks.ts';
 import { commandOf, copyable } from '../console/elsewhere.ts';
-import type { Page, PageRequest } from './page.ts';
+import type { Page, PageRequest } from '../console/page.ts';
 import { commandNote, plainPage } from './plain.ts';
 
 const PREVIEW_PATH = '/quiet/mute';

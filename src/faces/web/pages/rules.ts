@@ -5,7 +5,7 @@ import { OUTCOME_PAINTS } from '../../text/views/events.ts';
 import { blocksHtml } from '../console/blocks.ts';
 import { mark } from '../console/marks.ts';
 import { traceHtml } from '../console/trace.ts';
-import type { Page, PageRequest } from './page.ts';
+import type { Page, PageRequest } from '../console/page.ts';
 import { plainPage } from './plain.ts';
 
 const LIST = plainPage({

@@ -8,7 +8,7 @@ import { JOB_PAINTS } from '../../text/views/jobs.ts';
 import { blocksHtml } from '../console/blocks.ts';
 import { graphHtml } from '../console/graph.ts';
 import { mark } from '../console/marks.ts';
-import type { Page, PageRequest } from './page.ts';
+import type { Page, PageRequest } from '../console/page.ts';
 import { plainPage } from './plain.ts';
 
 type Steps = Projected<'workflow.get'>['steps'];

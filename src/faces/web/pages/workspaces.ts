@@ -6,7 +6,7 @@ import { relative } from '../../text/time.ts';
 import { DRIFT_PAINT, NO_STATES } from '../../text/views/workspaces.ts';
 import { blocksHtml } from '../console/blocks.ts';
 import { mark } from '../console/marks.ts';
-import { type Page, type PageRequest, typed } from './page.ts';
+import { type Page, type PageRequest, typed } from '../console/page.ts';
 import { plainPage } from './plain.ts';
 
 type Workspace = Projected<'workspace.get'>;

@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { allowsAddress, isMetadataName } from '../../../domain/netgroups/address.ts';
+import { allowsAddress, isMetadataName } from '../../../lib/ip/address.ts';
 import { Failure } from '../../../domain/failure.ts';
 
 /** Of a URL, in characters: more than any server takes. */

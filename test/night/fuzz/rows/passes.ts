@@ -1,5 +1,5 @@
 /** The passes of a daemon of this process, made by hand: its loops make none by themselves. */
-import { LOOPS, type LoopDeps } from '../../../../src/daemon/core/loops.ts';
+import { LOOPS, type LoopDeps } from '../../../../src/daemon/loops.ts';
 
 export interface FailedPass {
   readonly name: string;

@@ -8,7 +8,7 @@ import { JOB_PAINTS } from '../../../text/views/jobs.ts';
 import { blocksHtml } from '../../console/blocks.ts';
 import { mark } from '../../console/marks.ts';
 import { matrixHtml } from '../../console/matrix.ts';
-import type { Page, PageRequest } from '../page.ts';
+import type { Page, PageRequest } from '../../console/page.ts';
 
 /** The way to the hosts of a playbook that has ended; nothing for another kind. */
 export async function hostsOf({ id, state }: Projected<'job.get'>, { ask, url }: PageRequest): Promise<Html> {

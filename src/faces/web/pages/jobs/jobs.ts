@@ -1,5 +1,5 @@
 import { isTerminal } from '../../../../domain/jobs/job.ts';
-import { KINDS } from '../../../../domain/jobs/kinds.ts';
+import { KINDS } from '../../../../domain/kinds.ts';
 import { Failure } from '../../../../domain/failure.ts';
 import type { Projected } from '../../../../operations/views/views.ts';
 import { html, type Html } from '../../../html/html.ts';
@@ -10,7 +10,7 @@ import { blocksHtml } from '../../console/blocks.ts';
 import { logHtml } from '../../console/log/log.ts';
 import { mark } from '../../console/marks.ts';
 import { hostsOf, HOSTS_PAGE } from './hosts.ts';
-import type { Page, PageRequest } from '../page.ts';
+import type { Page, PageRequest } from '../../console/page.ts';
 import { plainPage } from '../plain.ts';
 import { progressHtml } from './progress.ts';
 

@@ -2,7 +2,7 @@
 import type { Projected } from '../../../../operations/views/views.ts';
 import { html, type Html } from '../../../html/html.ts';
 import { took } from '../../../text/time.ts';
-import type { PageRequest } from '../page.ts';
+import type { PageRequest } from '../../console/page.ts';
 
 type Job = Projected<'job.get'>;
 

@@ -1,12 +1,12 @@
-import { Failure } from '../../domain/failure.ts';
-import type { Confirm } from '../../operations/core/cli-face.ts';
-import type { Projected } from '../../operations/views/views.ts';
-import type { Session } from './connection/session.ts';
+import { Failure } from '../../../domain/failure.ts';
+import type { Confirm } from '../../../operations/core/cli-face.ts';
+import type { Projected } from '../../../operations/views/views.ts';
+import type { Session } from '../connection/session.ts';
 import { ask } from './question.ts';
 import { preview } from './preview.ts';
-import type { Fields } from './syntax/arguments.ts';
-import { operationVerb, TREE } from './syntax/tree.ts';
-import { UsageFailure } from './syntax/usage.ts';
+import type { Fields } from '../syntax/arguments.ts';
+import { operationVerb, TREE } from '../syntax/tree.ts';
+import { UsageFailure } from '../syntax/usage.ts';
 
 /**
  * Shows the keys that the hosts offer now, and resolves with their fingerprints once a user has accepted them: the

@@ -1,11 +1,11 @@
-import { backupKind } from '../backups/kind.ts';
-import { commandKind } from '../commands/kind.ts';
-import { LOCALHOST } from '../inventories/inventory.ts';
-import { playbookKind } from '../playbooks/kind.ts';
-import { vendorKind } from '../vendor/kind.ts';
-import { WORKSPACE_ROWS } from '../workspaces/kinds.ts';
-import { JOB_KINDS, type JobKind } from './job.ts';
-import type { KindFacts } from './kind.ts';
+import { backupKind } from './backups/kind.ts';
+import { commandKind } from './commands/kind.ts';
+import { LOCALHOST } from './inventories/inventory.ts';
+import { playbookKind } from './playbooks/kind.ts';
+import { vendorKind } from './vendor/kind.ts';
+import { WORKSPACE_ROWS } from './workspaces/kinds.ts';
+import { JOB_KINDS, type JobKind } from './jobs/job.ts';
+import type { KindFacts } from './jobs/kind.ts';
 
 /** Every kind of job; the row of each belongs to its area. See docs/contributing/add-a-job-kind.md. */
 export const KINDS: Readonly<Record<JobKind, KindFacts<unknown>>> = {

@@ -1,13 +1,13 @@
-import { Failure } from '../../domain/failure.ts';
-import type { Confirm } from '../../operations/core/cli-face.ts';
-import type { Projected } from '../../operations/views/views.ts';
-import { readData } from './connection/client.ts';
-import type { Session } from './connection/session.ts';
-import type { Fields } from './syntax/arguments.ts';
+import { Failure } from '../../../domain/failure.ts';
+import type { Confirm } from '../../../operations/core/cli-face.ts';
+import type { Projected } from '../../../operations/views/views.ts';
+import { readData } from '../connection/client.ts';
+import type { Session } from '../connection/session.ts';
+import type { Fields } from '../syntax/arguments.ts';
 import { ask, type Question } from './question.ts';
-import { filled } from './syntax/field-names.ts';
-import { inline } from '../text/safe.ts';
-import { type OperationCall, operationVerb, TREE } from './syntax/tree.ts';
+import { filled } from '../syntax/field-names.ts';
+import { inline } from '../../text/safe.ts';
+import { type OperationCall, operationVerb, TREE } from '../syntax/tree.ts';
 
 /** Null if no confirmation is needed. */
 async function questionOf(session: Session, confirm: Exclude<Confirm, { by: 'host-keys' }>): Promise<Question | null> {
@@ -75,7 +75,7 @@ async function read<V extends 'approval.get' | 'approval.plan' | 'whoami'>(
 async function mayCall(session: Session, { operation: id, confirm }: OperationCall): Promise<boolean> {
   const me = await read<'whoami'>(session, 'whoami', {});
   if (me?.scope === undefined) return true;
-  const { loadOperation } = await import('../../operations/areas.ts');
+  const { loadOperation } = await import('../../../operations/areas.ts');
   const { scopes } = await loadOperation(id);
   // The local command line may do everything, whatever scope it shows.
   if (session.options.remote !== null && !scopes.some((scope) => scope === me.scope)) return false;

@@ -3,8 +3,8 @@ import { PassThrough, Writable } from 'node:stream';
 import { test } from 'node:test';
 import type { ValueInput } from '../../../operations/core/cli-face.ts';
 import type { Session } from '../connection/session.ts';
-import { UsageFailure } from './usage.ts';
-import { operationVerb, TREE } from './tree.ts';
+import { UsageFailure } from '../syntax/usage.ts';
+import { operationVerb, TREE } from '../syntax/tree.ts';
 import { withValue } from './value-input.ts';
 
 const SECRET = inputOf('secret set');

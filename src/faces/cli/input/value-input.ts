@@ -3,13 +3,13 @@ import { dirname, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { SECRET_BYTES_MAX } from '../../../domain/secrets/secret.ts';
 import type { ValueInput } from '../../../operations/core/cli-face.ts';
-import type { Fields } from './arguments.ts';
-import { filled } from './field-names.ts';
-import { readFault } from './read-fault.ts';
+import type { Fields } from '../syntax/arguments.ts';
+import { filled } from '../syntax/field-names.ts';
+import { readFault } from '../syntax/read-fault.ts';
 import type { Session } from '../connection/session.ts';
 import { write } from '../terminal.ts';
-import { kebab } from './tree.ts';
-import { UsageFailure } from './usage.ts';
+import { kebab } from '../syntax/tree.ts';
+import { UsageFailure } from '../syntax/usage.ts';
 
 /** Reading stops above this size; the operation then refuses the value. One more for the line end. */
 const READ_MAX_BYTES = SECRET_BYTES_MAX + 2;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { svc } from '../../../test/support/terminal.ts';
-import { sendFailure, sendJson, standIn, type StandIn } from '../../../test/support/stand-in-server.ts';
-import type { FailureCode } from '../../domain/failure.ts';
+import { svc } from '../../../../test/support/terminal.ts';
+import { sendFailure, sendJson, standIn, type StandIn } from '../../../../test/support/stand-in-server.ts';
+import type { FailureCode } from '../../../domain/failure.ts';
 
 const ID = 'apr_01m7yd4zyke00anp2z332d2j5p';
 const TOKEN = { SVC_TOKEN: 'svc_test' };

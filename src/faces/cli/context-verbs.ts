@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
-import type { ProgramSession } from '../connection/session.ts';
-import { table } from '../../text/blocks.ts';
-import { line } from '../../text/safe.ts';
-import { print } from '../print.ts';
-import { baseUrl, readTokenAt } from '../syntax/options.ts';
-import { UsageFailure } from '../syntax/usage.ts';
-import { sizeOf } from '../terminal.ts';
-import { terminalText } from '../terminal-text.ts';
-import { addContext, removeContext, useContext } from './change-contexts.ts';
-import { placeVariable } from './chosen-context.ts';
+import type { ProgramSession } from './connection/session.ts';
+import { table } from '../text/blocks.ts';
+import { line } from '../text/safe.ts';
+import { print } from './print.ts';
+import { baseUrl, readTokenAt } from './context/options.ts';
+import { UsageFailure } from './syntax/usage.ts';
+import { sizeOf } from './terminal.ts';
+import { terminalText } from './terminal-text.ts';
+import { addContext, removeContext, useContext } from './context/change-contexts.ts';
+import { placeVariable } from './context/chosen-context.ts';
 import {
   type Context,
   currentName,
@@ -17,7 +17,7 @@ import {
   readContext,
   requireName,
   type TokenPlace,
-} from './contexts.ts';
+} from './context/contexts.ts';
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 

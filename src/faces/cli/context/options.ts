@@ -1,9 +1,9 @@
 import type { Environment } from '../../../config/settings/settings.ts';
 import { Failure } from '../../../domain/failure.ts';
-import type { Context, TokenPlace } from '../context/contexts.ts';
-import type { GivenFlags } from './arguments.ts';
+import type { Context, TokenPlace } from './contexts.ts';
+import type { GivenFlags } from '../syntax/arguments.ts';
 import type { Output, Terminal } from '../terminal.ts';
-import { UsageFailure } from './usage.ts';
+import { UsageFailure } from '../syntax/usage.ts';
 
 /** The global flags, combined with the environment. */
 export interface Options {
@@ -131,13 +131,13 @@ async function readSecret(
   const { createReadStream } = await import('node:fs');
   let text = '';
   try {
-    if (file !== '-') (await import('./open-files.ts')).warnOfReaders(file, name, { stderr });
+    if (file !== '-') (await import('../syntax/open-files.ts')).warnOfReaders(file, name, { stderr });
     for await (const chunk of file === '-' ? stdin : createReadStream(file)) {
       text += String(chunk);
       if (text.length > TOKEN_BYTES_MAX) break;
     }
   } catch (error) {
-    const { readFault } = await import('./read-fault.ts');
+    const { readFault } = await import('../syntax/read-fault.ts');
     throw new UsageFailure(`${name}: ${readFault(file, error)}.`, HINT);
   }
   return text;

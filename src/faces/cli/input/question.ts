@@ -1,6 +1,6 @@
-import type { ProgramSession } from './connection/session.ts';
-import type { Terminal } from './terminal.ts';
-import { UsageFailure } from './syntax/usage.ts';
+import type { ProgramSession } from '../connection/session.ts';
+import type { Terminal } from '../terminal.ts';
+import { UsageFailure } from '../syntax/usage.ts';
 
 /** A question, and whether an answer confirms it. */
 export interface Question {
