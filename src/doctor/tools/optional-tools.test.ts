@@ -3,8 +3,9 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from
 import { tmpdir } from 'node:os';
 import { delimiter, join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { systemClock } from '../../lib/clock.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
 import { HandClock } from '../../../test/support/clock.ts';
+import { patient } from '../../../test/support/measure/slowness.ts';
 import { needs } from '../../../test/support/tools.ts';
 import type { Facts, Finding } from '../entry.ts';
 import { examineOptionalTools } from './optional-tools.ts';
@@ -23,6 +24,8 @@ const REAL = {
   git: 'git version 2.39.5',
   ping: 'ping from iputils 20221126\nlibcap: yes, IDN: yes, NLS: no, error.h: yes',
 };
+/** Time limits of a quick machine: the first start of a real tool is slow beside other tests. */
+const PATIENT: Clock = { ...systemClock, after: (ms, fire) => systemClock.after(patient(ms), fire) };
 /** The folders of these tests are closed to the account of jobs. */
 const OWN: Pick<Facts, 'jobIdentity'> = { jobIdentity: { account: null, isFallback: false } };
 const PINS = {
@@ -231,7 +234,7 @@ describe('optional_tools', () => {
       const { HOME: home, PATH: path = '' } = process.env;
       process.env['HOME'] = dir;
       try {
-        const facts = { clock: systemClock, path, settings: { sealKeyFile: null, toolchainManifest: null } } as Facts;
+        const facts = { clock: PATIENT, path, settings: { sealKeyFile: null, toolchainManifest: null } } as Facts;
         assert.match((await examineOptionalTools(facts)).detail, /ansible-playbook \d/);
         assert.deepEqual(await readdir(dir), []);
       } finally {
