@@ -110,6 +110,7 @@ async function recordApart(deps: ReactionDeps, change: CheckTransition): Promise
     return await retryOnRuleChange(deps, () => recordOnce(deps, [change]));
   } catch (error) {
     if (isUnavailable(error)) throw error;
+    deps.onError(`transition of ${change.check}/${change.target}`, error);
   }
   const { labels, name, status, fingerprint } = eventOfTransition(change);
   const reason = 'The transition could not be handled: an internal error of the service.';

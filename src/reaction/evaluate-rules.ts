@@ -78,7 +78,7 @@ function tryRule(rule: CompiledRule, facts: EventFacts, { silences, onError }: E
     if ('error' in answer) return failed(rule, answer.error);
     return answer.value ? matched(rule, facts, silences) : null;
   } catch (error) {
-    onError(`rule ${rule.name}`, error);
+    onError(`rule ${rule.name}, tried on ${facts.source} ${facts.name}`, error);
     return failed(rule, 'its evaluation failed');
   }
 }

@@ -4,9 +4,10 @@ import { beforeEach, describe, test } from 'node:test';
 import { Failure } from '../../../src/domain/failure.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { receive, receiveUnreadable } from '../../../src/reaction/receive.ts';
-import { evaluateRules } from '../../../src/reaction/evaluate-rules.ts';
+import { evaluateBy, evaluateRules } from '../../../src/reaction/evaluate-rules.ts';
 import { decideAndRecord } from '../../../src/reaction/decide-and-record.ts';
 import { type OpenRules, CompiledRules } from '../../../src/reaction/rules/compiled-rules.ts';
+import { unindexed } from '../../../src/reaction/rules/rule-set.ts';
 import { decodeTrace } from '../../../src/reaction/trace.ts';
 import { getApproval } from '../../../src/store/approvals/approvals.ts';
 import { countEvents, getEvent } from '../../../src/store/events/events.ts';
@@ -29,6 +30,10 @@ class StaleRules extends CompiledRules {
     this.#old = null;
     super.forget();
   }
+}
+
+function fails(): never {
+  throw new TypeError('a fault of the service');
 }
 
 for (const engine of ENGINES) {
@@ -208,6 +213,24 @@ for (const engine of ENGINES) {
         error: 1,
       });
       assert.equal(await jobCount(store), 99);
+    });
+
+    test('a rule whose evaluation throws is logged with its event, and keeps no other rule from it', async () => {
+      await addRule(deps, 'a-throws');
+      await addRule(deps, 'b-fires');
+      const [broken, whole] = await Promise.all(['a-throws', 'b-fires'].map((name) => deps.rules.rule(name)));
+      assert.ok(broken !== undefined && whole !== undefined);
+      const logged: string[] = [];
+      const onError = (name: string, error: unknown): void => void logged.push(`${name}: ${String(error)}`);
+      const rules = unindexed([{ ...broken, evaluate: fails }, whole]);
+      const [found] = await evaluateBy({ ...deps, onError }, [alert()], WEBHOOK, [], () => rules);
+      const tried = found?.attempts.map(({ tried: { name, result, error } }) => [name, result, error]);
+      assert.deepEqual(tried, [
+        ['a-throws', 'error', 'its evaluation failed'],
+        ['b-fires', 'matched', null],
+      ]);
+      const { source, name } = alert();
+      assert.deepEqual(logged, [`rule a-throws, tried on ${source} ${name}: TypeError: a fault of the service`]);
     });
 
     test('a disabled or changed rule does not act in its old form, also before the change is announced', async () => {
