@@ -6,11 +6,11 @@ import { after, afterEach, beforeEach, describe, test } from 'node:test';
 import { insertToken } from '../store/access/tokens.ts';
 import { dataDirPaths } from '../config/data-dir.ts';
 import { migratedDatabase, type FreshDatabase } from '../../test/support/postgres/postgres.ts';
-import { judgeRoom } from './entries/disk-room.ts';
+import { judgeRoom } from './maintenance/disk-room.ts';
 import { createDoctor } from './doctor.ts';
 import type { DoctorEntry, DoctorParts } from './entry.ts';
 import { install, type Installation, queueJobs, WALL_MS } from '../../test/support/doctor-facts.ts';
-import { judgeSchema } from './entries/schema.ts';
+import { judgeSchema } from './maintenance/schema.ts';
 import { needs } from '../../test/support/tools.ts';
 
 const row = (number: number, sha256 = 'a') => ({ number, name: `step${number}`, sha256 });

@@ -5,8 +5,8 @@ import { type HttpFace, isNone, placeOf } from './core/http-face.ts';
 import { IDEMPOTENCY_KEY, inputNode, jsonSchema, type Node } from './core/json-schema.ts';
 import { isWrite, type Operation, readOperation, takesKey } from './core/operation.ts';
 import { statusOf } from './core/invoke.ts';
-import { STALE } from './views/approvals.ts';
-import { VIEWS, type ViewName } from './views/views.ts';
+import { STALE } from '../views/approvals/views.ts';
+import { VIEWS, type ViewName } from '../views/views.ts';
 
 /** What every operation may answer beside its own failures. */
 const ALWAYS: readonly FailureCode[] = [

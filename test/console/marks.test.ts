@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { JOB_STATES } from '../../src/domain/jobs/job.ts';
-import { JOB_PAINTS } from '../../src/faces/text/views/jobs.ts';
+import { JOB_PAINTS } from '../../src/faces/areas/jobs/text.ts';
 import { mark } from '../../src/faces/web/console/marks.ts';
 import { programFile } from '../../src/lib/files/program-files.ts';
 

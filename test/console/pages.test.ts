@@ -6,7 +6,7 @@ import { PAGES } from '../../src/faces/web/pages/table.ts';
 import { ASSETS } from '../../src/faces/web/console/assets.ts';
 import { SECTIONS } from '../../src/faces/web/console/page.ts';
 import { html } from '../../src/faces/html/html.ts';
-import { textOf } from '../../src/faces/text/render.ts';
+import { textOf } from '../../src/faces/areas/texts.ts';
 import { startProgram } from '../support/program.ts';
 import { gate } from '../support/fixtures/approvals.ts';
 import { rewrite } from '../support/store/rewrite.ts';

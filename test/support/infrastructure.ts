@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
-import type { Projected } from '../../src/operations/views/views.ts';
+import type { Projected } from '../../src/views/views.ts';
 import type { JobRow } from '../../src/store/schema/schema.ts';
 import type { Fixture } from './fixtures/installation.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Projected } from '../../src/operations/views/views.ts';
+import type { Projected } from '../../src/views/views.ts';
 import type { Display } from '../../src/faces/text/display.ts';
 import { render } from '../../src/faces/cli/render.ts';
 

@@ -9,7 +9,7 @@ import { table } from '../../src/faces/text/blocks.ts';
 import { render, secretOf } from '../../src/faces/cli/render.ts';
 import { block, inline, line } from '../../src/faces/text/safe.ts';
 import { absolute, relative, took } from '../../src/faces/text/time.ts';
-import { type ViewName, VIEWS } from '../../src/operations/views/views.ts';
+import { type ViewName, VIEWS } from '../../src/views/views.ts';
 import { hostile } from '../support/attacks/hostile-views.ts';
 
 const AT = '2026-11-21T12:00:00.000Z';

@@ -15,7 +15,7 @@ import {
   type Node,
   SyntaxKind,
 } from 'typescript/unstable/ast';
-import { importsOf } from './layers.ts';
+import { importsOf } from './folders/layers.ts';
 import { type Finding, finding, isTest, type Source } from './source.ts';
 
 export const UNUSED_WHY =

@@ -1,5 +1,5 @@
 /** Files of a run are reached by descriptor: who may import the file system in the folders that work on runs. */
-import { importsOf } from './layers.ts';
+import { importsOf } from './folders/layers.ts';
 import { finding, isTest, type SourceRule } from './source.ts';
 
 /** Folders whose files have run directories in hand. */

@@ -12,8 +12,8 @@ import {
   SyntaxKind,
 } from 'typescript/unstable/ast';
 import type { JobKind } from '../../src/domain/jobs/job.ts';
-import { TABLES } from './areas.ts';
-import { importsOf } from './layers.ts';
+import { TABLES } from './folders/areas.ts';
+import { importsOf } from './folders/layers.ts';
 import { finding, isTest, judgeNodes, literal, literalsOf, type Source, type SourceRule, walk } from './source.ts';
 
 const INFRASTRUCTURE = ['workspaces', 'terraform'];
@@ -59,8 +59,12 @@ const IMPORTERS: Readonly<Record<string, string>> = {
   'src/doctor/doctor.ts': 'It is the table of the entries of the health report.',
   'src/operations/configuration/kinds/workspaces.ts': 'It is the row of workspaces in a table of stored objects.',
   'src/operations/schedules/actions.ts': 'It is the table of the actions of schedules.',
-  'src/operations/views/workspaces.ts': 'It is the view of a workspace; the views of all areas are in one folder.',
-  'src/operations/views/approvals.ts': 'An approval shows the plan that it is about.',
+  'src/faces/web/console/matrix.ts': 'It draws the hosts of a playbook run, which its page and its text show.',
+  'src/faces/web/console/plan.ts': 'It draws the plan that approvals and workspaces show.',
+  'src/faces/web/pages/jobs/hosts.ts': 'It is the page of the hosts of a playbook run.',
+  'src/faces/web/pages/workspaces.ts': 'It is the page of workspaces.',
+  'src/views/rules/views.ts': 'The view of a rule has the action of each kind.',
+  'src/views/approvals/views.ts': 'An approval shows the plan that it is about.',
   'src/operations/approvals/decision-page.ts': 'The page of a decision shows the plan that it is about.',
   'src/operations/approvals/plan-view.ts': 'It opens the plan that an approval is about.',
   'src/jobs/pins/directory.ts': 'The row that names the directory of a job may be that of a workspace.',

@@ -35,7 +35,7 @@ export const FREE_PARTS: Readonly<Record<string, Readonly<Record<string, string>
   'src/config/program/digest.ts': { name: 'a file or a package of the program' },
   'src/config/runs-dir.ts': { 'instanceName(paths.dir)': 'a digest of the path of the data directory' },
   'src/daemon/maintenance/restart.ts': { 'store.dialect.name': 'one of two constants' },
-  'src/doctor/entries/data-dir.ts': { name: 'of the table of entries of the data directory' },
+  'src/doctor/maintenance/data-dir.ts': { name: 'of the table of entries of the data directory' },
   'src/runners/process/lease-times.ts': { 'entry.name': 'an entry of the folder of lock files' },
   'src/operations/configuration/plan.ts': { 'String(path)': 'a path that a user gave, below the folder of the file' },
   'src/runners/ansible/inputs.ts': { folder: 'one of two constants' },

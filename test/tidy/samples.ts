@@ -3,7 +3,7 @@ import { doorRule } from './doors.ts';
 import { fileAccessRule } from './file-access.ts';
 import { KIND_SAMPLES } from './kind-samples.ts';
 import { kindImportRule, kindRule } from './kinds.ts';
-import { layerRule } from './layers.ts';
+import { layerRule } from './folders/layers.ts';
 import { DURATION_SAMPLES, durationRule } from './durations.ts';
 import { evalRule, shellRule } from './processes.ts';
 import { operationIdRule } from './operation-ids.ts';

@@ -3,7 +3,7 @@ import { eventFile, labelVariables } from '../../domain/commands/event-input.ts'
 import { commandKind } from '../../domain/commands/kind.ts';
 import { fromJson } from '../../lib/json.ts';
 import { eventView } from '../../operations/events/events.ts';
-import { VIEWS } from '../../operations/views/views.ts';
+import { VIEWS } from '../../views/views.ts';
 import { commandRunner, type EventMaterials } from '../../runners/command/command.ts';
 import { keepHostResults } from '../../store/commands/host-results.ts';
 import { getEvent } from '../../store/events/events.ts';

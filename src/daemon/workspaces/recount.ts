@@ -2,7 +2,7 @@ import { Failure } from '../../domain/failure.ts';
 import { recounted } from '../../domain/plan-words.ts';
 import type { Keyring } from '../../lib/seal.ts';
 import { openPlanView, sealPlanView } from '../../operations/approvals/plan-view.ts';
-import type { Projected } from '../../operations/views/views.ts';
+import type { Projected } from '../../views/views.ts';
 import { findPlanView, plansToRecount, replaceSummary } from '../../store/workspaces/artifacts.ts';
 import type { Store } from '../../store/store.ts';
 import type { LoopRow } from '../core/loop.ts';

@@ -22,7 +22,7 @@ import { NO_ROOT, TEST_ACCOUNT } from '../../../test/support/accounts/job-accoun
 import { until } from '../../../test/support/api-client.ts';
 import { HandClock } from '../../../test/support/clock.ts';
 import { find, needs } from '../../../test/support/tools.ts';
-import { examineJobAccount } from '../entries/job-account.ts';
+import { examineJobAccount } from '../jobs/job-account.ts';
 import type { Facts } from '../entry.ts';
 import { examineFileAccess } from './file-access.ts';
 import { examineOptionalTools } from './optional-tools.ts';

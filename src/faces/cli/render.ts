@@ -1,6 +1,6 @@
-import type { Projected, ViewName } from '../../operations/views/views.ts';
+import type { Projected, ViewName } from '../../views/views.ts';
 import type { Display } from '../text/display.ts';
-import { madeSafe, textOf } from '../text/render.ts';
+import { madeSafe, textOf } from '../areas/texts.ts';
 import { terminalText } from './terminal-text.ts';
 
 /**

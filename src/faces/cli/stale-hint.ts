@@ -1,5 +1,5 @@
 import type { Failure } from '../../domain/failure.ts';
-import type { Projected } from '../../operations/views/views.ts';
+import type { Projected } from '../../views/views.ts';
 import type { Request } from './syntax/arguments.ts';
 import { SentFailure } from './connection/client.ts';
 import { placeFlags } from './connection/session.ts';

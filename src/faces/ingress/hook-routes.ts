@@ -16,7 +16,7 @@ import { refusalOf, RefusalNoter } from '../../operations/events/hook-refusals.t
 import { checkSignature } from '../../operations/events/hook-signature.ts';
 import { Repeats } from '../../operations/events/repeats.ts';
 import type { Runtime } from '../../operations/core/invoke.ts';
-import { VIEWS } from '../../operations/views/views.ts';
+import { VIEWS } from '../../views/views.ts';
 import type { MessageReader } from '../../reaction/message/message-reader.ts';
 import { Unreadable } from '../../reaction/normalise/payload.ts';
 import { hasBody, readBody } from '../http/body.ts';

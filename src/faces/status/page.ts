@@ -6,7 +6,7 @@ import { rfc3339 } from '../../lib/clock.ts';
 import { html, type Html } from '../html/html.ts';
 import { shell } from '../html/shell.ts';
 import { type HeaderList, pageHeaders } from '../http/headers.ts';
-import { percent } from '../text/views/checks.ts';
+import { percent } from '../areas/checks/text.ts';
 
 const STYLE = `:root{color-scheme:light dark;--ink:light-dark(#14181d,#e8ecf1);--soft:light-dark(#4b5560,#a9b4c0);\
 font:1rem/1.5 system-ui,sans-serif;font-variant-numeric:tabular-nums}

@@ -1,4 +1,4 @@
-import type { Projected } from '../../operations/views/views.ts';
+import type { Projected } from '../../views/views.ts';
 import { relative } from './time.ts';
 
 /** Names the state that a plan was made from, and who changed it since. */

@@ -9,7 +9,7 @@ import { insertToken, listTokens, type NewToken, revokeToken } from '../../store
 import * as field from '../core/fields.ts';
 import { localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
-import type { ViewItem } from '../views/views.ts';
+import type { ViewItem } from '../../views/views.ts';
 
 const LOCAL_ONLY = localOnly(
   'Tokens are created and revoked on the machine only: a token that could create tokens would outlive its own ' +

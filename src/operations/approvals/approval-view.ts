@@ -7,7 +7,7 @@ import { summarise, type SummaryFacts } from '../../domain/approvals/summary.ts'
 import { fromJson } from '../../lib/json.ts';
 import type { ApprovalRow } from '../../store/schema/schema.ts';
 import type { ShownApproval } from './checked-request.ts';
-import type { ViewData, ViewItem } from '../views/views.ts';
+import type { ViewData, ViewItem } from '../../views/views.ts';
 
 /** An approval row as lists show it. */
 export function approvalView(row: ShownApproval): ViewItem<'approval.list'> {

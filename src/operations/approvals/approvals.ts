@@ -20,7 +20,7 @@ import { readOperation, writeOperation, type Context, type Operation } from '../
 import { lookAtFiles, NOT_LOOKED, readerOf } from './pinned-files.ts';
 import { planViewJson } from './plan-view.ts';
 import { reply, replyEncoded, replyStream, written, type StreamEvent } from '../core/reply.ts';
-import { VIEWS, type Projected } from '../views/views.ts';
+import { VIEWS, type Projected } from '../../views/views.ts';
 
 /** How often the pending approvals are looked at for a follower, in milliseconds: the contract's number. */
 const LOOK_MS = 2_000;

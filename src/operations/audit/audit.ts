@@ -11,7 +11,7 @@ import { replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
 import { readOperation } from '../core/operation.ts';
 import { reply } from '../core/reply.ts';
-import type { ViewItem } from '../views/views.ts';
+import type { ViewItem } from '../../views/views.ts';
 
 function rowView(row: LedgerRow): ViewItem<'audit.list'> {
   return { ...row, at: rfc3339(row.at), detail: shownDetail(row.operation, row.detail) };

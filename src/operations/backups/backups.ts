@@ -16,7 +16,7 @@ import * as field from '../core/fields.ts';
 import { type Context, localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { actorOf, reply, written } from '../core/reply.ts';
 import { askerOf, writtenJob } from '../jobs/queued.ts';
-import type { ViewItem } from '../views/views.ts';
+import type { ViewItem } from '../../views/views.ts';
 import { openBackup } from './backup-file.ts';
 
 const LOCAL_ONLY = localOnly('Backups are files of a machine; they are made and read on that machine.');

@@ -8,7 +8,7 @@ import { listChecks } from '../../store/checks/checks.ts';
 import { countTargets, listTargets, listTargetsFrom, type TargetState } from '../../store/checks/targets.ts';
 import type { CheckRow, Db } from '../../store/schema/schema.ts';
 import type { Context } from '../core/operation.ts';
-import type { ViewData, ViewItem } from '../views/views.ts';
+import type { ViewData, ViewItem } from '../../views/views.ts';
 
 /** Checks read at a time, and the targets of one batch of a list. A check with more is a batch alone. */
 const CHECKS_READ = 100;

@@ -4,7 +4,7 @@ import type { DaySlot } from '../../domain/checks/sweep/day.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { readAvailability } from '../../store/checks/history.ts';
 import type { CheckRow, Db } from '../../store/schema/schema.ts';
-import type { ViewData } from '../views/views.ts';
+import type { ViewData } from '../../views/views.ts';
 import { checkView, type ViewParts } from './check-view.ts';
 
 /** With more targets than this no history is shown: 91 days of each are read for it. */

@@ -12,7 +12,7 @@ import * as field from '../core/fields.ts';
 import { readOperation } from '../core/operation.ts';
 import { reply } from '../core/reply.ts';
 import type { ProbeOrder } from '../core/services.ts';
-import type { ViewData } from '../views/views.ts';
+import type { ViewData } from '../../views/views.ts';
 
 function resultView(
   { kind }: CheckRow,

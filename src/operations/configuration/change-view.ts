@@ -1,7 +1,7 @@
 import { rfc3339 } from '../../lib/clock.ts';
 import { changesSince, type LedgerChange } from '../../store/configuration/managed.ts';
 import type { Context } from '../core/operation.ts';
-import type { ViewData } from '../views/views.ts';
+import type { ViewData } from '../../views/views.ts';
 import { CONFIG_KINDS } from './kinds.ts';
 import type { Change } from './plan.ts';
 

@@ -6,7 +6,7 @@ import { listManaged, setManaged } from '../../store/configuration/managed.ts';
 import * as field from '../core/fields.ts';
 import { localOnly, type Operation, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
-import type { ViewData } from '../views/views.ts';
+import type { ViewData } from '../../views/views.ts';
 import { changesByHand, changeViews } from './change-view.ts';
 import { CONFIG_KINDS } from './kinds.ts';
 import { type LoadOperation, placing, type Plan, planOf, prepareChanges } from './plan.ts';

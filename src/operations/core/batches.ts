@@ -1,6 +1,6 @@
 import { requestTurn } from '../../lib/flow/cooperative.ts';
 import { replyBatches, type Reply } from './reply.ts';
-import type { ViewItem, ViewName } from '../views/views.ts';
+import type { ViewItem, ViewName } from '../../views/views.ts';
 
 /**
  * Rows read at a time: a longer list is sent while it is read, so that memory does not grow with it. Batches that are

@@ -18,7 +18,7 @@ import {
 import { parseInput } from './parse.ts';
 import { recordWrite, type Reply, type StreamEvent } from './reply.ts';
 import type { Services } from './services.ts';
-import { VIEWS, type ViewName } from '../views/views.ts';
+import { VIEWS, type ViewName } from '../../views/views.ts';
 import type * as z from 'zod';
 
 /** What a face sends on, unchanged. */

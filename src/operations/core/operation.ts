@@ -10,7 +10,7 @@ import type { HttpFace, NoFace } from './http-face.ts';
 import type { McpFace } from './mcp-face.ts';
 import type { Reply, Written } from './reply.ts';
 import type { Services } from './services.ts';
-import type { ViewName } from '../views/views.ts';
+import type { ViewName } from '../../views/views.ts';
 
 /** What every operation has to work with. */
 export interface Context {

@@ -3,7 +3,7 @@ import { type Causes, subjectOf } from '../../domain/events/causes.ts';
 import type { JobEvent } from '../../domain/jobs/job.ts';
 import { leaveCause } from '../../store/events/causes.ts';
 import type { Tx } from '../../store/engine/tx.ts';
-import type { ViewData, ViewItem, ViewName } from '../views/views.ts';
+import type { ViewData, ViewItem, ViewName } from '../../views/views.ts';
 
 /** One event of a stream of server-sent events; without `id` it is no point to resume from. */
 export interface StreamEvent {

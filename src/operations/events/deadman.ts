@@ -6,7 +6,7 @@ import { deleteWatch, insertWatch, listWatches, type Watch } from '../../store/e
 import * as field from '../core/fields.ts';
 import { localOnly, type Operation, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
-import type { ViewItem } from '../views/views.ts';
+import type { ViewItem } from '../../views/views.ts';
 
 /**
  * When a webhook was heard is noted once a second at most, and looked at once a second: less would page for nothing.

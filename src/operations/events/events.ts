@@ -10,7 +10,7 @@ import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
 import { readOperation, type Operation } from '../core/operation.ts';
 import { reply } from '../core/reply.ts';
-import type { ViewItem } from '../views/views.ts';
+import type { ViewItem } from '../../views/views.ts';
 
 /** The sum of all outcomes, as in the summary. */
 const ALL = 'received';

@@ -17,7 +17,7 @@ import { MessageRefused } from './hook-refusals.ts';
 import { type Signature, takenOnce } from './hook-signature.ts';
 import type { Repeats } from './repeats.ts';
 import type { Runtime } from '../core/invoke.ts';
-import type { ViewData } from '../views/views.ts';
+import type { ViewData } from '../../views/views.ts';
 
 /** When a webhook was last heard is written at most this often by a daemon: a dead-man watch looks in minutes. */
 const HEARD_EVERY_MS = 1_000;

@@ -14,7 +14,7 @@ import { awaitRunOf } from '../workflows/run-wait.ts';
 import * as field from '../core/fields.ts';
 import { writeOperation, type Operation, type WaitContext, type Answered } from '../core/operation.ts';
 import { actorOf, type Reply, written } from '../core/reply.ts';
-import { type ViewData, VIEWS } from '../views/views.ts';
+import { type ViewData, VIEWS } from '../../views/views.ts';
 
 /** The default and the longest time of `wait`: the contract's numbers. */
 const WAIT_DEFAULT = '30s';

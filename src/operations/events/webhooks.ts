@@ -12,7 +12,7 @@ import { deleteWebhook, insertWebhook, listWebhooks, webhookHash } from '../../s
 import * as field from '../core/fields.ts';
 import { localOnly, type Operation, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
-import type { ViewItem } from '../views/views.ts';
+import type { ViewItem } from '../../views/views.ts';
 
 const LOCAL_ONLY = localOnly('Webhooks are managed on the machine only, because the URL of a webhook is a capability.');
 

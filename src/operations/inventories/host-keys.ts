@@ -11,7 +11,7 @@ import type { HostKeyRow } from '../../store/schema/schema.ts';
 import * as field from '../core/fields.ts';
 import { type Context, localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, replyNone, written } from '../core/reply.ts';
-import type { ViewItem } from '../views/views.ts';
+import type { ViewItem } from '../../views/views.ts';
 
 const LOCAL_ONLY = localOnly('Host keys are accepted on the machine only, because they decide whom a job talks to.');
 

@@ -25,7 +25,7 @@ import { localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, replyNone, written } from '../core/reply.ts';
 import { isSecretRef } from '../secrets/run-secrets.ts';
 import { HOST_KEY_OPERATIONS } from './host-keys.ts';
-import type { ViewData, ViewItem } from '../views/views.ts';
+import type { ViewData, ViewItem } from '../../views/views.ts';
 
 const LOCAL_ONLY = localOnly(
   'Inventories are managed on the machine only, because they decide which hosts a job reaches.',

@@ -9,7 +9,7 @@ import { findApprovalOfJob } from '../../store/approvals/approvals.ts';
 import { askedBy } from '../../store/jobs/repeats.ts';
 import { nodeOf } from '../../store/maintenance/nodes.ts';
 import type { Db, JobRow } from '../../store/schema/schema.ts';
-import type { ViewData, ViewItem } from '../views/views.ts';
+import type { ViewData, ViewItem } from '../../views/views.ts';
 
 /** A job row as lists show it. */
 export function jobView(row: JobRow): ViewItem<'job.list'> {

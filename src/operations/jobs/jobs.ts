@@ -10,7 +10,7 @@ import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
 import { EVENTS_MAX, followJob, readEventBatches } from './job-events.ts';
 import { jobDetail, jobView } from './job-view.ts';
-import { JOB_STREAM } from '../views/jobs.ts';
+import { JOB_STREAM } from '../../views/jobs/views.ts';
 import { requireNode } from '../maintenance/maintenance.ts';
 import { readOperation, writeOperation } from '../core/operation.ts';
 import { reply, replyBatches, replyStream, written } from '../core/reply.ts';

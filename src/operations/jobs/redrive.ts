@@ -13,7 +13,7 @@ import type { JobRow } from '../../store/schema/schema.ts';
 import * as field from '../core/fields.ts';
 import { writeOperation, type WriteContext } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
-import type { ViewItem } from '../views/views.ts';
+import type { ViewItem } from '../../views/views.ts';
 
 type Caller = WriteContext['caller'];
 type Pair = ViewItem<'job.redrive'>;

@@ -20,7 +20,7 @@ import * as field from '../core/fields.ts';
 import { localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, replyNone, written } from '../core/reply.ts';
 import type { Services } from '../core/services.ts';
-import type { ViewData } from '../views/views.ts';
+import type { ViewData } from '../../views/views.ts';
 
 /** Longer lists are not read: a thousand of the longest prefixes with blanks between them have fewer characters. */
 const LIST_CHARACTERS_MAX = 65_536;

@@ -19,7 +19,7 @@ import type { EndpointRow } from '../../store/schema/schema.ts';
 import * as field from '../core/fields.ts';
 import { localOnly, readOperation, writeOperation, type Operation } from '../core/operation.ts';
 import { reply, replyNone, written } from '../core/reply.ts';
-import type { ViewItem } from '../views/views.ts';
+import type { ViewItem } from '../../views/views.ts';
 
 const OWN_DEVICE = { none: 'An endpoint is the device of a person, who registers it.' };
 

@@ -16,7 +16,7 @@ import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
 import { localOnly, readOperation, writeOperation, type Operation } from '../core/operation.ts';
 import { reply, replyNone, written } from '../core/reply.ts';
-import type { ViewItem } from '../views/views.ts';
+import type { ViewItem } from '../../views/views.ts';
 
 /** As long as the name of an event may be. */
 const SCOPE_VALUE_MAX = 200;

@@ -37,7 +37,7 @@ import {
   writeOperation,
 } from '../core/operation.ts';
 import { reply, type Reply, written } from '../core/reply.ts';
-import type { ViewData, ViewItem } from '../views/views.ts';
+import type { ViewData, ViewItem } from '../../views/views.ts';
 import { exportRule, withKept } from './rule-export.ts';
 
 const RULES_ONLY = {

@@ -12,7 +12,7 @@ import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
 import { localOnly, type Operation, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
-import type { ViewItem } from '../views/views.ts';
+import type { ViewItem } from '../../views/views.ts';
 
 /** As long as the reason of a decision. */
 const REASON_MAX = 1_000;

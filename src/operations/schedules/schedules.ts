@@ -22,7 +22,7 @@ import * as field from '../core/fields.ts';
 import { actionDetail, requireWritable } from '../core/reach-input.ts';
 import { localOnly, type Operation, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, type Reply, written } from '../core/reply.ts';
-import type { ViewItem } from '../views/views.ts';
+import type { ViewItem } from '../../views/views.ts';
 import { ACTION_FIELDS, readAction } from './actions.ts';
 
 const LOCAL_ONLY = localOnly(

@@ -8,7 +8,7 @@ import { assertSameKey, countSealed, holdsSealed, noteUsed, takeOver } from '../
 import { countActiveTokens } from '../../store/access/tokens.ts';
 import { localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { actorOf, reply, written } from '../core/reply.ts';
-import type { ViewData } from '../views/views.ts';
+import type { ViewData } from '../../views/views.ts';
 import { exportSeal } from './seal-export.ts';
 
 const LOCAL_ONLY = localOnly('The seal key is a file of this machine and is managed on this machine only.');

@@ -14,7 +14,7 @@ import {
 import { localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
 import { isSecretRef } from './run-secrets.ts';
-import type { ViewItem } from '../views/views.ts';
+import type { ViewItem } from '../../views/views.ts';
 
 const LOCAL_ONLY = localOnly(
   'Secrets are set and removed on the machine only, so that a stolen token cannot replace a value.',

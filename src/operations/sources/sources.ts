@@ -16,7 +16,7 @@ import {
 import * as field from '../core/fields.ts';
 import { localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, replyNone, written } from '../core/reply.ts';
-import type { ViewItem } from '../views/views.ts';
+import type { ViewItem } from '../../views/views.ts';
 import { checkedSource } from './checked-source.ts';
 import { realDirectory } from './real-directory.ts';
 import { placeOfNew, placeOfSource } from '../../store/sources/source-place.ts';

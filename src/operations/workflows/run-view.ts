@@ -2,7 +2,7 @@ import { runStateOf } from '../../domain/workflows/progress.ts';
 import type { RunState } from '../../domain/workflows/workflow.ts';
 import type { Db, WorkflowRunRow } from '../../store/schema/schema.ts';
 import { type ListedStep, listSteps, stateOfStep } from '../../store/workflows/runs.ts';
-import type { ViewData } from '../views/views.ts';
+import type { ViewData } from '../../views/views.ts';
 
 /** The state of a run: while it is open it follows from its steps, because a decision changes a job only. */
 export function stateOfRun({ state }: Pick<WorkflowRunRow, 'state'>, steps: readonly ListedStep[]): RunState {

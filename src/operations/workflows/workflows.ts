@@ -21,7 +21,7 @@ import * as field from '../core/fields.ts';
 import { requireWritable } from '../core/reach-input.ts';
 import { localOnly, type Operation, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
-import type { ViewData, ViewItem } from '../views/views.ts';
+import type { ViewData, ViewItem } from '../../views/views.ts';
 import { WORKFLOW_RUN_OPERATIONS } from './workflow-runs.ts';
 import { stateOfRun } from './run-view.ts';
 

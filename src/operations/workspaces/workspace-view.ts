@@ -5,7 +5,7 @@ import type { Db, WorkspaceRow } from '../../store/schema/schema.ts';
 import { findLock, findOpenJob } from '../../store/workspaces/workspaces.ts';
 import { localOnly } from '../core/operation.ts';
 import { type Reply, reply } from '../core/reply.ts';
-import type { ViewItem } from '../views/views.ts';
+import type { ViewItem } from '../../views/views.ts';
 
 export const LOCAL_ONLY = localOnly(
   'A workspace and its policy decide what runs, so they are changed on the machine only, like code that runs there.',

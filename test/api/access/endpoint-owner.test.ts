@@ -1,7 +1,7 @@
 /** The device of a person whose token may only decide: it is registered on the machine, for the owner of the token. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Projected } from '../../../src/operations/views/views.ts';
+import type { Projected } from '../../../src/views/views.ts';
 import { audited, callLocally } from '../../support/fixtures/workspaces.ts';
 import { startProgram } from '../../support/program.ts';
 import { refusal } from '../../support/refusal.ts';

@@ -1,7 +1,7 @@
 /** The names that the service uses for itself: no token and no owner can have one. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { examinePrivilegePosture } from '../../../src/doctor/entries/privilege-posture.ts';
+import { examinePrivilegePosture } from '../../../src/doctor/jobs/privilege-posture.ts';
 import type { Facts } from '../../../src/doctor/entry.ts';
 import { mintLinks } from '../../../src/operations/approvals/approval-links.ts';
 import type { Failure } from '../../../src/domain/failure.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { viewOf } from '../../../src/domain/workspaces/plan-view.ts';
-import { VIEWS } from '../../../src/operations/views/views.ts';
+import { VIEWS } from '../../../src/views/views.ts';
 
 const MASKS = { after_unknown: { id: true }, before_sensitive: {}, after_sensitive: { pw: true } };
 

@@ -1,7 +1,7 @@
 /** What a job does, in words for the person who decides about it. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Projected } from '../../../src/operations/views/views.ts';
+import type { Projected } from '../../../src/views/views.ts';
 import { type HookFixture, openHookFixture } from '../../support/fixtures/hooks.ts';
 import { rewrite } from '../../support/store/rewrite.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { newId } from '../../../src/lib/id.ts';
 import { toJson } from '../../../src/lib/json.ts';
-import type { Projected } from '../../../src/operations/views/views.ts';
+import type { Projected } from '../../../src/views/views.ts';
 import type { TaggedTable } from '../../../src/store/engine/tags/forms.ts';
 import { insertRun } from '../../../src/store/workflows/runs.ts';
 import {

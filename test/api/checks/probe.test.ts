@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Prober } from '../../../src/operations/checks/prober.ts';
 import type { ProbeDeps } from '../../../src/probes/deps.ts';
-import type { Projected } from '../../../src/operations/views/views.ts';
+import type { Projected } from '../../../src/views/views.ts';
 import { insertNetgroup } from '../../../src/store/netgroups/netgroups.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { HandClock } from '../../support/clock.ts';

@@ -1,7 +1,7 @@
 /** What the command line asks of dead-man watches. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Projected } from '../../../src/operations/views/views.ts';
+import type { Projected } from '../../../src/views/views.ts';
 import { listWatches, tripWatch, watchesOf } from '../../../src/store/events/deadmen.ts';
 import { insertWebhook, markHeard } from '../../../src/store/events/webhooks.ts';
 import { type Program, startProgram } from '../../support/program.ts';

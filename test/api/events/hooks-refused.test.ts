@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import type { Facts } from '../../../src/doctor/entry.ts';
-import { examineIngress } from '../../../src/doctor/entries/ingress.ts';
+import { examineIngress } from '../../../src/doctor/events/ingress.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { addRefusals, listRefusals } from '../../../src/store/events/webhook-refusals.ts';
 import { until } from '../../support/api-client.ts';

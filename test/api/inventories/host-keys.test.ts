@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Failure } from '../../../src/domain/failure.ts';
 import { fingerprint, type HostKey } from '../../../src/domain/inventories/host-key.ts';
-import type { Projected } from '../../../src/operations/views/views.ts';
+import type { Projected } from '../../../src/views/views.ts';
 import { callLocally } from '../../support/fixtures/workspaces.ts';
 import { type Program, startProgram } from '../../support/program.ts';
 import { refusal } from '../../support/refusal.ts';

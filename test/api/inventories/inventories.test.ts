@@ -1,7 +1,7 @@
 /** Inventories as the local command line manages them, and what names their hosts. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Projected } from '../../../src/operations/views/views.ts';
+import type { Projected } from '../../../src/views/views.ts';
 import { getEvent } from '../../../src/store/events/events.ts';
 import { add as addRule, heard, rule } from '../../support/fixtures/rules.ts';
 import { callLocally } from '../../support/fixtures/workspaces.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { systemClock } from '../../../src/lib/clock.ts';
-import type { Projected } from '../../../src/operations/views/views.ts';
+import type { Projected } from '../../../src/views/views.ts';
 import { receive } from '../../../src/reaction/receive.ts';
 import { type Program, startProgram } from '../../support/program.ts';
 import { alert, WEBHOOK } from '../../support/fixtures/reaction.ts';

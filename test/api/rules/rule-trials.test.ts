@@ -1,7 +1,7 @@
 /** Testing a rule on a past event: what it would do, and why it would not. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Projected } from '../../../src/operations/views/views.ts';
+import type { Projected } from '../../../src/views/views.ts';
 import { setCordon } from '../../../src/store/maintenance/cordon.ts';
 import { insertWorkspace } from '../../../src/store/workspaces/workspaces.ts';
 import { type Program, startProgram } from '../../support/program.ts';

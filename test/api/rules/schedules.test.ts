@@ -5,7 +5,7 @@ import { Failure, type FailureCode } from '../../../src/domain/failure.ts';
 import { localCaller } from '../../../src/domain/access/caller.ts';
 import { invoke } from '../../../src/operations/core/invoke.ts';
 import { OPERATIONS } from '../../../src/operations/table.ts';
-import type { Projected } from '../../../src/operations/views/views.ts';
+import type { Projected } from '../../../src/views/views.ts';
 import { type Program, startProgram } from '../../support/program.ts';
 import { send } from '../../support/scenario.ts';
 import { scheduleOf, timeFrom } from '../../support/fixtures/schedules.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { OPERATIONS } from '../../../src/operations/table.ts';
 import { keepState } from '../../../src/store/workspaces/states.ts';
-import type { Projected } from '../../../src/operations/views/views.ts';
+import type { Projected } from '../../../src/views/views.ts';
 import { type Ending, type Program, startProgram } from '../../support/program.ts';
 import { refusal } from '../../support/refusal.ts';
 import { send } from '../../support/scenario.ts';

@@ -2,12 +2,7 @@
 import assert from 'node:assert/strict';
 import { posix } from 'node:path';
 import * as fc from 'fast-check';
-import {
-  allowsAddress,
-  canonicalAddress,
-  classifyAddress,
-  parsePrefix,
-} from '../../../src/lib/ip/address.ts';
+import { allowsAddress, canonicalAddress, classifyAddress, parsePrefix } from '../../../src/lib/ip/address.ts';
 import { isSafeSubpath } from '../../../src/domain/sources/subpath.ts';
 import { gatherBody, gatherText, inputPlaces, sequenceNumber } from '../../../src/faces/api/input.ts';
 import { parseBody } from '../../../src/faces/http/json.ts';

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import type { Projected, ViewName } from '../../../src/operations/views/views.ts';
+import type { Projected, ViewName } from '../../../src/views/views.ts';
 import { items, writeRoot } from '../../support/infrastructure.ts';
 import { openFixture, type Fixture } from '../../support/fixtures/installation.ts';
 import { needs } from '../../support/tools.ts';

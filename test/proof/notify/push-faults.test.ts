@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Socket } from 'node:net';
-import { examineNotifications } from '../../../src/doctor/entries/notifications.ts';
+import { examineNotifications } from '../../../src/doctor/notify/notifications.ts';
 import type { Facts } from '../../../src/doctor/entry.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { GuardOptions } from '../../../src/dial/guard.ts';

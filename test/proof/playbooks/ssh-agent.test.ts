@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import type { Projected } from '../../../src/operations/views/views.ts';
+import type { Projected } from '../../../src/views/views.ts';
 import { openMachine } from '../../../src/runners/launch/machine.ts';
 import { landlockAbi, LANDLOCK_ABI_OF_NAMED_SOCKETS } from '../../../src/runners/sandbox/kernel/landlock.ts';
 import { until } from '../../support/api-client.ts';

@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import type { Projected } from '../../../src/operations/views/views.ts';
+import type { Projected } from '../../../src/views/views.ts';
 import { listHostResults } from '../../../src/store/commands/host-results.ts';
 import { until } from '../../support/api-client.ts';
 import type { RunningDaemon } from '../../support/daemon.ts';

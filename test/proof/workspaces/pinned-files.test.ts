@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { JobTrigger } from '../../../src/domain/jobs/job.ts';
 import { queuePlaybook } from '../../../src/jobs/playbooks/queue.ts';
-import type { Projected } from '../../../src/operations/views/views.ts';
+import type { Projected } from '../../../src/views/views.ts';
 import { until } from '../../support/api-client.ts';
 import { type Fixture, openFixture } from '../../support/fixtures/installation.ts';
 import { addWorkspace, items, linesOf, writeRoot } from '../../support/infrastructure.ts';

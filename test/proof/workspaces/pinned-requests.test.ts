@@ -1,7 +1,7 @@
 /** What was approved is what runs: sources, workspaces and inventories that change between request, yes and run. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Projected } from '../../../src/operations/views/views.ts';
+import type { Projected } from '../../../src/views/views.ts';
 import { type Fixture, openFixture } from '../../support/fixtures/installation.ts';
 import { addGitSource, askForCommand, askForRun, decideAs, placeCommit, syncTo } from '../../support/sources/pinned.ts';
 import { items, linesOf, planViewOf, writeRoot } from '../../support/infrastructure.ts';

@@ -7,7 +7,7 @@ import { claim as claimAs } from '../../../src/daemon/jobs/job-transitions.ts';
 import { checkOrder } from '../../../src/daemon/jobs/ordered.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { Facts } from '../../../src/doctor/entry.ts';
-import { examineSchema } from '../../../src/doctor/entries/schema.ts';
+import { examineSchema } from '../../../src/doctor/maintenance/schema.ts';
 import { decide } from '../../../src/operations/approvals/decide.ts';
 import { NOT_LOOKED } from '../../../src/operations/approvals/pinned-files.ts';
 import { getListedApproval } from '../../../src/store/approvals/approvals.ts';

@@ -1,5 +1,5 @@
 /** Views with a text in every field that may have one. */
-import type { ViewName } from '../../../src/operations/views/views.ts';
+import type { ViewName } from '../../../src/views/views.ts';
 import { hostileApprovals, hostileInfrastructure } from './hostile-infrastructure-views.ts';
 import { hostileMaintenance } from './hostile-maintenance-views.ts';
 

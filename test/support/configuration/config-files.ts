@@ -1,5 +1,5 @@
 /** A configuration file with every kind of object, and the operations on such files. */
-import type { Projected } from '../../../src/operations/views/views.ts';
+import type { Projected } from '../../../src/views/views.ts';
 import type { Program } from '../program.ts';
 import { callLocally } from '../fixtures/workspaces.ts';
 

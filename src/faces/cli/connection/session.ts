@@ -1,4 +1,4 @@
-import type { Projected } from '../../../operations/views/views.ts';
+import type { Projected } from '../../../views/views.ts';
 import type { Fields, GivenFlags } from '../syntax/arguments.ts';
 import { type Called, type Client, parseEnvelope, readAll } from './client.ts';
 import type { Options } from '../context/options.ts';
@@ -41,7 +41,7 @@ export interface Shown {
 export async function showData(session: Session, { kind, data }: { kind: string; data: unknown }): Promise<void> {
   const [{ render, secretOf }, { cancelled }] = await Promise.all([
     import('../render.ts'),
-    import('../../text/views/jobs.ts'),
+    import('../../areas/jobs/text.ts'),
   ]);
   const { stdout, stderr, clock } = session.terminal;
   const width = stdout.isTTY === true ? sizeOf(stdout).width : null;

@@ -1,11 +1,11 @@
 import { formatDuration } from '../../../domain/duration.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { isTerminal, type JobEvent, type JobState, type PartialEvent } from '../../../domain/jobs/job.ts';
-import type { Projected } from '../../../operations/views/views.ts';
+import type { Projected } from '../../../views/views.ts';
 import { pause } from '../../../lib/clock.ts';
 import { type Client, readData, type SentEvent } from '../connection/client.ts';
 import { placeFlags, type Session } from '../connection/session.ts';
-import { eventText } from '../../text/views/job-event.ts';
+import { eventText } from '../../areas/jobs/job-event.ts';
 import { line } from '../../text/safe.ts';
 import { terminalLine } from '../../text/terminal-line.ts';
 import { ProgressLine } from './progress-line.ts';

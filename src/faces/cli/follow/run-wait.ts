@@ -1,5 +1,5 @@
 import type { JobWaitMode } from '../../../operations/core/cli-face.ts';
-import type { Projected } from '../../../operations/views/views.ts';
+import type { Projected } from '../../../views/views.ts';
 import { readData } from '../connection/client.ts';
 import { type End, EXIT_INTERRUPTED, exitCodeOfJob, follow, textSink } from './follow.ts';
 import { placeFlags, type Session, show, showData } from '../connection/session.ts';

@@ -1,5 +1,5 @@
 import { Failure } from '../../../domain/failure.ts';
-import type { Projected } from '../../../operations/views/views.ts';
+import type { Projected } from '../../../views/views.ts';
 import type { Answer } from '../connection/client.ts';
 import type { Session } from '../connection/session.ts';
 import { jobsRun, pollVerb } from './poll-verb.ts';

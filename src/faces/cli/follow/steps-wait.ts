@@ -1,5 +1,5 @@
 import { Failure } from '../../../domain/failure.ts';
-import type { Projected } from '../../../operations/views/views.ts';
+import type { Projected } from '../../../views/views.ts';
 import { line } from '../../text/safe.ts';
 import { type Answer, readData } from '../connection/client.ts';
 import { placeFlags, type Session, showData } from '../connection/session.ts';

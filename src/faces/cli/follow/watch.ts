@@ -1,6 +1,6 @@
 import { Failure } from '../../../domain/failure.ts';
 import { pause } from '../../../lib/clock.ts';
-import type { Projected } from '../../../operations/views/views.ts';
+import type { Projected } from '../../../views/views.ts';
 import { readData } from '../connection/client.ts';
 import { EXIT_INTERRUPTED, isOverCap, POLL_MS, sayPolling } from './follow.ts';
 import type { Session } from '../connection/session.ts';

@@ -1,6 +1,6 @@
 import { Failure } from '../../../domain/failure.ts';
 import type { Confirm } from '../../../operations/core/cli-face.ts';
-import type { Projected } from '../../../operations/views/views.ts';
+import type { Projected } from '../../../views/views.ts';
 import type { Session } from '../connection/session.ts';
 import { ask } from './question.ts';
 import { preview } from './preview.ts';

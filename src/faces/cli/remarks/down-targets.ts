@@ -1,7 +1,7 @@
 import type { CheckKind } from '../../../domain/checks/check.ts';
 import { isNeverProbed } from '../../../domain/checks/kinds.ts';
 import { TargetReader } from '../../../domain/checks/target.ts';
-import type { Projected } from '../../../operations/views/views.ts';
+import type { Projected } from '../../../views/views.ts';
 import { shortDuration } from '../../../domain/duration.ts';
 import { line } from '../../text/safe.ts';
 import { readData } from '../connection/client.ts';

@@ -1,5 +1,5 @@
 import { Failure } from '../../../domain/failure.ts';
-import type { Projected } from '../../../operations/views/views.ts';
+import type { Projected } from '../../../views/views.ts';
 import { line } from '../../text/safe.ts';
 import { readData } from '../connection/client.ts';
 import { placeFlags, type Session } from '../connection/session.ts';

@@ -1,5 +1,5 @@
 import { isTerminal } from '../../../domain/jobs/job.ts';
-import type { Projected } from '../../../operations/views/views.ts';
+import type { Projected } from '../../../views/views.ts';
 import { type Client, readData } from '../connection/client.ts';
 import { operationVerb, TREE } from '../syntax/tree.ts';
 

@@ -6,7 +6,7 @@ import { type Answer, authorize, invoke, type Runtime } from '../../../operation
 import type { Operation } from '../../../operations/core/operation.ts';
 import { fromText } from '../../../operations/core/parse.ts';
 import { OPERATIONS } from '../../../operations/table.ts';
-import type { Projected, ViewName } from '../../../operations/views/views.ts';
+import type { Projected, ViewName } from '../../../views/views.ts';
 
 const BY_ID = new Map(OPERATIONS.map((operation) => [operation.id, operation]));
 /** Rows that a page shows at most, and those that it shows when its URL names no `limit`. */

@@ -1,4 +1,4 @@
-import type { Projected, ViewName } from '../../../operations/views/views.ts';
+import type { Projected, ViewName } from '../../../views/views.ts';
 import { html, type Html } from '../../html/html.ts';
 import type { Display } from '../../text/display.ts';
 

@@ -1,5 +1,5 @@
 /** How an event came to its outcome: each rule, its terms, then its guards in their order. */
-import type { Projected } from '../../../operations/views/views.ts';
+import type { Projected } from '../../../views/views.ts';
 import { html, type Html } from '../../html/html.ts';
 import { mark } from './marks.ts';
 

@@ -1,5 +1,5 @@
 /** What one can do from a page: each posts to a path of its row, which calls the operation as the visitor. */
-import type { ViewName } from '../../../operations/views/views.ts';
+import type { ViewName } from '../../../views/views.ts';
 
 type Data = Readonly<Record<string, unknown>>;
 

@@ -1,13 +1,13 @@
 import { noDecider } from '../../../domain/approvals/deciders.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { KINDS } from '../../../domain/kinds.ts';
-import type { Projected } from '../../../operations/views/views.ts';
+import type { Projected } from '../../../views/views.ts';
 import { html, type Html } from '../../html/html.ts';
-import { textOf } from '../../text/render.ts';
+import { textOf } from '../../areas/texts.ts';
 import { movedBy } from '../../text/stale.ts';
 import { timeLeft } from '../../../domain/duration.ts';
 import { clockTime, relative } from '../../text/time.ts';
-import { APPROVAL_PAINTS } from '../../text/views/approvals.ts';
+import { APPROVAL_PAINTS } from '../../areas/approvals/text.ts';
 import { blocksHtml, linked } from '../console/blocks.ts';
 import { mark } from '../console/marks.ts';
 import { planHtml } from '../console/plan.ts';

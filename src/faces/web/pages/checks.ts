@@ -1,6 +1,6 @@
-import type { Projected } from '../../../operations/views/views.ts';
+import type { Projected } from '../../../views/views.ts';
 import { html, type Html } from '../../html/html.ts';
-import { checkBlocks, percent } from '../../text/views/checks.ts';
+import { checkBlocks, percent } from '../../areas/checks/text.ts';
 import { blocksHtml } from '../console/blocks.ts';
 import { stripHtml, stripTable } from '../console/strip.ts';
 import type { Page, PageRequest } from '../console/page.ts';

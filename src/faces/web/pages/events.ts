@@ -1,6 +1,6 @@
 import { html } from '../../html/html.ts';
-import { textOf } from '../../text/render.ts';
-import { OUTCOME_PAINTS, reasonText } from '../../text/views/events.ts';
+import { textOf } from '../../areas/texts.ts';
+import { OUTCOME_PAINTS, reasonText } from '../../areas/events/text.ts';
 import { blocksHtml } from '../console/blocks.ts';
 import { filters } from '../console/filters.ts';
 import { mark } from '../console/marks.ts';

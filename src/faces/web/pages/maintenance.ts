@@ -1,7 +1,7 @@
 import { Failure } from '../../../domain/failure.ts';
-import type { Projected } from '../../../operations/views/views.ts';
+import type { Projected } from '../../../views/views.ts';
 import { html, type Html } from '../../html/html.ts';
-import { textOf } from '../../text/render.ts';
+import { textOf } from '../../areas/texts.ts';
 import { blocksHtml } from '../console/blocks.ts';
 import { type Page, type PageRequest, typed } from '../console/page.ts';
 

@@ -1,6 +1,6 @@
 import { Failure } from '../../../domain/failure.ts';
 import { html, type Html } from '../../html/html.ts';
-import { textOf } from '../../text/render.ts';
+import { textOf } from '../../areas/texts.ts';
 import { blocksHtml } from '../console/blocks.ts';
 import type { Page, PageRequest } from '../console/page.ts';
 

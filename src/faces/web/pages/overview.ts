@@ -1,9 +1,9 @@
-import type { Projected } from '../../../operations/views/views.ts';
+import type { Projected } from '../../../views/views.ts';
 import { html, type Html } from '../../html/html.ts';
-import { textOf } from '../../text/render.ts';
+import { textOf } from '../../areas/texts.ts';
 import { timeLeft } from '../../../domain/duration.ts';
 import { clockTime, relative } from '../../text/time.ts';
-import { JOB_PAINTS } from '../../text/views/jobs.ts';
+import { JOB_PAINTS } from '../../areas/jobs/text.ts';
 import { blocksHtml } from '../console/blocks.ts';
 import { mark } from '../console/marks.ts';
 import { PENDING, pendingText } from '../console/pending.ts';

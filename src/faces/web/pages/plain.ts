@@ -1,8 +1,8 @@
 import { Failure } from '../../../domain/failure.ts';
 import { isNone } from '../../../operations/core/http-face.ts';
-import type { ViewName } from '../../../operations/views/views.ts';
+import type { ViewName } from '../../../views/views.ts';
 import { html, type Html } from '../../html/html.ts';
-import { textOf } from '../../text/render.ts';
+import { textOf } from '../../areas/texts.ts';
 import { operationOf, ROWS, ROWS_MAX } from '../console/asker.ts';
 import { blocksHtml } from '../console/blocks.ts';
 import { copyable } from '../console/elsewhere.ts';

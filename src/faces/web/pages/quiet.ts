@@ -1,6 +1,6 @@
 /** Mutes and silences, and what a mute would hold: a session makes none, so pages show the finished command. */
 import { html, type Html } from '../../html/html.ts';
-import { textOf } from '../../text/render.ts';
+import { textOf } from '../../areas/texts.ts';
 import { relative } from '../../text/time.ts';
 import { blocksHtml } from '../console/blocks.ts';
 import { commandOf, copyable } from '../console/elsewhere.ts';

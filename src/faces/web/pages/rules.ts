@@ -1,7 +1,7 @@
 import { Failure } from '../../../domain/failure.ts';
 import { html, type Html } from '../../html/html.ts';
-import { textOf } from '../../text/render.ts';
-import { OUTCOME_PAINTS } from '../../text/views/events.ts';
+import { textOf } from '../../areas/texts.ts';
+import { OUTCOME_PAINTS } from '../../areas/events/text.ts';
 import { blocksHtml } from '../console/blocks.ts';
 import { mark } from '../console/marks.ts';
 import { traceHtml } from '../console/trace.ts';

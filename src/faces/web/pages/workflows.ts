@@ -1,10 +1,10 @@
 import { Failure } from '../../../domain/failure.ts';
-import type { Projected } from '../../../operations/views/views.ts';
+import type { Projected } from '../../../views/views.ts';
 import type { Paint } from '../../text/display.ts';
 import { html, type Html } from '../../html/html.ts';
-import { textOf } from '../../text/render.ts';
-import { actionText } from '../../text/views/actions.ts';
-import { JOB_PAINTS } from '../../text/views/jobs.ts';
+import { textOf } from '../../areas/texts.ts';
+import { actionText } from '../../text/actions.ts';
+import { JOB_PAINTS } from '../../areas/jobs/text.ts';
 import { blocksHtml } from '../console/blocks.ts';
 import { graphHtml } from '../console/graph.ts';
 import { mark } from '../console/marks.ts';

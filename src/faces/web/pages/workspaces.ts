@@ -1,9 +1,9 @@
-import type { Projected } from '../../../operations/views/views.ts';
+import type { Projected } from '../../../views/views.ts';
 import { html, type Html } from '../../html/html.ts';
 import { table } from '../../text/blocks.ts';
-import { textOf } from '../../text/render.ts';
+import { textOf } from '../../areas/texts.ts';
 import { relative } from '../../text/time.ts';
-import { DRIFT_PAINT, NO_STATES } from '../../text/views/workspaces.ts';
+import { DRIFT_PAINT, NO_STATES } from '../../areas/workspaces/text.ts';
 import { blocksHtml } from '../console/blocks.ts';
 import { mark } from '../console/marks.ts';
 import { type Page, type PageRequest, typed } from '../console/page.ts';

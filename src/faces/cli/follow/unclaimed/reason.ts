@@ -1,4 +1,4 @@
-import type { Projected } from '../../../../operations/views/views.ts';
+import type { Projected } from '../../../../views/views.ts';
 
 /** Why no daemon continues what a wait is for. */
 export interface Reason {

@@ -1,6 +1,6 @@
 import { formatDuration } from '../../../../domain/duration.ts';
 import { Failure } from '../../../../domain/failure.ts';
-import type { Projected, ViewName } from '../../../../operations/views/views.ts';
+import type { Projected, ViewName } from '../../../../views/views.ts';
 import { line } from '../../../text/safe.ts';
 import { type Client, readData } from '../../connection/client.ts';
 import { placeFlags, type Session } from '../../connection/session.ts';

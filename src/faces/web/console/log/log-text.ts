@@ -1,9 +1,9 @@
 /** The log of a job as text: what `svc job tail` prints of it. */
 import type { JobEvent } from '../../../../domain/jobs/job.ts';
-import type { Projected } from '../../../../operations/views/views.ts';
+import type { Projected } from '../../../../views/views.ts';
 import { line } from '../../../text/safe.ts';
 import { terminalLine } from '../../../text/terminal-line.ts';
-import { eventText } from '../../../text/views/job-event.ts';
+import { eventText } from '../../../areas/jobs/job-event.ts';
 
 type Ask = (part: { readonly since?: number; readonly last?: number }) => Promise<Projected<'job.events'>>;
 

@@ -1,5 +1,5 @@
 /** The log of a job: each event has the number that the API gives it, which is its link too. */
-import type { Projected } from '../../../../operations/views/views.ts';
+import type { Projected } from '../../../../views/views.ts';
 import { html, type Html } from '../../../html/html.ts';
 import type { Span } from '../../../text/ansi.ts';
 import { BLOCK_LINES, logLine } from './log-line.ts';

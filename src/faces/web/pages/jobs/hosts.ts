@@ -1,10 +1,10 @@
 /** How a playbook ended on each of its hosts. */
 import { Failure } from '../../../../domain/failure.ts';
 import { isTerminal } from '../../../../domain/jobs/job.ts';
-import type { Projected } from '../../../../operations/views/views.ts';
+import type { Projected } from '../../../../views/views.ts';
 import { html, type Html } from '../../../html/html.ts';
-import { hostBlocks } from '../../../text/views/jobs/hosts.ts';
-import { JOB_PAINTS } from '../../../text/views/jobs.ts';
+import { hostBlocks } from '../../../areas/playbooks/text.ts';
+import { JOB_PAINTS } from '../../../areas/jobs/text.ts';
 import { blocksHtml } from '../../console/blocks.ts';
 import { mark } from '../../console/marks.ts';
 import { matrixHtml } from '../../console/matrix.ts';

@@ -1,11 +1,11 @@
 import { isTerminal } from '../../../../domain/jobs/job.ts';
 import { KINDS } from '../../../../domain/kinds.ts';
 import { Failure } from '../../../../domain/failure.ts';
-import type { Projected } from '../../../../operations/views/views.ts';
+import type { Projected } from '../../../../views/views.ts';
 import { html, type Html } from '../../../html/html.ts';
 import { table } from '../../../text/blocks.ts';
-import { textOf } from '../../../text/render.ts';
-import { JOB_PAINTS } from '../../../text/views/jobs.ts';
+import { textOf } from '../../../areas/texts.ts';
+import { JOB_PAINTS } from '../../../areas/jobs/text.ts';
 import { blocksHtml } from '../../console/blocks.ts';
 import { logHtml } from '../../console/log/log.ts';
 import { mark } from '../../console/marks.ts';

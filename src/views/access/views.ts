@@ -1,0 +1,25 @@
+import * as z from 'zod';
+import { SCOPES } from '../../domain/access/scope.ts';
+import { time } from '../shapes.ts';
+
+const token = z.object({
+  id: z.string(),
+  name: z.string(),
+  owner: z.string(),
+  scope: z.enum(SCOPES),
+  created_at: time,
+  expires_at: time.nullable(),
+  revoked_at: time.nullable(),
+});
+
+export const TOKEN_VIEWS = {
+  'token.created': z.object({
+    id: z.string(),
+    name: z.string(),
+    scope: z.enum(SCOPES),
+    expires_at: time.nullable(),
+    token: z.string(),
+  }),
+  'token.list': z.array(token),
+  'token.get': token,
+} as const satisfies Record<string, z.ZodType>;
