@@ -49,8 +49,9 @@ export const WHOLE_GATUS = {
     },
     {
       name: 'zone',
-      url: '192.0.2.53',
-      dns: { 'query-name': 'example.org', 'query-type': 'MX' },
+      // Gatus expects its name server here, with which the check is left out.
+      url: '',
+      dns: { 'query-name': 'example.org', 'query-type': 'AAAA' },
       conditions: ['[BODY] == mail'],
     },
     { name: 'cert', url: 'tls://example.org:443', enabled: false, conditions: ['[CERTIFICATE_EXPIRATION] > 72h'] },

@@ -18,8 +18,8 @@ export const WHOLE_SEMAPHORE = {
   environments: [
     {
       name: 'Common',
-      json: '{"color": "blue"}',
-      env: '{"LANG": "C"}',
+      json: '{"color": "blue", "a": 1}',
+      env: '{}',
       password: 'p',
       secrets: [{ name: 's', type: 'var' }],
       secret_storage: 'vault',

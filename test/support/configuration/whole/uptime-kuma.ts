@@ -89,6 +89,6 @@ export const WHOLE_UPTIME_KUMA = {
       kafkaProducerSaslOptions: { mechanism: 'None' },
       includeSensitiveData: true,
     },
-    { name: 'Zone', type: 'dns', hostname: 'example.org', dns_resolve_server: '9.9.9.9', dns_resolve_type: 'MX' },
+    { name: 'Zone', type: 'dns', hostname: 'example.org', dns_resolve_server: '', dns_resolve_type: 'AAAA' },
   ],
 };

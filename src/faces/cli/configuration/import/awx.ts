@@ -5,13 +5,13 @@ import { playbookEntry, variablesIn, type Vars, wordsIn } from './playbook-entry
 import { readExport } from './reading/read-export.ts';
 import { cronOfRule } from './recurrence.ts';
 
-/** Fields that decide what is run, where, or on how many hosts at a time, with the value that decides nothing. */
-const UNSAID = [
-  ['scm_branch', null],
-  ['start_at_task', null],
-  ['forks', '0'],
-  ['job_slice_count', '1'],
-] as const;
+/** Fields that decide what is run, where, or on how many hosts at a time, with the values that decide nothing. */
+const UNSAID: readonly (readonly [field: string, neutral: readonly string[]])[] = [
+  ['scm_branch', []],
+  ['start_at_task', []],
+  ['forks', ['0']],
+  ['job_slice_count', ['0', '1']],
+];
 const SECTIONS = ['workflow_job_templates', 'credentials', 'notification_templates'];
 
 /** What the whole export has, for each of its schedules. */
@@ -88,7 +88,7 @@ async function importSchedule({ found, needed, nowMs }: Context, pair: Pair): Pr
   const times = cronOfRule(schedule.text('rrule') ?? '', nowMs);
   const jobType = promptedText(pair, 'job_type', 'ask_job_type_on_launch') ?? 'run';
   if (jobType !== 'run' && jobType !== 'check') throw new LeftOut(`its job_type is ${jobType.slice(0, 40)}`);
-  const timeout = Number(promptedText(pair, 'timeout', 'ask_timeout_on_launch') ?? 0);
+  const timeoutSeconds = secondsIn(promptedText(pair, 'timeout', 'ask_timeout_on_launch'));
   const extraVars = await variablesOf(pair);
   const entry = playbookEntry({
     ...times,
@@ -101,7 +101,7 @@ async function importSchedule({ found, needed, nowMs }: Context, pair: Pair): Pr
     tags: wordsIn(promptedText(pair, 'job_tags', 'ask_tags_on_launch')),
     skipTags: wordsIn(promptedText(pair, 'skip_tags', 'ask_skip_tags_on_launch')),
     extraVars,
-    timeoutSeconds: Number.isInteger(timeout) && timeout >= 0 ? timeout : null,
+    timeoutSeconds,
   });
   const losses =
     template.flag('become_enabled') === true
@@ -115,8 +115,7 @@ function requireSaid(...both: readonly Fields[]): void {
   for (const each of both) {
     for (const [field, neutral] of UNSAID) {
       const value = each.text(field);
-      if (value !== null && value !== neutral && value !== '0')
-        throw new LeftOut(`a schedule has no field for its ${field}`);
+      if (value !== null && !neutral.includes(value)) throw new LeftOut(`a schedule has no field for its ${field}`);
     }
     if (each.fields('related').has('instance_groups'))
       throw new LeftOut('it runs in instance_groups, which a schedule does not have');
@@ -137,6 +136,13 @@ function promptedText({ template, schedule }: Pair, field: string, ask: string):
 /** AWX ignores a value that the template does not ask for: it says something else than what is run. */
 function requireAsked(template: Fields, ask: string, field: string): void {
   if (template.flag(ask) === false) throw new LeftOut(`its template does not ask for its ${field}`);
+}
+
+/** Null without a time-out. Throws LeftOut for one that decides something else than a number of seconds. */
+function secondsIn(timeout: string | null): number | null {
+  if (timeout !== null && !/^\d+$/.test(timeout))
+    throw new LeftOut(`its timeout is ${JSON.stringify(timeout.slice(0, 40))}; expected whole seconds, at least 0`);
+  return timeout === null ? null : Number(timeout);
 }
 
 function isDiff({ template, schedule }: Pair): boolean {

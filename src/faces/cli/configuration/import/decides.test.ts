@@ -114,6 +114,27 @@ describe('A schedule of AWX', () => {
     }
   });
 
+  test('is left out where its time-out, or that of its template, is not a number of whole seconds', async () => {
+    for (const timeout of ['abc', -5, '-5', 1.5, '1.5', '0x10', '1e3', 1e300]) {
+      const why = `its timeout is ${JSON.stringify(String(timeout))}; expected whole seconds, at least 0.`;
+      for (const { entry, left } of [await ofAwx({ timeout }), await ofAwx({}, { timeout })])
+        assert.deepEqual([entry, left], [undefined, [`Left out: Patch, day: ${why}`]]);
+    }
+    for (const timeout of [0, '0', '', null]) assert.equal((await ofAwx({ timeout })).entry?.['timeout'], undefined);
+    assert.equal((await ofAwx({ timeout: ' 90 ' })).entry?.['timeout'], '90s');
+  });
+
+  test('is left out with a branch or a first task that is named 0, and kept with 0 forks or 0 slices', async () => {
+    for (const field of ['scm_branch', 'start_at_task']) {
+      const why = `a schedule has no field for its ${field}`;
+      for (const { entry, left } of [await ofAwx({ [field]: '0' }), await ofAwx({}, { [field]: 0 })])
+        assert.deepEqual([entry, left], [undefined, [`Left out: Patch, day: ${why}.`]]);
+    }
+    const neutral = { forks: 0, job_slice_count: 0, scm_branch: '', start_at_task: null };
+    for (const { entry, left } of [await ofAwx(neutral), await ofAwx({ job_slice_count: 1 }, neutral)])
+      assert.deepEqual([entry?.['playbook'], left], ['x.yml', []]);
+  });
+
   test('has a variable that takes its value from another one', async () => {
     const { entry } = await ofAwx({}, { extra_vars: { db_password: '{{ vault_db }}' } });
     assert.deepEqual(entry?.['extra_vars'], { db_password: '{{ vault_db }}' });
@@ -163,11 +184,11 @@ describe('A schedule of AWX', () => {
   });
 });
 
-async function ofSemaphore(schedule: Json, template: Json = {}) {
+async function ofSemaphore(schedule: Json, template: Json = {}, environment: Json = {}) {
   const base = { name: 'Patch', playbook: 'x.yml', repository: 'Ops', inventory: 'Prod' };
   const { schedules, notes } = await imported('semaphore', {
     repositories: [{ name: 'Ops', git_url: 'https://git.example.org/ops.git', git_branch: 'main' }],
-    environments: [{ name: 'Blue', json: '{"color": "blue"}' }],
+    environments: [{ name: 'Blue', json: '{"color": "blue"}', ...environment }],
     templates: [{ ...base, ...template }],
     schedules: [{ name: 'day', cron_format: '0 4 * * *', template: 'Patch', ...schedule }],
   });
@@ -241,5 +262,37 @@ describe('A schedule of Semaphore', () => {
     assert.deepEqual((await ofSemaphore({}, { runner_tag: 'dmz' })).left.slice(0, 1), [
       'Left out: Patch: it runs on runners with a tag, which a schedule does not have.',
     ]);
+  });
+
+  test('is left out where its survey requires a variable that neither its environments nor it have', async () => {
+    const [color, size] = ['color', 'size'].map((name) => ({ name, required: true, default_value: '1' }));
+    const environment = 'Blue';
+    const why = 'its survey requires the variable "size", which neither its environments nor its schedule have';
+    for (const survey_vars of [[size], [color, { ...size, required: 1 }]]) {
+      const { entry, left } = await ofSemaphore({}, { environment, survey_vars });
+      assert.deepEqual([entry, left], [undefined, [`Left out: Patch (day): ${why}.`]]);
+    }
+    const { left } = await ofSemaphore({}, { survey_vars: 'size' });
+    assert.deepEqual(left, ['Left out: Patch (day): its field survey_vars is not a list.']);
+    const given = { task_params: { environment: '{"size": 2}' } };
+    const { entry } = await ofSemaphore(given, { environment, survey_vars: [size] });
+    assert.deepEqual(entry?.['extra_vars'], { color: 'blue', size: 2 });
+    for (const question of [color, { ...size, required: false }])
+      assert.ok((await ofSemaphore({}, { environment, survey_vars: [question] })).entry !== undefined);
+  });
+
+  test('is left out where one of its environments has variables of the process', async () => {
+    for (const env of ['{"LANG": "C"}', { LANG: 'C' }, '{"LANG": ""}']) {
+      const { entry, left } = await ofSemaphore({}, { environments: ['Blue'] }, { env });
+      const why = 'a schedule has no field for env of its environment "Blue"';
+      assert.deepEqual([entry, left], [undefined, [`Left out: Patch (day): ${why}.`]]);
+      assert.equal((await ofSemaphore({}, {}, { env })).entry?.['playbook'], 'x.yml');
+    }
+    const { left } = await ofSemaphore({}, { environment: 'Blue' }, { env: '[' });
+    assert.match(left[0] ?? '', /^Left out: Patch \(day\): its field env cannot be read/);
+    for (const env of ['{}', '', null, {}]) {
+      const { entry } = await ofSemaphore({}, { environment: 'Blue' }, { env });
+      assert.deepEqual(entry?.['extra_vars'], { color: 'blue' });
+    }
   });
 });

@@ -2,6 +2,7 @@ import { CONFIG_LIMITS } from '../../../../domain/configuration/file.ts';
 import type { Entry } from '../../../../domain/configuration/change.ts';
 import { readYaml } from '../../../../domain/yaml/file.ts';
 import { jsonOf } from '../../../../domain/yaml/json.ts';
+import { methodFields, noteAnyStatus, noteVerified, requireAddressLookup } from './check-losses.ts';
 import { type Fields, LeftOut } from './reading/fields.ts';
 import { Collector, type Imported, type Subject } from './imported.ts';
 import { checkSize, fileFields } from './reading/read-export.ts';
@@ -48,7 +49,7 @@ async function importEndpoint(found: Collector, endpoint: Fields, place: string)
   if (endpoint.has('dns')) {
     const dns = endpoint.fields('dns');
     const target = (dns.text('query-name') ?? '').replace(/\.$/, '');
-    noteDns(subject, url, dns.text('query-type') ?? 'A');
+    requireAddressLookup(subject, url === '' ? null : url, dns.text('query-type') ?? 'A');
     return found.check(subject, 'dns', target, { ...common, ...conditions(subject, endpoint, []) });
   }
   if (scheme === 'http' || scheme === 'https')
@@ -71,29 +72,20 @@ function requireNoVariable(text: string): void {
   if (VARIABLE.test(text)) throw new LeftOut('it has a variable of the environment; write its value into the file');
 }
 
-function readClient({ losses }: Subject, client: Fields): void {
+function readClient(subject: Subject, client: Fields): void {
   for (const field of WAYS)
     if (client.has(field)) throw new LeftOut(`a check has no ${field}, and may reach something else without it`);
-  if (client.flag('insecure') === true) losses.push('its certificate is verified');
-}
-
-function noteDns({ losses }: Subject, server: string, type: string): void {
-  if (server !== '') losses.push(`it asks the name servers of the system instead of ${server.slice(0, 100)}`);
-  if (type !== 'A') losses.push(`it looks for an address instead of a record of type ${type.slice(0, 20)}`);
+  noteVerified(subject, client.flag('insecure'));
 }
 
 function httpFields(subject: Subject, endpoint: Fields): Entry {
-  const { losses } = subject;
   const own = conditions(subject, endpoint, ['expect', 'expect_body']);
-  const method = endpoint.text('method') ?? 'GET';
-  // An answer to HEAD has no body to look at.
-  const isHead = method === 'HEAD' && own['expect_body'] === undefined;
-  if (method !== 'GET' && !isHead) losses.push(`the method is GET instead of ${method.slice(0, 20)}`);
-  return isHead ? { ...own, method } : own;
+  const expectsBody = own['expect_body'] !== undefined;
+  return { ...own, ...methodFields(subject, endpoint.text('method') ?? 'GET', expectsBody) };
 }
 
 /** The own fields that the conditions say; others are noted. */
-function conditions({ losses }: Subject, endpoint: Fields, takes: readonly string[]): Entry {
+function conditions(subject: Subject, endpoint: Fields, takes: readonly string[]): Entry {
   const own: Record<string, unknown> = {};
   let below: string | null = null;
   for (const text of endpoint.texts('conditions')) {
@@ -101,10 +93,9 @@ function conditions({ losses }: Subject, endpoint: Fields, takes: readonly strin
     const [field, value] = fieldOf(text);
     if (field !== null && takes.includes(field) && own[field] === undefined) own[field] = value;
     else if (BELOW_300.test(text) && takes.includes('expect')) below = text;
-    else if (!IMPLIED.test(text)) losses.push(`the condition ${text.slice(0, 100)} is left out`);
+    else if (!IMPLIED.test(text)) subject.losses.push(`the condition ${text.slice(0, 100)} is left out`);
   }
-  if (below !== null && !(Number(own['expect']) < 300))
-    losses.push(`every status of 2xx and 3xx is accepted instead of ${below}`);
+  if (below !== null && !(Number(own['expect']) < 300)) noteAnyStatus(subject, below);
   return own;
 }
 

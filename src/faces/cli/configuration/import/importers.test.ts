@@ -65,11 +65,10 @@ describe('An export', () => {
       cert: { kind: 'tls', interval: '1m', targets: ['target=example.org:443'], min_days: 2 },
       ssh: { kind: 'tcp', interval: '1m', targets: ['target=192.0.2.10:22'], enabled: false },
       ping: { kind: 'ping', interval: '1m', targets: ['target=192.0.2.1'] },
-      zone: { kind: 'dns', interval: '1m', targets: ['target=example.org'] },
     });
     assert.deepEqual(notes, [
       'core-front: the condition [RESPONSE_TIME] < 500 is left out.',
-      'zone: it asks the name servers of the system instead of 192.0.2.53.',
+      'Left out: zone (endpoint 5): it asks the name server "192.0.2.53"; a check asks only those of the system.',
       'Left out: shell (endpoint 6): no kind of check is like "ssh://192.0.2.10".',
       'Left out: alerting: it has no place in a configuration file.',
     ]);

@@ -50,11 +50,12 @@ describe('The report of Uptime Kuma', () => {
     const dns = { name: 'zone', type: 'dns', hostname: 'example.org' };
     const monitorList = [
       { ...dns, dns_resolve_server: '1.1.1.1', dns_resolve_type: 'MX' },
+      { ...dns, dns_resolve_type: 'MX' },
       { ...dns, dns_resolve_type: 'A' },
     ];
     assert.deepEqual(await notesOf('uptime-kuma', { monitorList }), [
-      'zone: it asks the name servers of the system instead of 1.1.1.1.',
-      'zone: it looks for an address instead of a record of type MX.',
+      'Left out: zone (monitor 1): it asks the name server "1.1.1.1"; a check asks only those of the system.',
+      'Left out: zone (monitor 2): it asks for a DNS record of type "MX"; a check asks only for an address.',
     ]);
   });
 
@@ -109,10 +110,11 @@ describe('The report of Gatus', () => {
 
   test('names the server and the type of record of a check of DNS', async () => {
     const dns = { 'query-name': 'example.org', 'query-type': 'MX' };
-    assert.deepEqual(await notesOf('gatus', { endpoints: [{ name: 'zone', url: '8.8.8.8', dns }, null] }), [
-      'zone: it asks the name servers of the system instead of 8.8.8.8.',
-      'zone: it looks for an address instead of a record of type MX.',
-      'Left out: endpoint 2: it has no fields.',
+    const endpoints = [{ name: 'zone', url: '8.8.8.8', dns }, { name: 'mail', dns }, null];
+    assert.deepEqual(await notesOf('gatus', { endpoints }), [
+      'Left out: zone (endpoint 1): it asks the name server "8.8.8.8"; a check asks only those of the system.',
+      'Left out: mail (endpoint 2): it asks for a DNS record of type "MX"; a check asks only for an address.',
+      'Left out: endpoint 3: it has no fields.',
     ]);
   });
 });

@@ -147,6 +147,7 @@ async function importTimes(context: Context, template: Fields, times: Times): Pr
   const said = argumentsOf(template, given);
   const run = paramsOf(template, given, said);
   const extraVars = await variablesOf(context, template, given);
+  requireAnswers(template, extraVars);
   const entry = playbookEntry({
     cron: times.cron,
     playbook: given?.text('playbook') ?? template.text('playbook') ?? '',
@@ -157,12 +158,23 @@ async function importTimes(context: Context, template: Fields, times: Times): Pr
     timeoutSeconds: null,
   });
   const losses = said.left.map((word) => `its argument ${word} is left out`);
-  if (template.has('survey_vars')) {
-    template.whole('survey_vars');
-    losses.push('its survey_vars are left out');
-  }
+  if (template.has('survey_vars')) losses.push('its survey_vars are left out');
   const from = times.schedule === null ? [] : [times.schedule];
   await found.schedule({ title: times.title, from, losses }, entry);
+}
+
+/** Throws LeftOut where the survey of the template requires a variable that the run does not have. */
+function requireAnswers(template: Fields, vars: Vars): void {
+  if (!template.has('survey_vars')) return;
+  if (!template.isList('survey_vars')) throw new LeftOut('its field survey_vars is not a list');
+  for (const { fields } of template.objects('survey_vars', `${template.label}, survey variable`)) {
+    const name = fields?.text('name') ?? '';
+    if (!Object.hasOwn(vars, name) && fields?.flag('required') === true)
+      throw new LeftOut(
+        `its survey requires the variable ${JSON.stringify(name.slice(0, 80))}, ` +
+          'which neither its environments nor its schedule have',
+      );
+  }
 }
 
 function inventoryOf(template: Fields, given: Fields | null): string {
@@ -235,13 +247,18 @@ function wordsIn(fields: Fields, field: string): readonly string[] {
   return words.map((word) => word.trim()).filter((word) => word !== '');
 }
 
-/** Variables of the environments of the template, then those of the schedule, which come first. */
+/**
+ * Variables of the environments of the template, then those of the schedule, which come first. Throws LeftOut for an
+ * environment with variables of the process: the playbook may read them, and a schedule has none.
+ */
 async function variablesOf({ environments }: Context, template: Fields, given: Fields | null): Promise<Vars> {
   let vars: Vars = {};
   for (const name of new Set([...template.texts('environment'), ...template.texts('environments')])) {
     const environment = environments.get(name);
     if (environment === undefined)
       throw new LeftOut(`its environment ${JSON.stringify(name.slice(0, 100))} is missing in the file`);
+    if (Object.keys(await variablesIn(environment, 'env')).length > 0)
+      throw new LeftOut(`a schedule has no field for env of its environment ${JSON.stringify(name.slice(0, 100))}`);
     vars = { ...vars, ...(await variablesIn(environment, 'json')) };
   }
   return given === null ? vars : { ...vars, ...(await variablesIn(given, 'environment')) };

@@ -1,4 +1,5 @@
 import type { Entry } from '../../../../domain/configuration/change.ts';
+import { methodFields, noteAnyStatus, noteVerified, requireAddressLookup } from './check-losses.ts';
 import { type Fields, LeftOut } from './reading/fields.ts';
 import { Collector, type Imported, type Subject } from './imported.ts';
 import { readExport } from './reading/read-export.ts';
@@ -38,35 +39,20 @@ async function importMonitor(found: Collector, monitor: Fields, place: string): 
   if (type === 'port') return found.check(subject, 'tcp', `${host}:${monitor.text('port') ?? ''}`, common);
   if (type === 'ping') return found.check(subject, 'ping', host, common);
   if (type !== 'dns') throw new LeftOut(`no kind of check is like the type ${JSON.stringify(type.slice(0, 40))}`);
-  noteDns(subject, monitor);
+  requireAddressLookup(subject, monitor.text('dns_resolve_server'), monitor.text('dns_resolve_type') ?? 'A');
   return found.check(subject, 'dns', host, common);
 }
 
-function noteDns({ losses }: Subject, monitor: Fields): void {
-  const server = monitor.text('dns_resolve_server');
-  if (server !== null) losses.push(`it asks the name servers of the system instead of ${server.slice(0, 100)}`);
-  const type = monitor.text('dns_resolve_type') ?? 'A';
-  if (type !== 'A') losses.push(`it looks for an address instead of a record of type ${type.slice(0, 20)}`);
-}
-
-function httpFields({ losses }: Subject, monitor: Fields): Entry {
+function httpFields(subject: Subject, monitor: Fields): Entry {
   const keyword = monitor.text('type') === 'keyword' && monitor.has('keyword') ? monitor.whole('keyword') : null;
-  const method = monitor.text('method') ?? 'GET';
-  // An answer to HEAD has no body to look at.
-  const isHead = method === 'HEAD' && keyword === null;
-  if (method !== 'GET' && !isHead) losses.push(`the method is GET instead of ${method.slice(0, 20)}`);
-  if (monitor.flag('ignoreTls') === true) losses.push('its certificate is verified');
+  const method = methodFields(subject, monitor.text('method') ?? 'GET', keyword !== null);
+  noteVerified(subject, monitor.flag('ignoreTls'));
   if (monitor.flag('expiryNotification') === true)
-    losses.push('the end of its certificate is not watched; add a check of kind tls');
+    subject.losses.push('the end of its certificate is not watched; add a check of kind tls');
   const codes = monitor.texts('accepted_statuscodes');
   const [code] = codes;
   const one = codes.length === 1 && /^[1-5]\d\d$/.test(code ?? '') ? Number(code) : null;
   // Noted for its default too: it follows a redirect to an error, which a check accepts.
-  if (one === null && codes.length > 0)
-    losses.push(`every status of 2xx and 3xx is accepted instead of ${codes.join(', ').slice(0, 100)}`);
-  return {
-    ...(one === null ? {} : { expect: one }),
-    ...(isHead ? { method } : {}),
-    ...(keyword === null ? {} : { expect_body: keyword }),
-  };
+  if (one === null && codes.length > 0) noteAnyStatus(subject, codes.join(', '));
+  return { ...(one === null ? {} : { expect: one }), ...method, ...(keyword === null ? {} : { expect_body: keyword }) };
 }

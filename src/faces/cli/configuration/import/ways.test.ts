@@ -31,6 +31,32 @@ describe('A check', () => {
     assert.match(notes[0] ?? '', /^Left out: a \(monitor 1\): a check has no proxy/);
   });
 
+  test('of DNS is left out where it asks its own name server, or for another record than an address', async () => {
+    const ofServer = 'it asks the name server "8.8.8.8"; a check asks only those of the system';
+    const ofType = 'it asks for a DNS record of type "MX"; a check asks only for an address';
+    for (const [server, type, why] of [
+      ['8.8.8.8', 'A', ofServer],
+      ['8.8.8.8', 'MX', ofServer],
+      ['', 'MX', ofType],
+      ['', 'A', null],
+      ['', 'AAAA', null],
+    ] as const) {
+      const dns = { 'query-name': 'example.org', 'query-type': type };
+      const gatus = await imported('gatus', { endpoints: [{ name: 'zone', url: server, dns }] });
+      const monitor = { name: 'zone', type: 'dns', hostname: 'example.org' };
+      const fields = { dns_resolve_server: server, dns_resolve_type: type };
+      const kuma = await imported('uptime-kuma', { monitorList: [{ ...monitor, ...fields }] });
+      for (const [{ checks, notes }, place] of [
+        [gatus, 'endpoint 1'],
+        [kuma, 'monitor 1'],
+      ] as const) {
+        assert.deepEqual(Object.keys(checks), why === null ? ['zone'] : []);
+        const noted = type === 'AAAA' ? ['zone: it looks for an address instead of a record of type AAAA.'] : [];
+        assert.deepEqual(notes, why === null ? noted : [`Left out: zone (${place}): ${why}.`]);
+      }
+    }
+  });
+
   test('is disabled where the other program has it disabled, in each of its spellings', async () => {
     const endpoints = ['no', 'off', 'False', false].map((enabled) => ({
       name: 'a',
