@@ -64,6 +64,8 @@ describe('A URL of a database', () => {
       ['postgres://me:1?pw&pw@h/x', /write # as %23/],
       ['postgres://h:pw/x', /expected HOST/],
       ['postgres://h:70000/x', /port: expected 1 to 65535/],
+      ['postgres://h:0/x', /port: expected 1 to 65535/],
+      ['postgres:///x?host=a,b&port=1,00', /port: expected 1 to 65535/],
       ['postgres://a,b/x?port=1,2,3', /one port, or one for each host/],
       ['postgres://me:%ff@h/x', /not UTF-8/],
       ['postgres://h/x?sslmode=pw', /sslmode: expected one of disable, allow, prefer/],

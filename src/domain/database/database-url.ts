@@ -177,9 +177,10 @@ function hostsOf(values: Values): DatabaseHost[] {
   if (hosts.length > HOSTS_MAX) throw refused(`expected at most ${HOSTS_MAX} hosts`);
   if (ports.length !== 1 && ports.length !== hosts.length) throw refused('expected one port, or one for each host');
   return hosts.map((host, index) => {
-    const port = ports[ports.length === 1 ? 0 : index] ?? '';
-    if (!/^\d{0,5}$/.test(port) || Number(port) > 65_535) throw refused('port: expected 1 to 65535');
-    return { host: host === '' ? 'localhost' : host, port: Number(port) || DEFAULT_PORT };
+    const text = ports[ports.length === 1 ? 0 : index] ?? '';
+    const port = text === '' ? DEFAULT_PORT : Number(text);
+    if (!/^\d{0,5}$/.test(text) || port < 1 || port > 65_535) throw refused('port: expected 1 to 65535');
+    return { host: host === '' ? 'localhost' : host, port };
   });
 }
 

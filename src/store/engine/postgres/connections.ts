@@ -50,8 +50,9 @@ export class Connections {
     return this.#open;
   }
 
-  /** Throws ConnectFault, also when no connection is free in time. */
+  /** Throws ConnectFault, also when no connection is free in time, and at once after `end`. */
   async take(): Promise<Lent> {
+    this.#refuseEnded();
     const leave = await this.#places.enter(this.#clock, this.#options.waitMs, late);
     try {
       const client = this.#takeIdle() ?? (await this.#dial());
@@ -82,8 +83,13 @@ export class Connections {
     return (this.#ended ??= this.#endAll());
   }
 
-  #takeIdle(): Client | undefined {
+  #refuseEnded(): void {
     if (this.#ended !== null) throw new ConnectFault('the store is closed');
+  }
+
+  #takeIdle(): Client | undefined {
+    // The end may have come while the caller waited for its place.
+    this.#refuseEnded();
     const last = this.#idle.pop();
     last?.stay();
     return last?.client;
@@ -117,8 +123,11 @@ export class Connections {
   }
 
   async #endAll(): Promise<void> {
-    for (let left = this.#options.max; left > 0; left -= 1)
-      await new Promise<void>((resolve) => this.#places.request('the end', () => resolve()));
+    const places: (() => void)[] = [];
+    while (places.length < this.#options.max)
+      places.push(await new Promise<() => void>((resolve) => void this.#places.request('the end', resolve)));
+    // Callers that still wait get a place, and with it the refusal.
+    for (const leave of places) leave();
     for (const { stay } of this.#idle) stay();
     this.#idle = [];
     await Promise.all([...this.#open].map((client) => this.#close(client)));

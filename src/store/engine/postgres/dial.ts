@@ -1,12 +1,13 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
-import { Client, type ClientConfig } from 'pg';
+import { Client, type ClientConfig, DatabaseError } from 'pg';
 import {
   type DatabaseAddress,
   type DatabaseHost,
   readDatabaseUrl,
   SSL_MODES,
 } from '../../../domain/database/database-url.ts';
+import { type Clock, systemClock } from '../../../lib/clock.ts';
 import { errorCode, wordsOfCode } from '../../../lib/error-code.ts';
 import { hostPort } from '../../../lib/host-port.ts';
 
@@ -36,6 +37,8 @@ interface Dialled {
 const REFUSED_USER = /^28/;
 /** It has no rule for this user over a connection of this kind. */
 const NO_RULE = '28000';
+/** It starts or stops: it would say the same over the other kind of connection. */
+const CANNOT_CONNECT_NOW = '57P03';
 const OTHERS_OR_GROUP = 0o077;
 const OTHERS_OR_GROUP_WRITE = 0o037;
 const READ_ONLY = 'the server is read-only, such as a standby';
@@ -48,14 +51,17 @@ export class Dialer {
   /** As it was given; it may hold a password. */
   readonly url: string;
   readonly #address: DatabaseAddress;
+  /** Of each host, for all ways to it. */
   readonly #limitMs: number;
+  readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #ways: readonly Way[];
   /** The index of the way that worked last. */
   #last = 0;
 
   /** A connection is made or refused within `limitMs` milliseconds, all hosts together. Throws invalid_argument. */
-  constructor(url: string, limitMs: number) {
+  constructor(url: string, limitMs: number, clock: Pick<Clock, 'monotonic'> = systemClock) {
     this.url = url;
+    this.#clock = clock;
     this.#address = readDatabaseUrl(url);
     this.#ways = waysTo(this.#address);
     const { hosts, connectTimeoutMs } = this.#address;
@@ -71,15 +77,19 @@ export class Dialer {
     const tls = tlsOptions(this.#address);
     const refusals = new Map<DatabaseHost, string>();
     const skipped = new Set<DatabaseHost>();
+    const leftMs = new Map(hosts.map((host) => [host, this.#limitMs]));
     for (const way of [this.#ways[this.#last] ?? [], this.#ways.filter((_, index) => index !== this.#last)].flat()) {
-      if (skipped.has(way.host)) continue;
+      const limitMs = leftMs.get(way.host) ?? 0;
+      if (skipped.has(way.host) || limitMs <= 0) continue;
+      const startedMs = this.#clock.monotonic();
       try {
-        const client = await this.#open(way, { ...session, ssl: way.isPlain ? false : tls }, signal);
+        const client = await this.#open(way, { ...session, ssl: way.isPlain ? false : tls }, limitMs, signal);
         this.#last = this.#ways.indexOf(way);
         return { client, host: way.host };
       } catch (error) {
         if (signal?.aborted === true) throw new ConnectFault('the connection is no longer wanted');
-        refusals.set(way.host, error instanceof ConnectFault ? error.message : wordsOf(error));
+        leftMs.set(way.host, limitMs - (this.#clock.monotonic() - startedMs));
+        refusals.set(way.host, wordsOf(error));
         for (const host of hosts) if (endsWith(error, host === way.host)) skipped.add(host);
       }
     }
@@ -90,12 +100,14 @@ export class Dialer {
     );
   }
 
-  async #open({ host }: Way, session: ClientConfig, signal?: AbortSignal): Promise<Client> {
+  /** Throws ConnectFault, with its cause, where the other way to the same host would not help. */
+  async #open(way: Way, session: ClientConfig, limitMs: number, signal?: AbortSignal): Promise<Client> {
     const { user, password, database, options, applicationName, hosts } = this.#address;
     const named = { user, password, database, options, application_name: applicationName };
     const given = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
-    const limitMs = this.#limitMs;
-    const client = new Client({ ...session, ...host, ...given, connectionTimeoutMillis: limitMs, keepAlive: true });
+    const untilMs = this.#clock.monotonic() + limitMs;
+    const client = new Client({ ...session, ...way.host, ...given, connectionTimeoutMillis: limitMs, keepAlive: true });
+    const stage = followStage(client, way.isPlain);
     // The driver never settles `connect` of a client that is ended in it.
     const ended = new Promise<never>((_resolve, reject) => {
       client.on('error', reject).once('end', () => reject(new Error('the connection was closed')));
@@ -106,22 +118,44 @@ export class Dialer {
     try {
       signal?.throwIfAborted();
       await Promise.race([client.connect(), ended]);
-      if (hosts.length > 1) await requireWritable(client, limitMs);
+      if (hosts.length > 1) await requireWritable(client, Math.max(1, untilMs - this.#clock.monotonic()));
       return client;
     } catch (error) {
       end();
-      throw error;
+      throw isOfKind(error, stage()) ? error : new ConnectFault(wordsOf(error), { cause: error });
     } finally {
       signal?.removeEventListener('abort', end);
     }
   }
 }
 
+/** How far a connection came: until it is open, in plain or encrypted, until the login is accepted, or further. */
+type Stage = 'opening' | 'login' | 'session';
+
+function followStage({ connection }: Client, isPlain: boolean): () => Stage {
+  let stage: Stage = 'opening';
+  const open = (): void => void (stage = 'login');
+  if (isPlain) connection.once('connect', open);
+  // Only now its stream is the encrypted one.
+  else connection.once('sslconnect', () => connection.stream.once('secureConnect', open));
+  connection.once('authenticationOk', () => (stage = 'session'));
+  return () => stage;
+}
+
+/**
+ * Whether an error may be due to the kind of the connection, plain or encrypted, as libpq sees it: the connection did
+ * not open, or the server refused the login. After that the host is what it is, and a second login would tell no more.
+ */
+function isOfKind(error: unknown, stage: Stage): boolean {
+  return stage === 'opening' || (stage === 'login' && error instanceof DatabaseError);
+}
+
 /** Whether an error at a host says that it, or another host, need not be tried any more. */
 function endsWith(error: unknown, isSameHost: boolean): boolean {
-  const code = errorCode(error) ?? '';
-  if (REFUSED_USER.test(code)) return !isSameHost || code !== NO_RULE;
-  return isSameHost && isUnreachable(error);
+  const isFinal = error instanceof ConnectFault;
+  const code = errorCode(isFinal ? error.cause : error) ?? '';
+  if (REFUSED_USER.test(code)) return !isSameHost || isFinal || code !== NO_RULE;
+  return isSameHost && (isFinal || code === CANNOT_CONNECT_NOW || isUnreachable(error));
 }
 
 /** Of several hosts, the one that can write is wanted. */
@@ -174,14 +208,18 @@ function isUnreachable(error: unknown): boolean {
 }
 
 const LATE = 'timeout expired';
+/** Only the question of `requireWritable` has a limit here. */
+const QUERY_LATE = 'Query read timeout';
 /** What the driver says without a code. The texts of other errors may repeat values. */
 const TEXTS: Readonly<Record<string, string>> = {
   [LATE]: 'no answer in time',
+  [QUERY_LATE]: 'the server did not say in time whether it is read-only',
   'The server does not support SSL connections': 'the server does not take encrypted connections',
   'There was an error establishing an SSL connection': 'the server does not answer like a PostgreSQL',
 };
 
 function wordsOf(error: unknown): string {
+  if (error instanceof ConnectFault) return error.message;
   const code = errorCode(error);
   if (code !== null) return wordsOfCode(code);
   return (error instanceof Error ? TEXTS[error.message] : undefined) ?? 'the connection was closed';
