@@ -64,3 +64,27 @@ test('[kept] where nothing is stored is refused with the variable and its host o
   await assert.rejects(apply(program, moved), refusal('invalid_argument', /smtp_pass of host web2/));
   assert.match(await stored(program), /hunter1/);
 });
+
+/** The file with a list of users in place of its author. */
+const users = (...items: readonly string[]): string => FILE.replace('author: ana', `users: [${items.join(', ')}]`);
+const kept = (item: string): string => item.replace(/password: \w+/, 'password: "[kept]"');
+
+test('[kept] in a list keeps the value of the item whose other fields are the same, and guesses none', async (t) => {
+  const program = await startProgram(t);
+  const [a, b] = ['{name: a, password: one}', '{name: b, password: two}'];
+  await apply(program, users(a, b));
+  await apply(program, users(kept(b)));
+  assert.match(await stored(program), /name: b, password: two/);
+  assert.doesNotMatch(await stored(program), /password: one/);
+  await assert.rejects(diff(program, users(kept(a))), refusal('invalid_argument', /password of group all/));
+
+  // Two items that differ in their credentials alone are distinguished by their places only.
+  await apply(program, users('{password: one}', '{password: two}'));
+  const before = await stored(program);
+  await apply(program, users('{password: "[kept]"}', '{password: "[kept]"}'));
+  assert.equal(await stored(program), before);
+  await assert.rejects(
+    diff(program, users('{password: "[kept]"}')),
+    refusal('invalid_argument', /password of group all/),
+  );
+});
