@@ -1,9 +1,9 @@
 import type { Clock } from '../../lib/clock.ts';
 import { deleteExpiredSessions, hasExpiredSessions } from '../../store/access/tokens.ts';
-import { correctTime, STORED_TIMES } from '../../store/maintenance/stored-times.ts';
+import { correctTime, STORED_TIMES, type StoredTime } from '../../store/maintenance/stored-times.ts';
 import type { Store } from '../../store/store.ts';
 import type { LoopRow } from '../core/loop.ts';
-import { StoreClock } from '../core/store-clock.ts';
+import { MachineClock, StoreClock } from '../core/store-clock.ts';
 import { recordService } from '../jobs/job-transitions.ts';
 
 /** The interval of looks at the clock, in milliseconds: for this long after it was set back, old times still count. */
@@ -19,6 +19,7 @@ export class StoredTimes {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #time: StoreClock;
+  readonly #machine: MachineClock;
   /** By the monotonic clock. */
   #correctAt: number;
 
@@ -26,25 +27,27 @@ export class StoredTimes {
     this.#store = deps.store;
     this.#clock = deps.clock;
     this.#time = new StoreClock(deps);
+    this.#machine = new MachineClock(deps.clock);
     this.#correctAt = deps.clock.monotonic() + SETTLE_MS;
   }
 
   /** One look. Returns how many rows were corrected. */
   async lookOnce(): Promise<number> {
-    const { now, wasSet } = await this.#time.read();
-    if (wasSet === 'back') this.#correctAt = this.#clock.monotonic();
-    const isDue = this.#clock.monotonic() >= this.#correctAt;
-    const corrected = isDue ? await this.#correct(now) : 0;
-    if (isDue) this.#correctAt = Number.POSITIVE_INFINITY;
+    const [store, machine] = [await this.#time.read(), await this.#machine.read()];
+    const { now } = store;
     if (await hasExpiredSessions(this.#store.db, now)) await this.#store.write((tx) => deleteExpiredSessions(tx, now));
+    if (store.wasSet === 'back' || machine.wasSet === 'back') this.#correctAt = this.#clock.monotonic();
+    const isDue = this.#clock.monotonic() >= this.#correctAt;
+    const corrected = isDue ? await this.#correct({ store: now, machine: machine.now }) : 0;
+    if (isDue) this.#correctAt = Number.POSITIVE_INFINITY;
     return corrected;
   }
 
   /** One that cannot be corrected does not block the others; the next look tries all again. */
-  async #correct(now: number): Promise<number> {
+  async #correct(now: Readonly<Record<StoredTime['by'], number>>): Promise<number> {
     const writes = STORED_TIMES.map((time) =>
       this.#store.write(async (tx) => {
-        const rows = await correctTime(tx, time, now);
+        const rows = await correctTime(tx, time, now[time.by]);
         if (rows > 0) recordService(tx, 'clock.correct', time.name, { rows });
         return rows;
       }),

@@ -13,9 +13,11 @@ import type { Table } from '../schema/schema.ts';
  * is recognised by itself: any daemon corrects it, also one that starts later, and a second one changes nothing.
  * After it, what has an end lasts at most as long again as it was given.
  */
-interface StoredTime {
+export interface StoredTime {
   readonly name: string;
-  /** Returns how many rows it has corrected; `now` by the store's clock. */
+  /** The clock that it is written and compared by: on SQLite they are the same. */
+  readonly by: 'store' | 'machine';
+  /** Returns how many rows it has corrected; `now` by that clock. */
   readonly correct: (tx: Tx, now: number) => Promise<number>;
 }
 
@@ -56,13 +58,15 @@ const LEASE = { end: 'lease_until', maxMs: LEASE_MAX_MS, waitMs: LEASE_MAX_MS } 
 
 /** Each is a row of `docs/explanation/clocks.md`. */
 export const STORED_TIMES: readonly StoredTime[] = [
-  { name: 'approvals', correct: correctApprovals },
+  { name: 'approvals', by: 'store', correct: correctApprovals },
   {
     name: 'announcements of approvals',
+    by: 'store',
     correct: begins('pages', { open: sql`kind = 'approval' and followed = 0`, from: 'created_at' }),
   },
   {
     name: 'deliveries',
+    by: 'machine',
     correct: comesWithin('deliveries', {
       open: sql`state = 'waiting'`,
       end: 'next_at',
@@ -70,25 +74,43 @@ export const STORED_TIMES: readonly StoredTime[] = [
       waitMs: 0,
     }),
   },
-  { name: 'mutes', correct: begins('mutes', { open: NOT_ENDED, from: 'created_at', ends: ['expires_at'] }) },
+  {
+    name: 'mutes',
+    by: 'store',
+    correct: begins('mutes', { open: NOT_ENDED, from: 'created_at', ends: ['expires_at'] }),
+  },
   // One that was cut with its rule ends where it began: so it is over at once.
-  { name: 'silences', correct: begins('silences', { open: NOT_ENDED, from: 'created_at', ends: ['expires_at'] }) },
-  { name: 'snoozes', correct: correctSnoozes },
-  { name: 'last messages of webhooks', correct: begins('webhooks', { open: ALL, from: 'last_heard_at' }) },
-  { name: 'beginnings of watches', correct: begins('deadmen', { open: ALL, from: 'created_at' }) },
-  { name: 'reported silences of watches', correct: begins('deadmen', { open: ALL, from: 'tripped_at' }) },
-  { name: 'sessions', correct: correctSessions },
-  { name: 'tokens', correct: correctTokens },
-  { name: 'leases of daemons', correct: comesWithin('daemons', { open: sql`stopped_at is null`, ...LEASE }) },
-  { name: 'leases of probes', correct: comesWithin('check_shards', { open: ALL, ...LEASE }) },
-  { name: 'leases of probing daemons', correct: comesWithin('check_sweepers', { open: ALL, ...LEASE }) },
-  { name: 'reports of probing daemons', correct: begins('check_sweepers', { open: ALL, from: 'reported_at' }) },
+  {
+    name: 'silences',
+    by: 'store',
+    correct: begins('silences', { open: NOT_ENDED, from: 'created_at', ends: ['expires_at'] }),
+  },
+  { name: 'snoozes', by: 'store', correct: correctSnoozes },
+  { name: 'last messages of webhooks', by: 'store', correct: begins('webhooks', { open: ALL, from: 'last_heard_at' }) },
+  { name: 'beginnings of watches', by: 'store', correct: begins('deadmen', { open: ALL, from: 'created_at' }) },
+  { name: 'reported silences of watches', by: 'store', correct: begins('deadmen', { open: ALL, from: 'tripped_at' }) },
+  { name: 'sessions', by: 'machine', correct: correctSessions },
+  { name: 'tokens', by: 'machine', correct: correctTokens },
+  {
+    name: 'leases of daemons',
+    by: 'store',
+    correct: comesWithin('daemons', { open: sql`stopped_at is null`, ...LEASE }),
+  },
+  { name: 'leases of probes', by: 'store', correct: comesWithin('check_shards', { open: ALL, ...LEASE }) },
+  { name: 'leases of probing daemons', by: 'store', correct: comesWithin('check_sweepers', { open: ALL, ...LEASE }) },
+  {
+    name: 'reports of probing daemons',
+    by: 'store',
+    correct: begins('check_sweepers', { open: ALL, from: 'reported_at' }),
+  },
   {
     name: 'restarts that wait for jobs',
+    by: 'store',
     correct: begins('restarts', { open: sql`state = 'draining'`, from: 'requested_at', ends: ['drain_deadline'] }),
   },
   {
     name: 'restarts whose program starts',
+    by: 'store',
     correct: begins('restarts', { open: sql`state = 'executing'`, from: 'finished_at' }),
   },
 ];

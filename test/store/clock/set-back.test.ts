@@ -83,6 +83,22 @@ for (const engine of ENGINES) {
       assert.equal(row?.['expires_at'], time.now() + HOUR_MS);
     });
 
+    for (const name of ['deliveries', 'sessions', 'tokens'])
+      test(`${name}: count by the clock of the machine, also where that of the database stays right`, async () => {
+        const { store } = its;
+        const time = timeNow();
+        const stored = new StoredTimes({ store, clock: time.clock });
+        await stored.lookOnce();
+        const { put, table, becomes } = CASES[name] ?? assert.fail(name);
+        await put(store, time.now());
+        time.jump(-AHEAD_MS);
+        assert.ok((await stored.lookOnce()) > 0);
+        const rows = await rowsOf(store, table);
+        assert.ok(rows.length > 0);
+        for (const row of rows)
+          for (const [column, ms] of Object.entries(becomes)) assert.equal(row[column], time.now() + ms, column);
+      });
+
     test('A daemon that starts with a clock that is behind, and is set soon, changes nothing', async () => {
       const { store } = its;
       await gate(store, { ttlMs: HOUR_MS });
