@@ -85,11 +85,13 @@ for (const postgres of [false, true]) {
       await demand('daemons', 'warn', cordoned);
       await store.write((tx) => setCordon(tx, null));
       await store.write((tx) => setNodeCordon(tx, 'web2', 'ana'));
-      const alone = 'Cordoned, so that no job starts there: web2. Lift it: svc maintenance uncordon --node.';
+      const alone = 'Cordoned, so that no job starts there: web2. Lift it: svc maintenance uncordon --node NODE.';
       await demand('daemons', 'warn', alone);
-      await store.write((tx) => setNodeCordon(tx, 'web2', null));
       await addDaemon(store, 'dmn_0000000000000000000000000a', [], { node: 'web1', lease_until: postgres ? 1 : null });
-      await demand('daemons', 'warn', 'Ended without stopping in order: web1. Start svc serve again, which cleans up.');
+      const gone = 'Ended without stopping in order: web1. Start svc serve again, which cleans up.';
+      await demand('daemons', 'warn', `${alone} ${gone}`);
+      await store.write((tx) => setNodeCordon(tx, 'web2', null));
+      await demand('daemons', 'warn', gone);
       await store.write((tx) => markStopped(tx, 'dmn_0000000000000000000000000a'));
       await demand('daemons', 'ok', 'No daemon runs, and no job waits.');
     });

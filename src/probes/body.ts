@@ -30,7 +30,7 @@ export async function* readText(
   unreadable: ProbeDetail,
 ): AsyncGenerator<string> {
   const coding = (headers['content-encoding'] ?? '').trim().toLowerCase();
-  const decoder = DECODERS[coding];
+  const decoder = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined;
   if (decoder === undefined && coding !== '' && coding !== 'identity') throw new Down(unreadable);
   const sent = limited(chunks);
   try {

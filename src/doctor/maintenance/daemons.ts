@@ -4,6 +4,7 @@ import { startProblem } from '../../domain/new-program.ts';
 import { isCordoned, listNodeCordons } from '../../store/maintenance/cordon.ts';
 import { listExecuting } from '../../store/maintenance/restarts.ts';
 import { awaitedNodes, hasClaimable } from '../../store/jobs/jobs.ts';
+import type { Db } from '../../store/schema/schema.ts';
 import { type Facts, type Finding, named, ok, warn } from '../entry.ts';
 import { withStore } from '../with-store.ts';
 
@@ -35,15 +36,21 @@ export function examineDaemons({ openedStore, paths, here, clock }: Facts): Prom
       const waiting = named(away.map(({ node, jobs }) => `${node} (${jobs === 1 ? '1 job' : `${jobs} jobs`})`));
       return warn(`Jobs wait for a daemon that does not run: ${waiting}. Start it, or cancel them: svc job cancel.`);
     }
-    if (await isCordoned(store.db))
-      return warn('The service is cordoned: no job starts. Lift the cordon with: svc maintenance uncordon.');
-    const cordoned = await listNodeCordons(store.db);
-    if (cordoned.length > 0)
-      return warn(
-        `Cordoned, so that no job starts there: ${named(cordoned)}. Lift it: svc maintenance uncordon --node.`,
-      );
-    if (gone.size > 0)
-      return warn(`Ended without stopping in order: ${named([...gone])}. Start svc serve again, which cleans up.`);
+    const faults = [...(await cordons(store.db)), ...endedDaemons(gone)];
+    if (faults.length > 0) return warn(faults.join(' '));
     return ok(alive === 0 ? 'No daemon runs, and no job waits.' : `Daemons that run: ${alive}.`);
   });
+}
+
+async function cordons(db: Db): Promise<string[]> {
+  if (await isCordoned(db))
+    return ['The service is cordoned: no job starts. Lift the cordon with: svc maintenance uncordon.'];
+  const cordoned = await listNodeCordons(db);
+  if (cordoned.length === 0) return [];
+  return [`Cordoned, so that no job starts there: ${named(cordoned)}. Lift it: svc maintenance uncordon --node NODE.`];
+}
+
+function endedDaemons(gone: ReadonlySet<string>): string[] {
+  if (gone.size === 0) return [];
+  return [`Ended without stopping in order: ${named([...gone])}. Start svc serve again, which cleans up.`];
 }

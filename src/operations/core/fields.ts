@@ -37,7 +37,7 @@ export const name = z
   .regex(NAME, { error: 'expected 1 to 63 of a-z 0-9 . _ - beginning with a letter or digit' });
 
 /**
- * Of a token or an owner. It cannot be a name of the service: their entries in the audit ledger would be confused.
+ * Of a token or an owner. It cannot be a name of the service: the audit ledger could not tell them apart.
  */
 export const unreservedName = name.refine((text) => !isReservedName(text), {
   error: 'this name is reserved for the service; expected another one',

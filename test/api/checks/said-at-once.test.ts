@@ -1,6 +1,7 @@
 /** What the command line says after a check was made or changed, and after a probe. Listeners are on loopback. */
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
+import { Failure } from '../../../src/domain/failure.ts';
 import { type Clock, systemClock } from '../../../src/lib/clock.ts';
 import { Prober } from '../../../src/operations/checks/prober.ts';
 import { refusedTargets } from '../../../src/faces/cli/remarks/down-targets.ts';
@@ -65,6 +66,14 @@ describe('After a check was made or changed, text mode', () => {
     const run = await remoteLine(t, { ...systemClock, after });
     const { stderr } = await run(`check add web --kind http --interval 1h --target a=http://localhost:${silent.port}/`);
     assert.equal(stderr, 'No answer within 5s: a. See why: svc check probe web\n');
+  });
+
+  test('says why where nothing was probed', async (t) => {
+    const refusing = { probeAll: () => Promise.reject(new Failure('not_implemented', 'No probe here.')) };
+    const program = await startProgram(t, { prober: refusing as unknown as Prober });
+    const env = { SVC_TOKEN: program.tokens.operator, SVC_REMOTE: program.url };
+    const words = 'check add web --kind ping --interval 1h --target a=10.0.0.5 --target b=10.0.0.6';
+    assert.equal((await svc(words.split(' '), { env })).stderr, 'Not probed: No probe here.\n');
   });
 
   test('says nothing where the answer is JSON', async (t) => {

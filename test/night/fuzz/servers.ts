@@ -28,6 +28,7 @@ const ANSWERS = [
   'Content-Encoding: deflate\r\n',
   'Content-Encoding: zstd\r\n',
   'Content-Encoding: gzip, gzip\r\n',
+  'Content-Encoding: constructor\r\n',
   'Content-Type: text/plain; charset=utf-16\r\n',
   'Content-Type: text/plain; charset=shift_jis\r\n',
   'Content-Type: ;charset="\r\n',

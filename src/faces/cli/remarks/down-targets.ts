@@ -1,6 +1,7 @@
 import type { CheckKind } from '../../../domain/checks/check.ts';
 import { isNeverProbed } from '../../../domain/checks/kinds.ts';
 import { TargetReader } from '../../../domain/checks/target.ts';
+import { Failure } from '../../../domain/failure.ts';
 import type { Projected } from '../../../views/views.ts';
 import { shortDuration } from '../../../domain/duration.ts';
 import { line } from '../../text/safe.ts';
@@ -29,8 +30,9 @@ export async function mentionDown(session: Session, answered: unknown): Promise<
   const names = check.targets.map(({ name }) => name).filter((name) => !refused.includes(name));
   const probed = names.slice(0, PROBED_MAX);
   if (probed.length === 0) return;
-  const results = await probeEach(session, check.name, probed);
-  for (const sentence of sentences(check.name, probed, results, placeFlags(session))) say(sentence);
+  const { results, refusals } = await probeEach(session, check.name, probed);
+  if (refusals.length > 0) say(`Not probed: ${refusals.join(' ')}`);
+  else for (const sentence of sentences(check.name, probed, results, placeFlags(session))) say(sentence);
   if (names.length > probed.length) say(`The other ${names.length - probed.length} targets were not probed here.`);
 }
 
@@ -43,17 +45,31 @@ export function refusedTargets(kind: CheckKind, texts: unknown): string[] {
     .flatMap(({ name, spec }) => (isNeverProbed(kind, spec) ? [name] : []));
 }
 
-/** By target, the results that came in time. A refused or failed request is no result: the check itself was stored. */
-async function probeEach({ client, terminal }: Session, name: string, targets: readonly string[]): Promise<Result[]> {
+interface Probed {
+  /** Those that came in time. */
+  readonly results: readonly Result[];
+  /** Why others were not probed, each reason once: the check itself was stored. */
+  readonly refusals: readonly string[];
+}
+
+async function probeEach({ client, terminal }: Session, name: string, targets: readonly string[]): Promise<Probed> {
   const { call } = operationVerb(TREE, 'check probe');
   const ended = new AbortController();
   const cancel = terminal.clock.after(WAIT_MS, () => ended.abort());
-  const probe = async (target: string): Promise<Result[]> => {
-    const answer = await readData(await client.call(call, { name, target }, { signal: ended.signal }));
-    return (answer.data as Projected<'check.probe'>).targets;
+  const refusals = new Set<string>();
+  const probe = async (target: string): Promise<readonly Result[]> => {
+    try {
+      const answer = await readData(await client.call(call, { name, target }, { signal: ended.signal }));
+      return (answer.data as Projected<'check.probe'>).targets;
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      if (!ended.signal.aborted) refusals.add(error.message);
+      return [];
+    }
   };
   try {
-    return (await Promise.all(targets.map((target) => probe(target).catch(() => [])))).flat();
+    const results = (await Promise.all(targets.map(probe))).flat();
+    return { results, refusals: [...refusals] };
   } finally {
     cancel();
   }

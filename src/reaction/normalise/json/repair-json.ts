@@ -4,7 +4,7 @@ const DEPTH_MAX = 100;
 const AHEAD_MAX = 256;
 /** Quotes that are taken as parts of texts: each costs a look ahead. More than one template makes. */
 const QUOTES_MAX = 1_000;
-/** Longer texts are not repaired: templates make short ones, and this one takes 100 ms. */
+/** Longer texts are not repaired: templates make short ones, and this one takes up to 2 s. */
 export const REPAIRED_CHARACTERS_MAX = 1_048_576;
 
 const BLANKS = /\s*/y;
