@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { Failure } from '../../../src/domain/failure.ts';
 import { type Clock, systemClock } from '../../../src/lib/clock.ts';
+import type { ProbeOrder } from '../../../src/operations/core/services.ts';
 import { Prober } from '../../../src/operations/checks/prober.ts';
 import { refusedTargets } from '../../../src/faces/cli/remarks/down-targets.ts';
 import { listen, listenHttp } from '../../support/network/listener.ts';
@@ -74,6 +75,22 @@ describe('After a check was made or changed, text mode', () => {
     const env = { SVC_TOKEN: program.tokens.operator, SVC_REMOTE: program.url };
     const words = 'check add web --kind ping --interval 1h --target a=10.0.0.5 --target b=10.0.0.6';
     assert.equal((await svc(words.split(' '), { env })).stderr, 'Not probed: No probe here.\n');
+  });
+
+  test('says what is down also where another target was not probed', async (t) => {
+    const some = {
+      probeAll: (_: string, [order]: readonly ProbeOrder[]) =>
+        order?.key.startsWith('web/a/') === true
+          ? Promise.resolve([{ up: false, durationMs: 1, detail: 'refused' }])
+          : Promise.reject(new Failure('unavailable', 'Too many.')),
+    };
+    const program = await startProgram(t, { prober: some as unknown as Prober });
+    const env = { SVC_TOKEN: program.tokens.operator, SVC_REMOTE: program.url };
+    const words = 'check add web --kind ping --interval 1h --target a=10.0.0.5 --target b=10.0.0.6';
+    assert.equal(
+      (await svc(words.split(' '), { env })).stderr,
+      'Down now: a (refused). See why: svc check probe web\nNot probed: Too many.\n',
+    );
   });
 
   test('says nothing where the answer is JSON', async (t) => {

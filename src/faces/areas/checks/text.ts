@@ -74,7 +74,7 @@ export function checkBlocks(data: Check, display: Display): Block[] {
   return [head, '\n', targets, ...reason, ...sharesOf(data)];
 }
 
-/** What the last probe found; on a page of another check than its own it is not known. */
+/** What the last probe of the daemon found. */
 function detailOf({ detail, never_up: neverUp }: Target): string {
   return `${detail ?? '-'}${neverUp === true ? ', never up' : ''}`;
 }

@@ -30,9 +30,8 @@ export async function mentionDown(session: Session, answered: unknown): Promise<
   const names = check.targets.map(({ name }) => name).filter((name) => !refused.includes(name));
   const probed = names.slice(0, PROBED_MAX);
   if (probed.length === 0) return;
-  const { results, refusals } = await probeEach(session, check.name, probed);
-  if (refusals.length > 0) say(`Not probed: ${refusals.join(' ')}`);
-  else for (const sentence of sentences(check.name, probed, results, placeFlags(session))) say(sentence);
+  const found = await probeEach(session, check.name, probed);
+  for (const sentence of sentences(check.name, found, placeFlags(session))) say(sentence);
   if (names.length > probed.length) say(`The other ${names.length - probed.length} targets were not probed here.`);
 }
 
@@ -48,6 +47,8 @@ export function refusedTargets(kind: CheckKind, texts: unknown): string[] {
 interface Probed {
   /** Those that came in time. */
   readonly results: readonly Result[];
+  /** Targets of which none came. */
+  readonly silent: readonly string[];
   /** Why others were not probed, each reason once: the check itself was stored. */
   readonly refusals: readonly string[];
 }
@@ -57,35 +58,36 @@ async function probeEach({ client, terminal }: Session, name: string, targets: r
   const ended = new AbortController();
   const cancel = terminal.clock.after(WAIT_MS, () => ended.abort());
   const refusals = new Set<string>();
+  const silent: string[] = [];
   const probe = async (target: string): Promise<readonly Result[]> => {
     try {
       const answer = await readData(await client.call(call, { name, target }, { signal: ended.signal }));
       return (answer.data as Projected<'check.probe'>).targets;
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      if (!ended.signal.aborted) refusals.add(error.message);
+      if (ended.signal.aborted) silent.push(target);
+      else refusals.add(error.message);
       return [];
     }
   };
   try {
     const results = (await Promise.all(targets.map(probe))).flat();
-    return { results, refusals: [...refusals] };
+    return { results, silent, refusals: [...refusals] };
   } finally {
     cancel();
   }
 }
 
-function sentences(check: string, probed: readonly string[], results: readonly Result[], place: string): string[] {
+function sentences(check: string, { results, silent, refusals }: Probed, place: string): string[] {
   const down = results.filter(({ up }) => !up);
-  const answered = new Set(results.map(({ target }) => target));
-  const silent = probed.filter((name) => !answered.has(name));
   const see = `See why: svc check probe ${check}${place}`;
   return [
     ...(down.length === 0
       ? []
       : [`Down now: ${listed(down.map(({ target, detail }) => `${target} (${detail})`))}. ${see}`]),
     ...(silent.length === 0 ? [] : [`No answer within ${shortDuration(WAIT_MS)}: ${listed(silent)}. ${see}`]),
-    ...(down.length + silent.length === 0 ? [`Probed now: ${results.length} up.`] : []),
+    ...(refusals.length === 0 ? [] : [`Not probed: ${refusals.join(' ')}`]),
+    ...(down.length + silent.length + refusals.length === 0 ? [`Probed now: ${results.length} up.`] : []),
   ];
 }
 
