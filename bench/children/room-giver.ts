@@ -2,7 +2,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { forgetOld, giveBack } from '../../src/daemon/maintenance/forget.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { AGED } from '../../src/store/maintenance/old-rows.ts';
+import { AGED } from '../../src/store/old-rows.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { putEvents } from '../../test/support/fixtures/events.ts';
 import { testKeyring } from '../../test/support/seal.ts';

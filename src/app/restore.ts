@@ -20,7 +20,8 @@ import { type BackupFile, openBackup } from '../operations/backups/backup-file.t
 import { actorOf } from '../operations/core/reply.ts';
 import { compareHeads } from '../store/audit/verify.ts';
 import { findBackup, insertBackup } from '../store/backups/backups.ts';
-import { type Settled, settleRestored } from '../store/backups/settle.ts';
+import type { Restoring, Settled } from '../store/area.ts';
+import { settleRestored } from '../store/settle.ts';
 import { assertSameKey } from '../store/secrets/seal.ts';
 import type { SnapshotFormat } from '../store/engine/snapshot.ts';
 import { newestSchema, openStore, type Store, type StoreOptions } from '../store/store.ts';
@@ -151,6 +152,8 @@ async function settle({ file, path, ring, settings }: Plan, location: StoreOptio
   }
 }
 
+const interruptedAsKind: Restoring['interrupted'] = (tx, job) => RUN_SUPPORT[job.kind].interrupted(tx, job);
+
 /** `fileName` where the file lies in the directory of backups, in which the restored store finds it again. */
 function writeSettled(
   store: Store,
@@ -159,7 +162,7 @@ function writeSettled(
 ): Promise<Settled> {
   const caller = localCaller(userName());
   return store.write(async (tx) => {
-    const settled = await settleRestored(tx, caller.name, (each, job) => RUN_SUPPORT[job.kind].interrupted(each, job));
+    const settled = await settleRestored(tx, { by: caller.name, interrupted: interruptedAsKind });
     tx.record({ ...actorOf(caller), operation: 'backup.restore', target: head.id, detail: { ...settled } });
     // The backup has no row of itself: that was written after its copy was made.
     if (fileName !== null && (await findBackup(tx.db, head.id)) === undefined) {

@@ -1,13 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Tx } from '../../store/engine/tx.ts';
-import {
-  type AgedTable,
-  IDS_MAX,
-  idsBetween,
-  removableAmong,
-  removeRows,
-  removeSomeOf,
-} from '../../store/maintenance/old-rows.ts';
+import { type AgedTable, IDS_MAX, idsBetween, removableAmong, removeRows, removeSomeOf } from '../../store/old-rows.ts';
 import { noteShortened, takeTurn } from '../../store/maintenance/retention-turn.ts';
 import type { Store } from '../../store/store.ts';
 import { rest } from './rest.ts';
@@ -62,7 +55,7 @@ async function forgetRows(
 ): Promise<number | null> {
   const { store, clock } = deps;
   const isEnded = (): boolean => signal?.aborted === true;
-  for (const part of table.large) {
+  for (const part of table.parts) {
     for (let more = true; more && !isEnded();) {
       const beganAt = clock.monotonic();
       const result = await store.write((tx) =>

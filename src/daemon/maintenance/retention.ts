@@ -1,7 +1,7 @@
 import type { LoopRow, Pass } from '../core/loop.ts';
 import { DAY_MS } from '../../domain/checks/sweep/day.ts';
 import { deleteDays, dropSlots, goneTargets, removeHistory } from '../../store/checks/history.ts';
-import { AGED } from '../../store/maintenance/old-rows.ts';
+import { AGED } from '../../store/old-rows.ts';
 import type { ClockWatch } from './clock-watch.ts';
 import { graceUntil, noteShortened, takeTurn } from '../../store/maintenance/retention-turn.ts';
 import {

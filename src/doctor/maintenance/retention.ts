@@ -1,6 +1,6 @@
 import { formatSize } from '../../domain/size.ts';
 import { rfc3339 } from '../../lib/clock.ts';
-import { AGED, countOld } from '../../store/maintenance/old-rows.ts';
+import { AGED, countOld } from '../../store/old-rows.ts';
 import { graceUntil, listShortened } from '../../store/maintenance/retention-turn.ts';
 import type { Store } from '../../store/store.ts';
 import { type Facts, type Finding, ok, warn } from '../entry.ts';

@@ -4,7 +4,8 @@ import { describe, test } from 'node:test';
 import { newId } from '../../../src/lib/id.ts';
 import { toJson } from '../../../src/lib/json.ts';
 import { readEvents } from '../../../src/operations/jobs/job-events.ts';
-import { settleRestored, type Settled } from '../../../src/store/backups/settle.ts';
+import type { Settled } from '../../../src/store/area.ts';
+import { settleRestored } from '../../../src/store/settle.ts';
 import { insertSession, insertToken } from '../../../src/store/access/tokens.ts';
 import { finishJob } from '../../../src/store/jobs/claims.ts';
 import { getJob } from '../../../src/store/jobs/jobs.ts';
@@ -21,7 +22,10 @@ const DAY_MS = 86_400_000;
 async function settle(store: Store): Promise<{ settled: Settled; interrupted: string[] }> {
   const interrupted: string[] = [];
   const note = (_tx: unknown, job: JobRow): Promise<void> => Promise.resolve(void interrupted.push(job.id));
-  return { settled: await store.write((tx) => settleRestored(tx, 'local:ana', note)), interrupted };
+  return {
+    settled: await store.write((tx) => settleRestored(tx, { by: 'local:ana', interrupted: note })),
+    interrupted,
+  };
 }
 
 async function lastEvents(store: Store, id: string): Promise<object[]> {

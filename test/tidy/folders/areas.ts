@@ -30,6 +30,7 @@ export const TABLES = [
   'src/domain/rules/actions.ts',
   'src/jobs/kinds.ts',
   'src/jobs/actions.ts',
+  'src/store/areas.ts',
   'src/daemon/kinds.ts',
   'src/daemon/loops.ts',
   'src/views/views.ts',

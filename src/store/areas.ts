@@ -1,0 +1,31 @@
+import { ACCESS } from './access/area.ts';
+import { APPROVALS } from './approvals/area.ts';
+import type { StoreArea } from './area.ts';
+import { BACKUPS } from './backups/area.ts';
+import { COMMANDS } from './commands/area.ts';
+import { EVENTS } from './events/area.ts';
+import { JOBS } from './jobs/area.ts';
+import { MAINTENANCE } from './maintenance/area.ts';
+import { NOTIFY } from './notify/area.ts';
+import { PLAYBOOKS } from './playbooks/area.ts';
+import { RULES } from './rules/area.ts';
+import { SCHEDULES } from './schedules/area.ts';
+import { WORKFLOWS } from './workflows/area.ts';
+import { WORKSPACES } from './workspaces/area.ts';
+
+/** The areas of the store, in the order in which they come to rest when it is restored: jobs before what runs them. */
+export const STORE_AREAS: readonly StoreArea[] = [
+  MAINTENANCE,
+  ACCESS,
+  APPROVALS,
+  JOBS,
+  WORKFLOWS,
+  NOTIFY,
+  WORKSPACES,
+  SCHEDULES,
+  BACKUPS,
+  COMMANDS,
+  PLAYBOOKS,
+  EVENTS,
+  RULES,
+];

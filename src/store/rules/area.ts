@@ -1,0 +1,3 @@
+import type { StoreArea } from '../area.ts';
+
+export const RULES: StoreArea = { outlives: ['rule_fires.job_id'] };
