@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from './engine/tx.ts';
 import type { JobRow, Schema, Table } from './schema/schema.ts';
+import type { StoredTime } from './stored-times.ts';
 
 /** `states.job_id`: a column by its table. */
 type Column = { [T in Table]: `${T}.${keyof Schema[T] & string}` }[Table];
@@ -42,6 +43,8 @@ export interface StoreArea {
   readonly belongsToJob?: readonly JobRows[];
   /** What else follows from the deletion of these jobs. It comes before the deletion of what belongs to them. */
   readonly beforeJobsGo?: (tx: Tx, ids: RawBuilder<unknown>) => Promise<void>;
+  /** The stored times that decide something: each is a row of `docs/explanation/clocks.md`. */
+  readonly times?: readonly StoredTime[];
   /** Columns that may name a job or an event that was deleted. */
   readonly outlives?: readonly Column[];
 }

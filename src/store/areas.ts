@@ -2,6 +2,7 @@ import { ACCESS } from './access/area.ts';
 import { APPROVALS } from './approvals/area.ts';
 import type { StoreArea } from './area.ts';
 import { BACKUPS } from './backups/area.ts';
+import { CHECKS } from './checks/area.ts';
 import { COMMANDS } from './commands/area.ts';
 import { EVENTS } from './events/area.ts';
 import { JOBS } from './jobs/area.ts';
@@ -23,6 +24,7 @@ export const STORE_AREAS: readonly StoreArea[] = [
   NOTIFY,
   WORKSPACES,
   SCHEDULES,
+  CHECKS,
   BACKUPS,
   COMMANDS,
   PLAYBOOKS,

@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { deleteExpiredSessions, hasExpiredSessions } from '../../store/access/tokens.ts';
-import { correctTime, STORED_TIMES, type StoredTime } from '../../store/maintenance/stored-times.ts';
+import { STORE_AREAS } from '../../store/areas.ts';
+import { correctTime, type StoredTime } from '../../store/stored-times.ts';
 import type { Store } from '../../store/store.ts';
 import type { LoopRow } from '../core/loop.ts';
 import { MachineClock, StoreClock } from '../core/store-clock.ts';
@@ -15,6 +16,9 @@ const LOOK_EVERY_MS = 1_000;
 export const SETTLE_MS = 600_000;
 
 /** Keeps the stored times right: after the clock was set back, and of what has expired, so that it stays expired. */
+/** Of all areas. */
+export const STORED_TIMES = STORE_AREAS.flatMap(({ times = [] }) => times);
+
 export class StoredTimes {
   readonly #store: Store;
   readonly #clock: Clock;

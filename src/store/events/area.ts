@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { StoreArea } from '../area.ts';
+import { begins, EVERY_ROW } from '../stored-times.ts';
 
 export const EVENTS: StoreArea = {
   keepsEvents: [
@@ -12,4 +13,17 @@ export const EVENTS: StoreArea = {
   async beforeJobsGo({ db }, ids) {
     await sql`delete from causes where subject in (select 'job:' || id from jobs where id in (${ids}))`.execute(db);
   },
+  times: [
+    {
+      name: 'last messages of webhooks',
+      by: 'store',
+      correct: begins('webhooks', { open: EVERY_ROW, from: 'last_heard_at' }),
+    },
+    { name: 'beginnings of watches', by: 'store', correct: begins('deadmen', { open: EVERY_ROW, from: 'created_at' }) },
+    {
+      name: 'reported silences of watches',
+      by: 'store',
+      correct: begins('deadmen', { open: EVERY_ROW, from: 'tripped_at' }),
+    },
+  ],
 };

@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
+import { RETRY_WAIT_MAX_MS } from '../../domain/time-limits.ts';
 import { namedIn, RESTORED, type StoreArea } from '../area.ts';
+import { begins, comesWithin } from '../stored-times.ts';
 
 export const NOTIFY: StoreArea = {
   /** No message is sent. */
@@ -22,4 +24,21 @@ export const NOTIFY: StoreArea = {
   keepsJobs: [namedIn('armed_jobs.job_id', 'jobs', sql`armed_jobs.done_at is null`)],
   belongsToJob: [{ table: 'armed_jobs' }],
   outlives: ['pages.job_id'],
+  times: [
+    {
+      name: 'announcements of approvals',
+      by: 'store',
+      correct: begins('pages', { open: sql`kind = 'approval' and followed = 0`, from: 'created_at' }),
+    },
+    {
+      name: 'deliveries',
+      by: 'machine',
+      correct: comesWithin('deliveries', {
+        open: sql`state = 'waiting'`,
+        end: 'next_at',
+        maxMs: RETRY_WAIT_MAX_MS,
+        waitMs: 0,
+      }),
+    },
+  ],
 };
