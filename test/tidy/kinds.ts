@@ -71,7 +71,6 @@ const IMPORTERS: Readonly<Record<string, string>> = {
   'src/jobs/pins/settings.ts': 'It is the table of the rows that a request keeps, by tables.',
   'src/reaction/event-causes.ts': 'A drift depends on the source of its workspace, which its event does not name.',
   'src/runners/vendor/vendor.ts': 'It starts the tools of playbooks and of workspaces.',
-  'src/store/schema/infrastructure.ts': 'It types the columns of the tables of workspaces.',
 };
 
 export const kindImportRule: SourceRule = {

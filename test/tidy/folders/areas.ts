@@ -31,6 +31,7 @@ export const TABLES = [
   'src/jobs/kinds.ts',
   'src/jobs/actions.ts',
   'src/store/areas.ts',
+  'src/store/schema/schema.ts',
   'src/daemon/kinds.ts',
   'src/daemon/loops.ts',
   'src/views/views.ts',

@@ -1,5 +1,11 @@
-import type { Json } from '../../lib/json.ts';
-// The audit ledger. See schema.ts for the conventions.
+import type { Json } from '../../../lib/json.ts';
+
+/** `schema.ts` has the conventions. */
+export interface AuditTables {
+  chains: ChainRow;
+  ledger: LedgerRow;
+  ledger_keying: LedgerKeyingRow;
+}
 
 export interface ChainRow {
   id: string;

@@ -1,6 +1,11 @@
-import type { Scope } from '../../domain/access/scope.ts';
+import type { Scope } from '../../../domain/access/scope.ts';
 
-// Tokens, sessions of browsers and idempotency keys. See schema.ts for the conventions.
+/** `schema.ts` has the conventions. */
+export interface AccessTables {
+  tokens: TokenRow;
+  sessions: SessionRow;
+  idempotency: IdempotencyRow;
+}
 
 export interface TokenRow {
   id: string;

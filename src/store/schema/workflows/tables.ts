@@ -1,8 +1,15 @@
-import type { Origin } from '../../domain/approvals/approval.ts';
-import type { JobTrigger } from '../../domain/jobs/job.ts';
-import type { StepAction } from '../../domain/rules/step-actions.ts';
-import type { RunDefinition, RunEnd, StepEnd, Workflow } from '../../domain/workflows/workflow.ts';
-import type { Json } from '../../lib/json.ts';
+import type { Origin } from '../../../domain/approvals/approval.ts';
+import type { JobTrigger } from '../../../domain/jobs/job.ts';
+import type { StepAction } from '../../../domain/rules/step-actions.ts';
+import type { RunDefinition, RunEnd, StepEnd, Workflow } from '../../../domain/workflows/workflow.ts';
+import type { Json } from '../../../lib/json.ts';
+
+/** `schema.ts` has the conventions. */
+export interface WorkflowsTables {
+  workflows: WorkflowRow;
+  workflow_runs: WorkflowRunRow;
+  workflow_steps: WorkflowStepRow;
+}
 
 export interface WorkflowRow {
   name: string;

@@ -1,4 +1,8 @@
-/** The tables of playbook runs. See schema.ts for the conventions. */
+/** `schema.ts` has the conventions. */
+export interface PlaybooksTables {
+  playbook_runs: PlaybookRunRow;
+  playbook_hosts: PlaybookHostsRow;
+}
 
 export interface PlaybookRunRow {
   job_id: string;

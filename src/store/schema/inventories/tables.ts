@@ -1,7 +1,11 @@
-import type { StoredInventory } from '../../domain/inventories/model-json.ts';
-import type { Json } from '../../lib/json.ts';
+import type { StoredInventory } from '../../../domain/inventories/model-json.ts';
+import type { Json } from '../../../lib/json.ts';
 
-/** The tables of inventories. See schema.ts for the conventions. */
+/** `schema.ts` has the conventions. */
+export interface InventoriesTables {
+  inventories: InventoryRow;
+  host_keys: HostKeyRow;
+}
 
 export interface InventoryRow {
   name: string;

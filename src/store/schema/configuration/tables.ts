@@ -1,3 +1,8 @@
+/** `schema.ts` has the conventions. */
+export interface ConfigurationTables {
+  config_objects: ConfigObjectRow;
+}
+
 /** An object that a configuration file manages. See schema.ts for the conventions. */
 export interface ConfigObjectRow {
   /** The word for its kind, such as `check`. */

@@ -1,4 +1,7 @@
-/** The table of backups. See schema.ts for the conventions. */
+/** `schema.ts` has the conventions. */
+export interface BackupsTables {
+  backups: BackupRow;
+}
 
 /** A backup that was made and read to its end. */
 export interface BackupRow {

@@ -1,9 +1,23 @@
-import type { Pinned } from '../../domain/approvals/pinned.ts';
-import type { EventStatus } from '../../domain/events/event.ts';
-import type { InitialState, JobKind, JobProgress, JobState, JobTrigger, PartialLine } from '../../domain/jobs/job.ts';
-import type { Json } from '../../lib/json.ts';
+import type { Pinned } from '../../../domain/approvals/pinned.ts';
+import type { EventStatus } from '../../../domain/events/event.ts';
+import type {
+  InitialState,
+  JobKind,
+  JobProgress,
+  JobState,
+  JobTrigger,
+  PartialLine,
+} from '../../../domain/jobs/job.ts';
+import type { Json } from '../../../lib/json.ts';
 
-// Jobs and their output. See schema.ts for the conventions.
+/** `schema.ts` has the conventions. */
+export interface JobsTables {
+  jobs: JobRow;
+  job_chunks: ChunkRow;
+  job_partials: PartialRow;
+  redriven_jobs: RedrivenJobRow;
+  unread_files: UnreadFilesRow;
+}
 
 export interface JobRow {
   id: string;

@@ -1,4 +1,7 @@
-/** The tables of commands. See schema.ts for the conventions. */
+/** `schema.ts` has the conventions. */
+export interface CommandsTables {
+  host_results: HostResultRow;
+}
 
 /** The end of a command on one host. */
 export interface HostResultRow {

@@ -1,7 +1,13 @@
-import type { NotificationFacts, NotificationKind } from '../../domain/notify/notification-facts.ts';
-import type { Json } from '../../lib/json.ts';
+import type { NotificationFacts, NotificationKind } from '../../../domain/notify/notification-facts.ts';
+import type { Json } from '../../../lib/json.ts';
 
-/** The tables of notifications: recipients, contents and results. See schema.ts for the conventions. */
+/** `schema.ts` has the conventions. */
+export interface NotifyTables {
+  endpoints: EndpointRow;
+  armed_jobs: ArmedJobRow;
+  pages: NotificationRow;
+  deliveries: DeliveryRow;
+}
 
 /** Where one device receives its notifications. */
 export interface EndpointRow {
@@ -69,14 +75,4 @@ export interface DeliveryRow {
   next_at: number;
   failure: string | null;
   settled_at: number | null;
-}
-
-export interface DeadmanRow {
-  name: string;
-  webhook: string;
-  every_ms: number;
-  added_by: string;
-  created_at: number;
-  /** When its silence was reported; null while it is heard. */
-  tripped_at: number | null;
 }

@@ -1,7 +1,16 @@
-import type { FailureCode } from '../../domain/failure.ts';
-import type { NotifyTarget } from '../../domain/notify/target.ts';
-import type { ProgramFiles } from '../../domain/program.ts';
-import type { Json } from '../../lib/json.ts';
+import type { FailureCode } from '../../../domain/failure.ts';
+import type { NotifyTarget } from '../../../domain/notify/target.ts';
+import type { ProgramFiles } from '../../../domain/program.ts';
+import type { Json } from '../../../lib/json.ts';
+
+/** `schema.ts` has the conventions. */
+export interface MaintenanceTables {
+  daemons: DaemonRow;
+  cordon: CordonRow;
+  node_cordons: NodeCordonRow;
+  restarts: RestartRow;
+  retention: RetentionRow;
+}
 
 /** What a daemon answers to the request to read its settings again. */
 export type ReloadAnswer =
