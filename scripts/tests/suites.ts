@@ -65,7 +65,7 @@ const LANES: readonly { readonly name: string; readonly folders: readonly string
  */
 const ALONE = [
   'test/console/week.test.ts',
-  'test/store/events/deadmen.test.ts',
+  'test/store/deadman/watches.test.ts',
   'test/store/events/silences.test.ts',
   'test/store/jobs/retention-clock.test.ts',
   'test/store/jobs/retention-old.test.ts',

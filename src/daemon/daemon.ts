@@ -24,7 +24,7 @@ import type { Signals } from './core/signals.ts';
 import { RUN_SUPPORT } from './kinds.ts';
 import type { RunDeps } from './jobs/run-support.ts';
 import { Work } from './jobs/work.ts';
-import { DeadmanWatch } from './events/deadman.ts';
+import { DeadmanWatch } from './deadman/deadman.ts';
 import { ClockWatch } from './maintenance/clock-watch.ts';
 import { type Restarting, RunningDigest } from './maintenance/restart.ts';
 import type { KeptFor } from './maintenance/retention.ts';

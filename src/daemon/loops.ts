@@ -3,7 +3,7 @@ import { expireLoop, type ExpireDeps } from './approvals/expire.ts';
 import { readFilesLoop, type ReadFilesDeps } from './approvals/read-files.ts';
 import { checksLoop } from './checks/loop.ts';
 import type { Sweep } from './checks/sweep.ts';
-import { deadmanLoop, type DeadmanLoopDeps } from './events/deadman.ts';
+import { deadmanLoop, type DeadmanLoopDeps } from './deadman/deadman.ts';
 import { endingsLoop } from './events/endings.ts';
 import { outcomesLoop, type OutcomeDeps } from './events/job-outcome-events.ts';
 import { rescueLoop, type RescueDeps } from './jobs/rescue.ts';

@@ -21,7 +21,7 @@ import { examineSchedules } from './schedules/schedules.ts';
 import { examineSchema } from './maintenance/schema.ts';
 import { examineSeal } from './secrets/seal.ts';
 import { examineStore } from './maintenance/store.ts';
-import { examineWatches } from './events/watches.ts';
+import { examineWatches } from './deadman/watches.ts';
 
 /** An examination that takes longer than this hangs, and must not block the report. */
 const LIMIT_MS = 5_000;

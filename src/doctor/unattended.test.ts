@@ -9,7 +9,7 @@ import type { NotifyTarget } from '../domain/notify/target.ts';
 import { toJson } from '../lib/json.ts';
 import { setCordon, setNodeCordon } from '../store/maintenance/cordon.ts';
 import { insertDaemon, markStopped } from '../store/maintenance/daemons.ts';
-import { insertWatch, listWatches, tripWatch } from '../store/events/deadmen.ts';
+import { insertWatch, listWatches, tripWatch } from '../store/deadman/watches.ts';
 import { insertEndpoint } from '../store/notify/endpoints.ts';
 import { targetsJson } from '../store/notify/targets.ts';
 import { insertRule, type NewRule } from '../store/rules/rules.ts';

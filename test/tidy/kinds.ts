@@ -55,7 +55,6 @@ const OWNED = new Set(Object.values(FOLDERS).flat());
 
 /** Shared files beside the tables that import the area of a kind, each with its reason. */
 const IMPORTERS: Readonly<Record<string, string>> = {
-  'src/operations/areas.ts': 'It is the table of all operations, by areas.',
   'src/doctor/doctor.ts': 'It is the table of the entries of the health report.',
   'src/operations/configuration/kinds/workspaces.ts': 'It is the row of workspaces in a table of stored objects.',
   'src/operations/schedules/actions.ts': 'It is the table of the actions of schedules.',

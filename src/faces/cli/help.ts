@@ -1,6 +1,6 @@
 import { wrapped } from '../text/wrap.ts';
 import { FLAGS_TOPIC } from './syntax/arguments.ts';
-import { GROUPS, NOUN_GROUPS } from './programs.ts';
+import { GROUPS } from './programs.ts';
 import { type Flag, type Positional, positionalLabel, type Tree, type Verb, verbsOf } from './syntax/tree.ts';
 
 /**
@@ -20,10 +20,6 @@ const FIRST_EXAMPLES = ['svc serve', 'svc command run --inventory localhost --wa
 
 /** At most 24 lines, to fit one screen; `svc help flags` explains the global flags. */
 function overview(tree: Tree, width: number | null): string {
-  const known = new Set(tree.nouns.map(({ name }) => name));
-  const groups = NOUN_GROUPS.map(
-    ({ nouns, about }) => [nouns.filter((noun) => known.has(noun)).join(', '), about] as const,
-  );
   return [
     ...wrapped('Gatehouse queues and runs jobs. Risky ones wait until another person says yes.', width),
     '',
@@ -31,7 +27,10 @@ function overview(tree: Tree, width: number | null): string {
     '',
     'Usage: svc COMMAND [VERB] [ARGUMENT...] [--flag...]',
     '',
-    columns(groups, width),
+    columns(
+      tree.groups.map(({ nouns, about }) => [nouns.join(', '), about]),
+      width,
+    ),
     ...wrapped('More: svc COMMAND --help, and svc help flags for the global flags.', width),
     '',
   ].join('\n');

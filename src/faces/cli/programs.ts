@@ -1,74 +1,31 @@
+import type { Noun } from '../../operations/area.ts';
 import type { VerbBehaviour, WaitMode } from '../../operations/core/cli-face.ts';
 import { CONTEXT_VERBS } from './context/verbs.ts';
 import type { Flag, ProgramName, Verb } from './syntax/tree.ts';
 
-/** The summary of each noun (the first word of a command), in the order of the help. */
-export const NOUNS: Readonly<Record<string, string>> = {
-  serve: 'Run the daemon: API, web pages and job queue',
-  web: 'Serve the API and web pages without running jobs',
-  migrate: 'Upgrade the store to the schema of this build',
-  doctor: 'Check each part of the installation',
-  whoami: 'Show the identity of the caller and the server',
-  watch: 'Follow jobs, approvals and checks on one screen',
-  workspace: 'Plan, apply and destroy infrastructure',
-  approval: 'List, show and decide approvals',
-  command: 'Run an ad-hoc command as a job',
-  playbook: 'Run an Ansible playbook as a job',
-  workflow: 'Run jobs in steps, with conditions and approvals',
-  job: 'List, show, follow, cancel and redrive jobs',
-  backup: 'Back up the store, verify and restore backups',
-  node: 'List the daemons of the service',
-  maintenance: 'Prepare a reboot: cordon, uncordon, readiness',
-  event: 'List received events and explain their outcome',
-  rule: 'Manage the rules that react to events',
-  silence: 'Silence rules for a limited time',
-  mute: 'Mute notifications for a limited time; jobs still run',
-  webhook: 'Manage the URLs that receive alerts',
-  check: 'Watch hosts, ports, certificates, URLs, names and numbers',
-  netgroup: 'Name sets of networks, to tell where events come from',
-  schedule: 'Run jobs at regular times',
-  config: 'Keep rules, checks and other objects in a file',
-  notify: 'Manage push endpoints; send a test notification',
-  deadman: 'Notify when a webhook receives nothing',
-  inventory: 'Manage the hosts that commands and playbooks reach',
-  source: 'Manage the Git repositories and directories that runs use',
-  vendor: 'Fetch the collections, roles and providers of a source',
-  hooks: 'Show the lifecycle hooks that a source declares',
-  secret: 'Store secrets for runs; their values are never shown',
-  seal: 'Manage the key that encrypts all secrets',
-  audit: 'Show the audit ledger',
-  token: 'Create, list and revoke tokens',
-  context: 'Name servers, and choose the one that svc uses',
-  commands: 'Show the command tree',
-  completion: 'Print a completion script for a shell',
-  man: 'Print the manual page',
-  complete: 'Print the names that a word may become; for completion scripts',
-  'systemd-unit': 'Print a unit that runs this installation under systemd',
-  version: 'Show the version',
+/** The first words of commands that are no operations. */
+export const PROGRAM_NOUNS: Readonly<Record<string, Noun>> = {
+  serve: { summary: 'Run the daemon: API, web pages and job queue', place: 0, help: ['daemon', 0] },
+  web: { summary: 'Serve the API and web pages without running jobs', place: 1, help: ['daemon', 1] },
+  migrate: { summary: 'Upgrade the store to the schema of this build', place: 2, help: ['service', 1] },
+  watch: { summary: 'Follow jobs, approvals and checks on one screen', place: 5, help: ['follow', 0] },
+  context: { summary: 'Name servers, and choose the one that svc uses', place: 34, help: ['context', 0] },
+  commands: { summary: 'Show the command tree', place: 35, help: ['describe', 0] },
+  completion: { summary: 'Print a completion script for a shell', place: 36, help: ['describe', 1] },
+  man: { summary: 'Print the manual page', place: 37, help: ['describe', 3] },
+  complete: {
+    summary: 'Print the names that a word may become; for completion scripts',
+    place: 38,
+    help: ['describe', 2],
+  },
+  'systemd-unit': { summary: 'Print a unit that runs this installation under systemd', place: 39, help: ['daemon', 2] },
+  version: { summary: 'Show the version', place: 40, help: ['service', 4] },
 };
 
 /** The summary of each group of verbs below two words. */
 export const GROUPS: Readonly<Record<string, string>> = {
   'notify endpoint': 'Manage the push endpoints of this token',
 };
-
-/** The groups of the help overview; each noun is in exactly one. */
-export const NOUN_GROUPS: readonly { readonly nouns: readonly string[]; readonly about: string }[] = [
-  { nouns: ['serve', 'web', 'systemd-unit'], about: 'Run the daemon, or its API and pages' },
-  { nouns: ['doctor', 'migrate', 'node', 'whoami', 'version'], about: 'Check, upgrade and list the daemons' },
-  { nouns: ['watch', 'job', 'approval', 'maintenance'], about: 'Follow, approve jobs; prepare a reboot' },
-  { nouns: ['command', 'playbook', 'workflow'], about: 'Run commands, playbooks, several steps' },
-  { nouns: ['workspace', 'source', 'vendor', 'hooks'], about: 'Plan, apply and destroy infrastructure' },
-  { nouns: ['inventory'], about: 'Manage the hosts that jobs reach' },
-  { nouns: ['event', 'rule', 'webhook', 'schedule'], about: 'Start jobs by events, at regular times' },
-  { nouns: ['check', 'netgroup'], about: 'Watch targets; name their networks' },
-  { nouns: ['silence', 'mute', 'notify', 'deadman'], about: 'Silence rules; mute and send messages' },
-  { nouns: ['secret', 'seal', 'token', 'audit'], about: 'Secrets, keys, tokens; audit ledger' },
-  { nouns: ['config'], about: 'Keep rules, checks and more in a file' },
-  { nouns: ['backup'], about: 'Back up the store, verify and restore' },
-  { nouns: ['context'], about: 'Name the servers that svc is used with' },
-  { nouns: ['commands', 'completion', 'complete', 'man'], about: 'Describe svc and complete its words' },
-];
 
 /** Flags of every verb, besides the settings of every program. `options.ts` reads their environment variables. */
 export const GLOBAL_FLAGS: readonly Flag[] = [
@@ -232,6 +189,6 @@ function program(
   examples: readonly string[],
   own: Partial<Pick<Verb, 'flags' | 'positionals'>> = {},
 ): Verb {
-  const summary = NOUNS[name] ?? '';
+  const summary = PROGRAM_NOUNS[name]?.summary ?? '';
   return { path: name, summary, examples, positionals: [], flags: [], ...own, call: { program: name } };
 }

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toJson } from '../../lib/json.ts';
+import { AREAS } from '../areas.ts';
 import { readHeads } from './audit.ts';
 import { shownDetail } from './audit-detail.ts';
+
+/** Of all areas. */
+const AUDITED = Object.assign({}, ...AREAS.map(({ audited }) => audited));
 
 const HASH = 'ab'.repeat(32);
 
@@ -39,5 +43,5 @@ test('What the ledger records of an operation is shown under the name that it is
     ['data_dir.modes', { entries: ['seal.key 0755'], jobs: ['job_1'] }],
   ];
   for (const [operation, detail] of kept)
-    assert.deepEqual(shownDetail(operation, toJson({ ...detail, scope_value: 'hidden' })), detail, operation);
+    assert.deepEqual(shownDetail(AUDITED, operation, toJson({ ...detail, scope_value: 'hidden' })), detail, operation);
 });

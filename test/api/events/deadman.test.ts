@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Projected } from '../../../src/views/views.ts';
-import { listWatches, tripWatch, watchesOf } from '../../../src/store/events/deadmen.ts';
+import { listWatches, tripWatch, watchesOf } from '../../../src/store/deadman/watches.ts';
 import { insertWebhook, markHeard } from '../../../src/store/events/webhooks.ts';
 import { type Program, startProgram } from '../../support/program.ts';
 import { refusal } from '../../support/refusal.ts';

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { StoreClock } from '../../../src/daemon/core/store-clock.ts';
-import { DeadmanWatch } from '../../../src/daemon/events/deadman.ts';
+import { DeadmanWatch } from '../../../src/daemon/deadman/deadman.ts';
 import { recordOutcomes } from '../../../src/daemon/events/job-outcome-events.ts';
 import { ClockWatch } from '../../../src/daemon/maintenance/clock-watch.ts';
 import { StoredTimes } from '../../../src/daemon/maintenance/stored-times.ts';
 import { expireOnce } from '../../../src/daemon/approvals/expire.ts';
 import { othersSeenAt } from '../../../src/daemon/core/presence.ts';
-import { insertWatch } from '../../../src/store/events/deadmen.ts';
+import { insertWatch } from '../../../src/store/deadman/watches.ts';
 import { addRefusals, listRefusals } from '../../../src/store/events/webhook-refusals.ts';
 import { insertWebhook, markHeard } from '../../../src/store/events/webhooks.ts';
 import { finishJob } from '../../../src/store/jobs/claims.ts';

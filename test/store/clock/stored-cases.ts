@@ -4,7 +4,7 @@ import { insertSession, insertToken } from '../../../src/store/access/tokens.ts'
 import { insertCheck } from '../../../src/store/checks/checks.ts';
 import { renewShards, reportSweep } from '../../../src/store/checks/shards.ts';
 import { insertTargets, sealTarget, snoozeTargets } from '../../../src/store/checks/targets.ts';
-import { insertWatch } from '../../../src/store/events/deadmen.ts';
+import { insertWatch } from '../../../src/store/deadman/watches.ts';
 import { insertWebhook } from '../../../src/store/events/webhooks.ts';
 import { requestRestart, settleRestart } from '../../../src/store/maintenance/restarts.ts';
 import { assignTargets, requestNotification } from '../../../src/store/notify/notifications.ts';

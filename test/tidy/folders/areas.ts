@@ -30,6 +30,7 @@ export const TABLES = [
   'src/domain/rules/actions.ts',
   'src/jobs/kinds.ts',
   'src/jobs/actions.ts',
+  'src/operations/areas.ts',
   'src/store/areas.ts',
   'src/store/schema/schema.ts',
   'src/daemon/kinds.ts',

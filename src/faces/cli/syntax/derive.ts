@@ -1,10 +1,19 @@
 import * as z from 'zod';
 import { environmentTwin, SETTINGS } from '../../../config/settings/settings.ts';
+import { HELP_GROUPS, type Noun } from '../../../operations/area.ts';
+import { AREAS } from '../../../operations/areas.ts';
 import type { CliAlias, CliFace } from '../../../operations/core/cli-face.ts';
 import { isNone } from '../../../operations/core/http-face.ts';
 import { wordOf } from '../../../operations/core/fields.ts';
 import { type Operation, takesKey } from '../../../operations/core/operation.ts';
-import { behaviourFlags, GLOBAL_FLAGS, IDEMPOTENCY_FLAG, NOUNS, PAIR_FLAGS, PROGRAM_VERBS } from '../programs.ts';
+import {
+  behaviourFlags,
+  GLOBAL_FLAGS,
+  IDEMPOTENCY_FLAG,
+  PAIR_FLAGS,
+  PROGRAM_NOUNS,
+  PROGRAM_VERBS,
+} from '../programs.ts';
 import { type Flag, kebab, type Positional, type Tree, type ValueType, type Verb } from './tree.ts';
 
 /** Makes the command tree from the table, the settings and the programs. */
@@ -12,17 +21,32 @@ export function deriveTree(operations: readonly Operation[]): Tree {
   const verbs = operations.flatMap((row) => (isNone(row.cli) ? aliasVerbs(row) : [operationVerb(row, row.cli)]));
   const aliases = operations.flatMap((row) => (isNone(row.cli) ? [] : aliasVerbs(row)));
   const programs = PROGRAM_VERBS.map((verb) => ({ ...verb, flags: [...verb.flags, ...settingFlags(verb.path)] }));
-  const names = Object.keys(NOUNS);
+  const names = Object.keys(NOUNS).toSorted((a, b) => placeOf(a) - placeOf(b));
   const rank = (verb: Verb): number => names.indexOf(nounOf(verb));
   const all = [...verbs, ...aliases, ...programs];
   const stranger = all.find((verb) => rank(verb) < 0);
-  if (stranger !== undefined) throw new Error(`svc ${stranger.path}: the noun has no line in NOUNS (programs.ts)`);
+  if (stranger !== undefined)
+    throw new Error(`svc ${stranger.path}: no area (operations/areas.ts) and no program (programs.ts) has its noun`);
   return {
-    nouns: names.map((name) => ({ name, summary: NOUNS[name] ?? '' })),
+    nouns: names.map((name) => ({ name, summary: NOUNS[name]?.summary ?? '' })),
+    groups: HELP.map(([group, about]) => ({ nouns: nounsOf(group), about })),
     globals: [...settingFlags(null), ...GLOBAL_FLAGS],
     // A stable sort: within a noun the verbs keep the order of the table.
     verbs: all.toSorted((a, b) => rank(a) - rank(b)),
   };
+}
+
+/** Of all areas and programs. */
+const NOUNS: Readonly<Record<string, Noun>> = Object.assign({}, PROGRAM_NOUNS, ...AREAS.map(({ nouns }) => nouns));
+const HELP = Object.entries(HELP_GROUPS);
+
+function placeOf(noun: string): number {
+  return NOUNS[noun]?.place ?? 0;
+}
+
+function nounsOf(group: string): string[] {
+  const rows = Object.entries(NOUNS).filter(([, { help }]) => help[0] === group);
+  return rows.toSorted(([, a], [, b]) => a.help[1] - b.help[1]).map(([name]) => name);
 }
 
 function nounOf(verb: Verb): string {

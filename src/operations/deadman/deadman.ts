@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { formatDuration, requireDuration } from '../../domain/duration.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { rfc3339 } from '../../lib/clock.ts';
-import { deleteWatch, insertWatch, listWatches, type Watch } from '../../store/events/deadmen.ts';
+import { deleteWatch, insertWatch, listWatches, type Watch } from '../../store/deadman/watches.ts';
 import * as field from '../core/fields.ts';
 import { localOnly, type Operation, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';

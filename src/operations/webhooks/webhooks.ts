@@ -5,7 +5,7 @@ import { hookUrl } from '../../domain/approvals/link.ts';
 import { OPERATORS } from '../../domain/access/scope.ts';
 import { newSecret } from '../../domain/access/token.ts';
 import { rfc3339 } from '../../lib/clock.ts';
-import { watchesOf } from '../../store/events/deadmen.ts';
+import { watchesOf } from '../../store/deadman/watches.ts';
 import type { WebhookRow } from '../../store/schema/schema.ts';
 import { setSigningSecret } from '../../store/events/webhook-signing.ts';
 import { deleteWebhook, insertWebhook, listWebhooks, webhookHash } from '../../store/events/webhooks.ts';

@@ -1,4 +1,4 @@
-import { listWatches } from '../../store/events/deadmen.ts';
+import { listWatches } from '../../store/deadman/watches.ts';
 import { type Facts, type Finding, ok, warn } from '../entry.ts';
 import { withStore } from '../with-store.ts';
 

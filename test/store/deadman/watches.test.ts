@@ -1,10 +1,10 @@
 /** Dead-man watches on each database. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { DEADMAN_EVERY_MS, type DeadmanDeps, DeadmanWatch } from '../../../src/daemon/events/deadman.ts';
+import { DEADMAN_EVERY_MS, type DeadmanDeps, DeadmanWatch } from '../../../src/daemon/deadman/deadman.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { HandClock } from '../../support/clock.ts';
-import { insertWatch, listWatches } from '../../../src/store/events/deadmen.ts';
+import { insertWatch, listWatches } from '../../../src/store/deadman/watches.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { insertWebhook, markHeard } from '../../../src/store/events/webhooks.ts';
 import { ENGINES, freshStore } from '../engine-fixture.ts';

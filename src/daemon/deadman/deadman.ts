@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { LoopRow } from '../core/loop.ts';
 import { StoreClock } from '../core/store-clock.ts';
 import { recordService } from '../jobs/job-transitions.ts';
-import { listWatches, restWatch, tripWatch, type Watch } from '../../store/events/deadmen.ts';
+import { listWatches, restWatch, tripWatch, type Watch } from '../../store/deadman/watches.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { requestNotification } from '../../store/notify/notifications.ts';
 import type { Store } from '../../store/store.ts';

@@ -1,0 +1,13 @@
+import type { OperationArea } from '../area.ts';
+
+export const INVENTORIES: OperationArea = {
+  nouns: {
+    inventory: { summary: 'Manage the hosts that commands and playbooks reach', place: 26, help: ['hosts', 0] },
+  },
+  load: async () => (await import('./inventories.ts')).INVENTORY_OPERATIONS,
+  audited: {
+    'inventory.add': ['hosts', 'groups', 'replace'],
+    'inventory.trust': ['hosts', 'fingerprints'],
+    'inventory.untrust': ['keys'],
+  },
+};

@@ -1,0 +1,18 @@
+import type { OperationArea } from '../area.ts';
+
+export const SOURCES: OperationArea = {
+  nouns: {
+    source: {
+      summary: 'Manage the Git repositories and directories that runs use',
+      place: 27,
+      help: ['infrastructure', 1],
+    },
+    hooks: { summary: 'Show the lifecycle hooks that a source declares', place: 29, help: ['infrastructure', 3] },
+  },
+  load: async () => (await import('./sources.ts')).SOURCE_OPERATIONS,
+  audited: {
+    'source.add': ['kind', 'plugins'],
+    'source.keep': ['device', 'inode', 'owner'],
+    'source.sync': ['commit'],
+  },
+};
