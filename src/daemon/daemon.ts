@@ -24,11 +24,9 @@ import type { Signals } from './core/signals.ts';
 import { RUN_SUPPORT } from './kinds.ts';
 import type { RunDeps } from './jobs/run-support.ts';
 import { Work } from './jobs/work.ts';
-import { DeadmanWatch } from './deadman/deadman.ts';
 import { ClockWatch } from './maintenance/clock-watch.ts';
 import { type Restarting, RunningDigest } from './maintenance/restart.ts';
 import type { KeptFor } from './maintenance/retention.ts';
-import { StoredTimes } from './maintenance/stored-times.ts';
 import { Notifier, type NotifierOptions } from './notify/send.ts';
 import { Scheduler } from './schedules/schedule.ts';
 import { prepareNextSteps } from './workflows/next-steps.ts';
@@ -156,15 +154,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
 /** What notices, each for itself, that the clock was set. */
 async function clockReaders(
-  parts: Pick<LoopDeps, 'store' | 'clock' | 'self' | 'wakeUp'> & Pick<DaemonOptions, 'instancesDir'>,
-): Promise<Pick<LoopDeps, 'clockWatch' | 'presence' | 'storedTimes' | 'deadman'>> {
-  const { clock, wakeUp } = parts;
-  return {
-    clockWatch: new ClockWatch(clock, await othersSeenAt(parts)),
-    presence: new Presence(parts),
-    storedTimes: new StoredTimes(parts),
-    deadman: new DeadmanWatch({ ...parts, wake: () => wakeUp('notification-due') }),
-  };
+  parts: Pick<LoopDeps, 'store' | 'clock' | 'self'> & Pick<DaemonOptions, 'instancesDir'>,
+): Promise<Pick<LoopDeps, 'clockWatch' | 'presence'>> {
+  return { clockWatch: new ClockWatch(parts.clock, await othersSeenAt(parts)), presence: new Presence(parts) };
 }
 
 function naming(who: Daemon['who']) {

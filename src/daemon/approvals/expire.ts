@@ -1,4 +1,4 @@
-import type { LoopRow } from '../core/loop.ts';
+import type { MakeLoop } from '../core/loop.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { listExpired, nextDeadline, settle, type Due } from '../../store/approvals/approvals.ts';
 import { appendState } from '../../store/jobs/chunks.ts';
@@ -6,7 +6,7 @@ import { cancelWaiting } from '../../store/jobs/claims.ts';
 import type { Store } from '../../store/store.ts';
 import { recordMove } from '../jobs/job-transitions.ts';
 
-export interface ExpireDeps {
+interface ExpireDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly announceJob: (jobId: string) => void;
@@ -52,9 +52,9 @@ async function expire({ store, announceJob, self }: ExpireDeps, { id, job_id: jo
   });
 }
 
-export const expireLoop: LoopRow<ExpireDeps> = {
+export const expireLoop: MakeLoop<ExpireDeps> = (deps) => ({
   name: 'expire',
   everyMs: EXPIRE_EVERY_MS,
   wakeOn: ['after-request'],
-  once: async (deps, signal) => ({ dueMs: await expireOnce(deps, signal) }),
-};
+  once: async (signal) => ({ dueMs: await expireOnce(deps, signal) }),
+});

@@ -1,7 +1,7 @@
 import { type FilesReader, readUnread } from '../../operations/approvals/pinned-files.ts';
-import type { LoopRow } from '../core/loop.ts';
+import type { MakeLoop } from '../core/loop.ts';
 
-export interface ReadFilesDeps extends FilesReader {
+interface ReadFilesDeps extends FilesReader {
   readonly node: () => string;
 }
 
@@ -9,9 +9,9 @@ export interface ReadFilesDeps extends FilesReader {
 const READ_FILES_EVERY_MS = 30_000;
 
 /** Reads the files of requests that a rule, a schedule or a workflow has made, or another process. */
-export const readFilesLoop: LoopRow<ReadFilesDeps> = {
+export const readFilesLoop: MakeLoop<ReadFilesDeps> = (deps) => ({
   name: 'read-files',
   everyMs: READ_FILES_EVERY_MS,
   wakeOn: ['after-request'],
-  once: (deps, signal) => readUnread(deps, signal),
-};
+  once: (signal) => readUnread(deps, signal),
+});

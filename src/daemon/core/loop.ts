@@ -28,21 +28,22 @@ export type WakeUp =
   | 'job-ended'
   | 'notification-due';
 
-/** A loop of the daemon: a row of LOOPS. */
-export interface LoopRow<Deps> {
+/** What a loop of the daemon does. */
+export interface LoopRow {
   readonly name: string;
   /** A pass is made at least this often, in milliseconds: the fallback where no wake-up arrives. */
-  readonly everyMs: number | ((deps: Deps) => number);
+  readonly everyMs: number;
   readonly wakeOn: readonly WakeUp[];
   /** What a pass finds depends on nothing but the store and its `dueMs`: without commits it is made each 30 s. */
   readonly restsWithoutCommits?: true;
-  /** Absent: it always runs. */
-  readonly runs?: (deps: Deps) => boolean;
   /** One pass. Throwing does not end the loop. */
-  readonly once: (deps: Deps, signal: AbortSignal) => Promise<Pass | void>;
+  readonly once: (signal: AbortSignal) => Promise<Pass | void>;
   /** After the last pass: waits for what passes have left under way. */
-  readonly settled?: (deps: Deps) => Promise<void>;
+  readonly settled?: () => Promise<void>;
 }
+
+/** A row of LOOPS: makes the loop of a daemon with what it works with; null where it has nothing to do. */
+export type MakeLoop<Deps, Made extends LoopRow | null = LoopRow> = (deps: Deps) => Made;
 
 export interface Loop {
   /** Asks for a pass soon; many requests are one pass. */

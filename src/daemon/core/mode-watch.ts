@@ -1,4 +1,4 @@
-import type { LoopRow } from './loop.ts';
+import type { LoopRow, MakeLoop } from './loop.ts';
 import type { ModeChange } from '../../config/data-dir-modes.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { listRunSince } from '../../store/jobs/jobs.ts';
@@ -73,15 +73,10 @@ export async function withModes<T>(watch: Pick<ModeWatch, 'check'>, work: () => 
   }
 }
 
-export interface ModesLoopDeps {
+interface ModesLoopDeps {
   /** Undefined where jobs run as another account than the daemon. */
   readonly modes?: ModeWatch;
 }
 
-export const modesLoop: LoopRow<ModesLoopDeps> = {
-  name: 'modes',
-  everyMs: MODES_EVERY_MS,
-  wakeOn: [],
-  runs: ({ modes }) => modes !== undefined,
-  once: async ({ modes }) => modes?.check(),
-};
+export const modesLoop: MakeLoop<ModesLoopDeps, LoopRow | null> = ({ modes }) =>
+  modes === undefined ? null : { name: 'modes', everyMs: MODES_EVERY_MS, wakeOn: [], once: () => modes.check() };

@@ -5,7 +5,7 @@ import { expireLeases, listOthers, listRecent, markStopped } from '../../store/m
 import type { DaemonRow } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { lockSeenAt, removeLock, touchLock } from './lock-file.ts';
-import type { LoopRow, WakeUp } from './loop.ts';
+import type { MakeLoop, WakeUp } from './loop.ts';
 
 interface PresenceOptions {
   readonly store: Store;
@@ -62,16 +62,16 @@ export async function othersSeenAt({ store, clock, instancesDir, self }: Presenc
   return known.length === 0 ? null : Math.max(...known);
 }
 
-export interface PresenceDeps {
+interface PresenceDeps {
   readonly presence: Presence;
   readonly wakeUp: (why: WakeUp) => void;
 }
 
-export const presenceLoop: LoopRow<PresenceDeps> = {
+export const presenceLoop: MakeLoop<PresenceDeps> = ({ presence, wakeUp }) => ({
   name: 'presence',
   everyMs: PRESENCE_EVERY_MS,
   wakeOn: [],
-  async once({ presence, wakeUp }) {
+  async once() {
     if (await presence.look()) wakeUp('daemon-died');
   },
-};
+});

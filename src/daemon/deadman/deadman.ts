@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import type { LoopRow } from '../core/loop.ts';
+import type { MakeLoop, WakeUp } from '../core/loop.ts';
 import { StoreClock } from '../core/store-clock.ts';
 import { recordService } from '../jobs/job-transitions.ts';
 import { listWatches, restWatch, tripWatch, type Watch } from '../../store/deadman/watches.ts';
@@ -81,14 +81,13 @@ async function askForNotification(
   tx.afterCommit(wake);
 }
 
-export interface DeadmanLoopDeps {
-  readonly deadman: DeadmanWatch;
-}
-
-export const deadmanLoop: LoopRow<DeadmanLoopDeps> = {
-  name: 'deadman',
-  everyMs: DEADMAN_EVERY_MS,
-  wakeOn: [],
-  restsWithoutCommits: true,
-  once: async ({ deadman }) => ((await deadman.watchOnce()) ? { dueMs: DEADMAN_EVERY_MS } : {}),
+export const deadmanLoop: MakeLoop<Omit<DeadmanDeps, 'wake'> & { readonly wakeUp: (why: WakeUp) => void }> = (deps) => {
+  const deadman = new DeadmanWatch({ ...deps, wake: () => deps.wakeUp('notification-due') });
+  return {
+    name: 'deadman',
+    everyMs: DEADMAN_EVERY_MS,
+    wakeOn: [],
+    restsWithoutCommits: true,
+    once: async () => ((await deadman.watchOnce()) ? { dueMs: DEADMAN_EVERY_MS } : {}),
+  };
 };

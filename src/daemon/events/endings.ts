@@ -3,17 +3,17 @@ import { endSilences } from '../../reaction/silence-endings.ts';
 import type { ReactionDeps } from '../../reaction/types.ts';
 import { nextMuteEnd } from '../../store/rules/mutes.ts';
 import { nextSilenceEnd } from '../../store/rules/silences.ts';
-import type { LoopRow } from '../core/loop.ts';
+import type { MakeLoop } from '../core/loop.ts';
 
 /** Interval of the search for mutes and silences that have ended, in milliseconds: the exact second does not matter. */
 const ENDINGS_EVERY_MS = 2_000;
 
-export const endingsLoop: LoopRow<{ readonly reaction: ReactionDeps }> = {
+export const endingsLoop: MakeLoop<{ readonly reaction: ReactionDeps }> = ({ reaction }) => ({
   name: 'endings',
   everyMs: ENDINGS_EVERY_MS,
   wakeOn: [],
   restsWithoutCommits: true,
-  async once({ reaction }, signal) {
+  async once(signal) {
     const mutes = await endMutes(reaction, signal);
     const did = { mutes_ended: mutes, silences_ended: await endSilences(reaction, signal) };
     const leftMs = await untilNextEnd(reaction);
@@ -21,7 +21,7 @@ export const endingsLoop: LoopRow<{ readonly reaction: ReactionDeps }> = {
     // One that is left over has to wait for a rule that has just changed.
     return { did, dueMs: leftMs > 0 ? leftMs : ENDINGS_EVERY_MS };
   },
-};
+});
 
 /** Milliseconds, not above 0 where it has come; null where nothing is muted or silenced. */
 async function untilNextEnd({ store, clock }: ReactionDeps): Promise<number | null> {

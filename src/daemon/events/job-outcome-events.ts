@@ -1,4 +1,4 @@
-import type { LoopRow } from '../core/loop.ts';
+import type { MakeLoop } from '../core/loop.ts';
 import { Failure } from '../../domain/failure.ts';
 import { evaluateOutcome, giveUpOutcome, recordOutcome } from '../../reaction/outcome.ts';
 import type { ReactionDeps } from '../../reaction/types.ts';
@@ -7,7 +7,7 @@ import { listWithoutOutcome } from '../../store/jobs/outcomes.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
 import type { Signals } from '../core/signals.ts';
 
-export interface OutcomeDeps {
+interface OutcomeDeps {
   readonly reaction: ReactionDeps;
   readonly self: () => string;
   readonly signals: Pick<Signals, 'emit'>;
@@ -66,10 +66,10 @@ async function recordOne(
   return null;
 }
 
-export const outcomesLoop: LoopRow<OutcomeDeps> = {
+export const outcomesLoop: MakeLoop<OutcomeDeps> = (deps) => ({
   name: 'outcomes',
   everyMs: OUTCOMES_EVERY_MS,
   wakeOn: ['job-ended'],
   restsWithoutCommits: true,
-  once: recordOutcomes,
-};
+  once: (signal) => recordOutcomes(deps, signal),
+});

@@ -155,8 +155,8 @@ describe('rescue', () => {
     const presence = new Presence({ ...on, clock: systemClock, self: () => on.self });
     const woken: string[] = [];
     for (let n = 0; n < 2; n += 1)
-      await presenceLoop.once({ presence, wakeUp: (why) => void woken.push(why) }, new AbortController().signal);
-    assert.deepEqual([woken, rescueLoop.wakeOn], [['daemon-died'], ['daemon-died']]);
+      await presenceLoop({ presence, wakeUp: (why) => void woken.push(why) }).once(new AbortController().signal);
+    assert.deepEqual([woken, rescueLoop({} as never).wakeOn], [['daemon-died'], ['daemon-died']]);
   });
 
   test('F09: a torn lock file locks nothing, and is removed with its daemon', async (t) => {

@@ -1,4 +1,4 @@
-import type { LoopRow, Pass } from '../core/loop.ts';
+import type { MakeLoop, Pass } from '../core/loop.ts';
 import { existsSync, readdirSync } from 'node:fs';
 import { deathReason } from '../../domain/jobs/end-reason.ts';
 import { isTerminal, STOP_GRACE_MS } from '../../domain/jobs/job.ts';
@@ -174,10 +174,10 @@ function leaderIn({ leader_pid: pid, leader_start: startTicks }: Orphan): Leader
   return pid === null || startTicks === null || pid <= 1 ? null : { pid, startTicks };
 }
 
-export const rescueLoop: LoopRow<RescueDeps> = {
+export const rescueLoop: MakeLoop<RescueDeps> = (deps) => ({
   name: 'rescue',
   everyMs: RESCUE_EVERY_MS,
   wakeOn: ['daemon-died'],
   restsWithoutCommits: true,
-  once: rescueOnce,
-};
+  once: (signal) => rescueOnce(deps, signal),
+});

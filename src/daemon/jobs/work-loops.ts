@@ -1,7 +1,7 @@
-import type { LoopRow } from '../core/loop.ts';
+import type { MakeLoop } from '../core/loop.ts';
 import type { Work } from './work.ts';
 
-export interface WorkLoopDeps {
+interface WorkLoopDeps {
   readonly work: Work;
 }
 
@@ -9,18 +9,18 @@ export interface WorkLoopDeps {
 const CLAIM_EVERY_MS = 1_000;
 const CANCEL_EVERY_MS = 1_000;
 
-export const claimLoop: LoopRow<WorkLoopDeps> = {
+export const claimLoop: MakeLoop<WorkLoopDeps> = ({ work }) => ({
   name: 'claim',
   everyMs: CLAIM_EVERY_MS,
   wakeOn: ['request', 'slot-free'],
   restsWithoutCommits: true,
-  once: ({ work }) => work.claimOnce(),
-};
+  once: () => work.claimOnce(),
+});
 
-export const cancelLoop: LoopRow<WorkLoopDeps> = {
+export const cancelLoop: MakeLoop<WorkLoopDeps> = ({ work }) => ({
   name: 'cancel',
   everyMs: CANCEL_EVERY_MS,
   wakeOn: ['request'],
   restsWithoutCommits: true,
-  once: ({ work }) => work.cancelOnce(),
-};
+  once: () => work.cancelOnce(),
+});

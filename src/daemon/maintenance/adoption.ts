@@ -1,7 +1,7 @@
 import type { Store } from '../../store/store.ts';
-import type { LoopRow, WakeUp } from '../core/loop.ts';
+import type { LoopRow, MakeLoop, WakeUp } from '../core/loop.ts';
 
-export interface AdoptionDeps {
+interface AdoptionDeps {
   readonly store: Pick<Store, 'adoption'>;
   /** Tags the orders of earlier builds once none of their daemons runs; whether that is over. */
   readonly adopt: () => Promise<boolean>;
@@ -12,12 +12,14 @@ export interface AdoptionDeps {
 const ADOPTION_EVERY_MS = 10_000;
 
 /** On a shared database, after an upgrade while daemons of the earlier build were running. */
-export const adoptionLoop: LoopRow<AdoptionDeps> = {
-  name: 'adoption',
-  everyMs: ADOPTION_EVERY_MS,
-  wakeOn: ['daemon-died'],
-  runs: ({ store }) => !store.adoption.isKnownOver,
-  async once({ store, adopt, wakeUp }) {
-    if (!store.adoption.isKnownOver && (await adopt())) wakeUp('request');
-  },
-};
+export const adoptionLoop: MakeLoop<AdoptionDeps, LoopRow | null> = ({ store, adopt, wakeUp }) =>
+  store.adoption.isKnownOver
+    ? null
+    : {
+        name: 'adoption',
+        everyMs: ADOPTION_EVERY_MS,
+        wakeOn: ['daemon-died'],
+        async once() {
+          if (!store.adoption.isKnownOver && (await adopt())) wakeUp('request');
+        },
+      };

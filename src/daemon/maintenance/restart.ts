@@ -13,7 +13,7 @@ import { readMigrations } from '../../store/engine/migration.ts';
 import { holdCordon } from '../../store/maintenance/cordon.ts';
 import type { RestartRow } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
-import type { LoopRow, WakeUp } from '../core/loop.ts';
+import type { MakeLoop, WakeUp } from '../core/loop.ts';
 import type { Reload } from '../../operations/core/services.ts';
 import { recordMove } from '../jobs/job-transitions.ts';
 import { reloadIfRequested } from './reload.ts';
@@ -84,12 +84,12 @@ async function orRefused(digest: Promise<string>): Promise<string | null> {
 }
 
 /** Records once what runs, and carries out what others request of this daemon by its row. */
-export const restartLoop: LoopRow<RestartLoopDeps> = {
+export const restartLoop: MakeLoop<RestartLoopDeps> = (deps) => ({
   name: 'restart',
   everyMs: LOOK_EVERY_MS,
   wakeOn: ['after-request', 'slot-free'],
   restsWithoutCommits: true,
-  async once(deps, signal) {
+  async once(signal) {
     const row = await restartOf(deps.store.db, deps.node());
     if (row?.daemon_id !== deps.self()) return;
     await reloadIfRequested(deps, row);
@@ -100,7 +100,7 @@ export const restartLoop: LoopRow<RestartLoopDeps> = {
     if (row.digest === null || row.state === 'requested') return { dueMs: 0 };
     return OPEN_RESTARTS.includes(row.state) ? { dueMs: LOOK_EVERY_MS } : {};
   },
-};
+});
 
 class Restart {
   readonly #deps: RestartLoopDeps;

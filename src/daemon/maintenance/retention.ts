@@ -1,4 +1,4 @@
-import type { LoopRow, Pass } from '../core/loop.ts';
+import type { MakeLoop, Pass } from '../core/loop.ts';
 import { DAY_MS } from '../../domain/checks/sweep/day.ts';
 import { deleteDays, dropSlots, goneTargets, removeHistory } from '../../store/checks/history.ts';
 import { AGED } from '../../store/old-rows.ts';
@@ -134,10 +134,9 @@ async function forgetDays({ store, clock }: ForgetDeps, signal: AbortSignal | un
   return count;
 }
 
-export const retentionLoop: LoopRow<RetentionDeps> = {
+export const retentionLoop: MakeLoop<RetentionDeps> = (deps) => ({
   name: 'retention',
   everyMs: RETENTION_EVERY_MS,
   wakeOn: [],
-  once: async (deps, signal) =>
-    deps.clockWatch.isSuspicious() ? { did: { clock_set_ahead: 1 } } : retainOnce(deps, signal),
-};
+  once: async (signal) => (deps.clockWatch.isSuspicious() ? { did: { clock_set_ahead: 1 } } : retainOnce(deps, signal)),
+});

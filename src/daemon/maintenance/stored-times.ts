@@ -3,7 +3,7 @@ import { deleteExpiredSessions, hasExpiredSessions } from '../../store/access/to
 import { STORE_AREAS } from '../../store/areas.ts';
 import { correctTime, type StoredTime } from '../../store/stored-times.ts';
 import type { Store } from '../../store/store.ts';
-import type { LoopRow } from '../core/loop.ts';
+import type { MakeLoop } from '../core/loop.ts';
 import { MachineClock, StoreClock } from '../core/store-clock.ts';
 import { recordService } from '../jobs/job-transitions.ts';
 
@@ -65,14 +65,13 @@ export class StoredTimes {
   }
 }
 
-export interface StoredTimesLoopDeps {
-  readonly storedTimes: StoredTimes;
-}
-
-export const storedTimesLoop: LoopRow<StoredTimesLoopDeps> = {
-  name: 'stored-times',
-  everyMs: LOOK_EVERY_MS,
-  wakeOn: [],
-  restsWithoutCommits: true,
-  once: async ({ storedTimes }) => ({ did: { corrected: await storedTimes.lookOnce() } }),
+export const storedTimesLoop: MakeLoop<ConstructorParameters<typeof StoredTimes>[0]> = (deps) => {
+  const storedTimes = new StoredTimes(deps);
+  return {
+    name: 'stored-times',
+    everyMs: LOOK_EVERY_MS,
+    wakeOn: [],
+    restsWithoutCommits: true,
+    once: async () => ({ did: { corrected: await storedTimes.lookOnce() } }),
+  };
 };

@@ -28,7 +28,7 @@ import { listLiveEndpoints } from '../../store/notify/live-endpoints.ts';
 import { adoptNumbered } from '../../store/notify/targets.ts';
 import { pruneEndpoint, recordAttempt } from '../../store/notify/endpoints.ts';
 import type { EndpointRow } from '../../store/schema/schema.ts';
-import type { LoopRow } from '../core/loop.ts';
+import type { MakeLoop } from '../core/loop.ts';
 import { recordService } from '../jobs/job-transitions.ts';
 import { askedNow } from './asked-facts.ts';
 import { type CollectDeps, collectNotifications } from './collect.ts';
@@ -267,19 +267,19 @@ function jittered(ms: number): number {
   return Math.round(ms * (0.8 + 0.4 * (pooledBytes(2).readUInt16BE() / 0xffff)));
 }
 
-export interface NotificationLoopDeps {
+interface NotificationLoopDeps {
   readonly notifier: Notifier;
 }
 
-export const notificationLoop: LoopRow<NotificationLoopDeps> = {
+export const notificationLoop: MakeLoop<NotificationLoopDeps> = ({ notifier }) => ({
   name: 'page',
   everyMs: NOTIFY_EVERY_MS,
   wakeOn: ['after-request', 'notification-due'],
   restsWithoutCommits: true,
-  async once({ notifier }, signal) {
+  async once(signal) {
     const dueMs = await notifier.sweepOnce(signal);
     return (await notifier.hasOpen()) ? { dueMs } : {};
   },
   // Record running sends before the store closes; otherwise they would be sent again.
-  settled: ({ notifier }) => notifier.settled(),
-};
+  settled: () => notifier.settled(),
+});

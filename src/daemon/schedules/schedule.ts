@@ -1,4 +1,4 @@
-import type { LoopRow } from '../core/loop.ts';
+import type { MakeLoop } from '../core/loop.ts';
 import { Failure } from '../../domain/failure.ts';
 import { countsFrom, type ReadTimetable, timetableReader } from '../../domain/schedules/schedule.ts';
 import { type Clock, rfc3339 } from '../../lib/clock.ts';
@@ -209,17 +209,17 @@ function ownerIn(owners: string): string | null {
   }
 }
 
-export interface ScheduleLoopDeps {
+interface ScheduleLoopDeps {
   readonly scheduler: Scheduler;
 }
 
-export const scheduleLoop: LoopRow<ScheduleLoopDeps> = {
+export const scheduleLoop: MakeLoop<ScheduleLoopDeps> = ({ scheduler }) => ({
   name: 'schedule',
   everyMs: SCHEDULE_EVERY_MS,
   wakeOn: [],
   restsWithoutCommits: true,
-  async once({ scheduler }, signal) {
+  async once(signal) {
     const dueMs = await scheduler.sweepOnce(signal);
     return dueMs === null ? {} : { dueMs };
   },
-};
+});

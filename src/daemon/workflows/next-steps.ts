@@ -6,12 +6,12 @@ import type { ReactionDeps } from '../../reaction/types.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
 import { findRun, findStepOfJob, listDueRuns, lockRun } from '../../store/workflows/runs.ts';
-import type { LoopRow } from '../core/loop.ts';
+import type { MakeLoop } from '../core/loop.ts';
 import type { Signals } from '../core/signals.ts';
 import { recordRunOutcomes } from './run-outcomes.ts';
 import type { NextOfJob } from '../jobs/run-end.ts';
 
-export interface NextStepsDeps {
+interface NextStepsDeps {
   readonly reaction: ReactionDeps;
   readonly announceJob: (id: string) => void;
   readonly signals: Pick<Signals, 'emit'>;
@@ -69,15 +69,15 @@ async function continueRuns(deps: NextStepsDeps, signal: AbortSignal): Promise<n
   return failed.size;
 }
 
-export const workflowsLoop: LoopRow<NextStepsDeps> = {
+export const workflowsLoop: MakeLoop<NextStepsDeps> = (deps) => ({
   name: 'workflows',
   everyMs: WORKFLOWS_EVERY_MS,
   wakeOn: ['after-request', 'job-ended'],
   restsWithoutCommits: true,
-  once: async (deps, signal) => {
+  once: async (signal) => {
     const failed = await continueRuns(deps, signal);
     await recordRunOutcomes(deps, signal);
     // Without a time the loop would rest although there is work.
     return failed > 0 ? { dueMs: WORKFLOWS_EVERY_MS } : {};
   },
-};
+});

@@ -1,11 +1,11 @@
 import { LEFTOVER_MS } from '../../runners/checkout/erase.ts';
 import { KeptInits } from '../../runners/terraform/init/kept-inits.ts';
 import { listWorkspaces } from '../../store/workspaces/workspaces.ts';
-import type { LoopRow } from '../core/loop.ts';
+import type { MakeLoop } from '../core/loop.ts';
 import type { RunDeps } from '../jobs/run-support.ts';
 import type { Clock } from '../../lib/clock.ts';
 
-export interface KeptInitsDeps extends Pick<RunDeps, 'store' | 'keptInitsDir'> {
+interface KeptInitsDeps extends Pick<RunDeps, 'store' | 'keptInitsDir'> {
   readonly clock: Clock;
 }
 
@@ -13,13 +13,13 @@ export interface KeptInitsDeps extends Pick<RunDeps, 'store' | 'keptInitsDir'> {
  * Removes what is kept of workspaces that were removed, and what a crash left. The command line that removes one may
  * have fewer rights, other settings, or run on another machine.
  */
-export const keptInitsLoop: LoopRow<KeptInitsDeps> = {
+export const keptInitsLoop: MakeLoop<KeptInitsDeps> = ({ store, keptInitsDir, clock }) => ({
   name: 'kept-inits',
   everyMs: LEFTOVER_MS,
   wakeOn: [],
-  async once({ store, keptInitsDir, clock }) {
+  async once() {
     await new KeptInits(keptInitsDir, clock).keepOnly(async () =>
       (await listWorkspaces(store.db)).map(({ name }) => name),
     );
   },
-};
+});

@@ -5,9 +5,9 @@ import { openPlanView, sealPlanView } from '../../operations/approvals/plan-view
 import type { Projected } from '../../views/views.ts';
 import { findPlanView, plansToRecount, replaceSummary } from '../../store/workspaces/artifacts.ts';
 import type { Store } from '../../store/store.ts';
-import type { LoopRow } from '../core/loop.ts';
+import type { MakeLoop } from '../core/loop.ts';
 
-export interface RecountDeps {
+interface RecountDeps {
   readonly store: Store;
   readonly keyring: () => Promise<Keyring>;
 }
@@ -50,9 +50,9 @@ async function recount({ store, keyring }: RecountDeps, id: string): Promise<boo
   return store.write((tx) => replaceSummary(tx, kept, { summary, sealed_view: sealedView }));
 }
 
-export const recountLoop: LoopRow<RecountDeps> = {
+export const recountLoop: MakeLoop<RecountDeps> = (deps) => ({
   name: 'recount',
   everyMs: RECOUNT_EVERY_MS,
   wakeOn: [],
-  once: async (deps, signal) => ({ did: { plans: await recountPlans(deps, signal) } }),
-};
+  once: async (signal) => ({ did: { plans: await recountPlans(deps, signal) } }),
+});

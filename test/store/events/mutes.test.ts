@@ -138,7 +138,7 @@ for (const engine of ENGINES) {
 
     test('the loop of their ends asks again when the next one ends, and rests without one', async (t) => {
       const { store, deps } = await openStoreOf(t, engine);
-      const pass = () => endingsLoop.once({ reaction: deps }, new AbortController().signal);
+      const pass = () => endingsLoop({ reaction: deps }).once(new AbortController().signal);
       assert.deepEqual(await pass(), { did: { mutes_ended: 0, silences_ended: 0 } });
       await put(store, GONE);
       await put(store, { expires_at: Date.now() + 3_600_000 });

@@ -40,7 +40,7 @@ test('F35: a clock that is ten years ahead for a while deletes nothing, and rete
   };
   const pass = async (): Promise<string[]> => {
     passed += HOUR_MS;
-    await retentionLoop.once(deps, new AbortController().signal);
+    await retentionLoop(deps).once(new AbortController().signal);
     return (await on.store.db.selectFrom('events').select('id').orderBy('id').execute()).map(({ id }) => id);
   };
   const old = await put(clock.now() - KEPT_MS + 5 * DAY_MS);

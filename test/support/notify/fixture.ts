@@ -174,7 +174,7 @@ function startNotifier(
     name: 'page',
     clock,
     everyMs: 100,
-    once: (signal) => notificationLoop.once({ notifier }, signal),
+    once: notificationLoop({ notifier }).once,
     onError: (_name, error) => void errors.push(error),
   });
   notifier.onFree(() => loop.wake());

@@ -68,7 +68,7 @@ export async function openPushFixture(
     name: 'page',
     clock: systemClock,
     everyMs: 100,
-    once: (signal) => notificationLoop.once({ notifier }, signal),
+    once: notificationLoop({ notifier }).once,
     onError: (_name, error) => fail(error),
   });
   notifier.onFree(() => loop.wake());

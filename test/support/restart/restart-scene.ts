@@ -80,7 +80,7 @@ export async function scene(t: TestContext): Promise<Scene> {
     executed: () => executed,
     write: (work) => store.write(work),
     request: async (force = false) => void (await store.write((tx) => requestRestart(tx, NODE, force))),
-    step: async () => void (await restartLoop.once(deps, new AbortController().signal)),
+    step: async () => void (await restartLoop(deps).once(new AbortController().signal)),
     async start() {
       await on.job();
       const claimed = await store.write((tx) => claim(tx, { id: self, node: NODE }, 1));

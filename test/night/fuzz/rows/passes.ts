@@ -1,4 +1,5 @@
 /** The passes of a daemon of this process, made by hand: its loops make none by themselves. */
+import type { LoopRow, MakeLoop } from '../../../../src/daemon/core/loop.ts';
 import { LOOPS, type LoopDeps } from '../../../../src/daemon/loops.ts';
 
 export interface FailedPass {
@@ -12,40 +13,42 @@ export interface Passes {
   all(): Promise<FailedPass[]>;
 }
 
-type Held = Pick<(typeof LOOPS)[number], 'name' | 'once' | 'runs'>;
-
-let rowsHeld: readonly Held[] | undefined;
+/** What the loops of the daemon that was started last do in a pass. */
+const held: Pick<LoopRow, 'name' | 'once'>[] = [];
 let latest: LoopDeps | undefined;
+let isHeld = false;
 
-/** From now on, for all daemons of this process. */
-function hold(): readonly Held[] {
-  rowsHeld ??= LOOPS.map((row) => {
-    const { name, once, runs } = row;
-    Object.assign(row, {
-      once: async (deps: LoopDeps) => {
-        latest = deps;
-      },
-    });
-    return { name, once, ...(runs === undefined ? {} : { runs }) };
-  });
-  return rowsHeld;
+/** From now on the loops of all daemons of this process do nothing by themselves. */
+function hold(): void {
+  held.length = 0;
+  if (isHeld) return;
+  isHeld = true;
+  const rows: MakeLoop<LoopDeps, LoopRow | null>[] = LOOPS;
+  for (const [index, make] of rows.entries())
+    rows[index] = (deps) => {
+      latest = deps;
+      const row = make(deps);
+      if (row === null) return null;
+      held.push({ name: row.name, once: row.once });
+      return { ...row, once: () => Promise.resolve() };
+    };
 }
 
 /** Of the daemon that `start` starts. */
 export async function passesOf(start: () => Promise<unknown>): Promise<Passes> {
-  const held = hold();
+  hold();
   await start();
   const deps = latest;
   if (deps === undefined) throw new Error('the daemon has no loops');
   const { signal } = new AbortController();
-  const rows = held.filter(({ runs }) => runs?.(deps) !== false);
+  const rows = [...held];
   return {
     deps,
     async all() {
       const failed: FailedPass[] = [];
       for (const { name, once } of rows) {
         try {
-          await once(deps, signal);
+          await once(signal);
         } catch (error) {
           failed.push({ name, error });
         }
