@@ -45,6 +45,8 @@ export interface StoreArea {
   readonly beforeJobsGo?: (tx: Tx, ids: RawBuilder<unknown>) => Promise<void>;
   /** The stored times that decide something: each is a row of `docs/explanation/clocks.md`. */
   readonly times?: readonly StoredTime[];
+  /** Why the row `name` of a table of another area must not be removed, for people; null where it may. */
+  readonly needs?: (tx: Tx, table: Table, name: string) => Promise<string | null>;
   /** Columns that may name a job or an event that was deleted. */
   readonly outlives?: readonly Column[];
 }

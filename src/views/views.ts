@@ -6,6 +6,7 @@ import { BACKUP_VIEWS } from './backups/views.ts';
 import { CHECK_VIEWS } from './checks/views.ts';
 import { COMMAND_VIEWS } from './commands/views.ts';
 import { CONFIG_VIEWS } from './configuration/views.ts';
+import { DEADMAN_VIEWS } from './deadman/views.ts';
 import { EVENT_VIEWS, WEBHOOK_VIEWS } from './events/views.ts';
 import { HOST_VIEWS } from './events/host-views.ts';
 import { INVENTORY_VIEWS } from './inventories/views.ts';
@@ -46,6 +47,7 @@ export const VIEWS = {
   ...HOST_VIEWS,
   ...SCHEDULE_VIEWS,
   ...NOTIFY_VIEWS,
+  ...DEADMAN_VIEWS,
   ...WEBHOOK_VIEWS,
   ...NETGROUP_VIEWS,
   ...CONFIG_VIEWS,

@@ -11,7 +11,8 @@ import { commandLine, enqueued, events, job, jobs, redrive, result } from './job
 import { mute, mutes, previewed } from './rules/mutes-text.ts';
 import { classified, netgroup, netgroups } from './netgroups/text.ts';
 import { hostKeys, inventories, inventory } from './inventories/text.ts';
-import { armed, endpoint, endpoints, pushKey, testNotification, watch, watches } from './notify/text.ts';
+import { armed, endpoint, endpoints, pushKey, testNotification } from './notify/text.ts';
+import { watch, watches } from './deadman/text.ts';
 import type { Display } from '../text/display.ts';
 import { playbookHosts } from './playbooks/text.ts';
 import { plan } from './workspaces/plan-text.ts';

@@ -5,7 +5,7 @@ import { hookUrl } from '../../domain/approvals/link.ts';
 import { OPERATORS } from '../../domain/access/scope.ts';
 import { newSecret } from '../../domain/access/token.ts';
 import { rfc3339 } from '../../lib/clock.ts';
-import { watchesOf } from '../../store/deadman/watches.ts';
+import { neededBy } from '../../store/areas.ts';
 import type { WebhookRow } from '../../store/schema/schema.ts';
 import { setSigningSecret } from '../../store/events/webhook-signing.ts';
 import { deleteWebhook, insertWebhook, listWebhooks, webhookHash } from '../../store/events/webhooks.ts';
@@ -96,12 +96,8 @@ const remove = writeOperation({
   answers: ['webhook.get'],
   failures: ['not_found', 'conflict'],
   async run({ tx }, { name }) {
-    const [watch] = await watchesOf(tx, name);
-    if (watch !== undefined)
-      throw new Failure(
-        'conflict',
-        `The watch ${watch} listens to the webhook ${name}: svc deadman remove ${watch} first.`,
-      );
+    const need = await neededBy(tx, 'webhooks', name);
+    if (need !== null) throw new Failure('conflict', need);
     return written(reply('webhook.get', webhookView(await deleteWebhook(tx, name))), name);
   },
 });

@@ -19,11 +19,5 @@ export const EVENTS: StoreArea = {
       by: 'store',
       correct: begins('webhooks', { open: EVERY_ROW, from: 'last_heard_at' }),
     },
-    { name: 'beginnings of watches', by: 'store', correct: begins('deadmen', { open: EVERY_ROW, from: 'created_at' }) },
-    {
-      name: 'reported silences of watches',
-      by: 'store',
-      correct: begins('deadmen', { open: EVERY_ROW, from: 'tripped_at' }),
-    },
   ],
 };

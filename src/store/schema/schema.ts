@@ -6,6 +6,7 @@ import type { BackupsTables } from './backups/tables.ts';
 import type { ChecksTables } from './checks/tables.ts';
 import type { CommandsTables } from './commands/tables.ts';
 import type { ConfigurationTables } from './configuration/tables.ts';
+import type { DeadmanTables } from './deadman/tables.ts';
 import type { EventsTables } from './events/tables.ts';
 import type { InventoriesTables } from './inventories/tables.ts';
 import type { JobsTables } from './jobs/tables.ts';
@@ -33,6 +34,7 @@ export interface Schema
     ChecksTables,
     CommandsTables,
     ConfigurationTables,
+    DeadmanTables,
     EventsTables,
     InventoriesTables,
     JobsTables,
@@ -56,6 +58,7 @@ export type * from './backups/tables.ts';
 export type * from './checks/tables.ts';
 export type * from './commands/tables.ts';
 export type * from './configuration/tables.ts';
+export type * from './deadman/tables.ts';
 export type * from './events/tables.ts';
 export type * from './inventories/tables.ts';
 export type * from './jobs/tables.ts';

@@ -13,21 +13,10 @@ const endpoint = z.object({
 /** Of a rule. */
 export const notifyAction = z.object({ kind: z.literal('notify') });
 
-const deadman = z.object({
-  name: z.string(),
-  webhook: z.string(),
-  every: z.string(),
-  state: z.enum(['heard', 'silent', 'waiting']),
-  last_heard_at: time.nullable(),
-  created_at: time,
-});
-
 export const NOTIFY_VIEWS = {
   'notify.endpoint': endpoint,
   'notify.endpoint.list': z.array(endpoint),
   'notify.key': z.object({ public_key: z.string() }),
   'notify.test': z.object({ page_id: z.string(), endpoints: count }),
   'job.notify': z.object({ job_id: z.string(), state: z.string(), armed_at: time }),
-  'deadman.get': deadman,
-  'deadman.list': z.array(deadman),
 } as const satisfies Record<string, z.ZodType>;

@@ -11,17 +11,6 @@ export interface EventsTables {
   webhook_keys: WebhookKeyRow;
   webhook_signatures: WebhookSignatureRow;
   causes: CauseRow;
-  deadmen: DeadmanRow;
-}
-
-export interface DeadmanRow {
-  name: string;
-  webhook: string;
-  every_ms: number;
-  added_by: string;
-  created_at: number;
-  /** When its silence was reported; null while it is heard. */
-  tripped_at: number | null;
 }
 
 export interface EventRow {
