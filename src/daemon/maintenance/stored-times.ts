@@ -15,10 +15,10 @@ const LOOK_EVERY_MS = 1_000;
  */
 export const SETTLE_MS = 600_000;
 
-/** Keeps the stored times right: after the clock was set back, and of what has expired, so that it stays expired. */
 /** Of all areas. */
 export const STORED_TIMES = STORE_AREAS.flatMap(({ times = [] }) => times);
 
+/** Keeps the stored times right: after the clock was set back, and of what has expired, so that it stays expired. */
 export class StoredTimes {
   readonly #store: Store;
   readonly #clock: Clock;
