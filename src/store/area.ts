@@ -6,8 +6,8 @@ import type { StoredTime } from './stored-times.ts';
 /** `states.job_id`: a column by its table. */
 type Column = { [T in Table]: `${T}.${keyof Schema[T] & string}` }[Table];
 
-/** A column that names a job or an event, which is kept while `holds`. */
-interface Naming {
+/** Why a job or an event is kept: while `holds`, which reads this column. */
+interface Keeping {
   readonly column: Column;
   readonly holds: RawBuilder<boolean>;
 }
@@ -36,9 +36,9 @@ export interface StoreArea {
   /** Brings a restored store to rest: rows that are open end, and what is due at a time is not caught up with. */
   readonly restored?: (tx: Tx, restoring: Restoring) => Promise<Partial<Settled> | void>;
   /** What keeps an old job. */
-  readonly keepsJobs?: readonly Naming[];
+  readonly keepsJobs?: readonly Keeping[];
   /** What keeps an old event. */
-  readonly keepsEvents?: readonly Naming[];
+  readonly keepsEvents?: readonly Keeping[];
   /** What is deleted with an old job. */
   readonly belongsToJob?: readonly JobRows[];
   /** What else follows from the deletion of these jobs. It comes before the deletion of what belongs to them. */
@@ -56,22 +56,22 @@ export const RESTORED = 'restored from backup';
 /** The event of an end that is not reported. */
 export const UNREPORTED = '';
 
-/** Some row of the table names it. The column has an index. */
-export function namedIn(column: Column, named: 'jobs' | 'events', when: RawBuilder<boolean> = sql`1 = 1`): Naming {
+/** Some row of the table names it. The column has an index; `when` repeats the condition of a partial one. */
+export function namedIn(column: Column, named: 'jobs' | 'events', when: RawBuilder<boolean> = sql`1 = 1`): Keeping {
   const [table = ''] = column.split('.');
   return {
     column,
     holds: sql`exists (select 1 from ${sql.table(table)} where ${sql.ref(column)} = ${sql.ref(`${named}.id`)}
-      and ${when})`,
+      and (${when}))`,
   };
 }
 
 /** As `namedIn`, for a table with few rows, which are read once for many jobs. */
-export function namedInFew(column: Column, when: RawBuilder<boolean> = sql`1 = 1`): Naming {
+export function namedInFew(column: Column, when: RawBuilder<boolean> = sql`1 = 1`): Keeping {
   const [table = ''] = column.split('.');
   return {
     column,
     holds: sql`jobs.id in (select ${sql.ref(column)} from ${sql.table(table)} where ${sql.ref(column)} is not null
-      and ${when})`,
+      and (${when}))`,
   };
 }

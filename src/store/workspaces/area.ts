@@ -11,8 +11,8 @@ export const WORKSPACES: StoreArea = {
     namedIn(
       'artifacts.job_id',
       'jobs',
-      sql`(artifacts.consumed_by is null or exists
-        (select 1 from jobs as used where used.plan_artifact_id = artifacts.id and used.id <> jobs.id))`,
+      sql`artifacts.consumed_by is null or exists
+        (select 1 from jobs as used where used.plan_artifact_id = artifacts.id and used.id <> jobs.id)`,
     ),
     namedInFew('workspaces.last_plan_job_id'),
     namedInFew('workspaces.last_apply_job_id'),

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type RawBuilder, sql } from 'kysely';
+import type { StoreArea } from '../../../src/store/area.ts';
 import { STORE_AREAS } from '../../../src/store/areas.ts';
 import type { Db } from '../../../src/store/schema/schema.ts';
 import { ENGINES, freshStore } from '../engine-fixture.ts';
@@ -21,24 +22,34 @@ const COLUMNS: Readonly<Record<string, RawBuilder<Named>>> = {
 /** `job_id`, `last_job_id`, `moved_by_job`, `event_id`. */
 const NAMES_ONE = /(^|_)(job|event)(_id)?$/;
 
-/** What an area says of its columns, without which the deletion of old rows knows nothing of them. */
-function hooked(): Set<string> {
-  return new Set(
-    STORE_AREAS.flatMap(({ keepsJobs = [], keepsEvents = [], belongsToJob = [], outlives = [] }) => [
-      ...[...keepsJobs, ...keepsEvents].map(({ column }) => column),
-      ...belongsToJob.map(({ table }) => `${table}.job_id`),
+function all<T>(of: (area: StoreArea) => readonly T[]): T[] {
+  return STORE_AREAS.flatMap((area) => of(area));
+}
+
+/** The columns of which an area says what becomes of the row that they name, by what they name. */
+function hooked(): Readonly<Record<string, ReadonlySet<string>>> {
+  const outlives = all((area) => area.outlives ?? []);
+  const keepsEvents = all((area) => area.keepsEvents ?? []).map(({ column }) => column);
+  return {
+    job: new Set<string>([
+      ...all((area) => area.keepsJobs ?? []).map(({ column }) => column),
+      ...all((area) => area.belongsToJob ?? []).map(({ table }) => `${table}.job_id`),
       ...outlives,
+      // It keeps its own row, while the job that it names is there.
+      ...keepsEvents.filter((column) => column === 'events.job_id'),
     ]),
-  );
+    event: new Set<string>([...keepsEvents, ...outlives]),
+  };
 }
 
 async function forgotten(db: Db, columns: RawBuilder<Named>): Promise<string[]> {
   const known = hooked();
   const { rows } = await columns.execute(db);
-  return rows
-    .filter(({ column }) => NAMES_ONE.test(column))
-    .map(({ table, column }) => `${table}.${column}`)
-    .filter((name) => !known.has(name));
+  return rows.flatMap(({ table, column }) => {
+    const [, , named = ''] = NAMES_ONE.exec(column) ?? [];
+    const name = `${table}.${column}`;
+    return named === '' || known[named]?.has(name) === true ? [] : [name];
+  });
 }
 
 for (const engine of ENGINES) {

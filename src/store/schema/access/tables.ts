@@ -1,6 +1,5 @@
 import type { Scope } from '../../../domain/access/scope.ts';
 
-/** `schema.ts` has the conventions. */
 export interface AccessTables {
   tokens: TokenRow;
   sessions: SessionRow;

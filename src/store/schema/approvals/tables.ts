@@ -2,7 +2,6 @@ import type { ApprovalState, Decision, Origin } from '../../../domain/approvals/
 import type { JobKind } from '../../../domain/jobs/job.ts';
 import type { Json } from '../../../lib/json.ts';
 
-/** `schema.ts` has the conventions. */
 export interface ApprovalsTables {
   approvals: ApprovalRow;
   decision_links: DecisionLinkRow;

@@ -1,6 +1,5 @@
 import type { Json } from '../../../lib/json.ts';
 
-/** `schema.ts` has the conventions. */
 export interface AuditTables {
   chains: ChainRow;
   ledger: LedgerRow;

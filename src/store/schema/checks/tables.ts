@@ -3,7 +3,6 @@ import type { SweepState } from '../../../domain/checks/sweep/observe.ts';
 import type { SweepReport } from '../../../domain/checks/sweep/report.ts';
 import type { Json } from '../../../lib/json.ts';
 
-/** `schema.ts` has the conventions. */
 export interface ChecksTables {
   check_days: CheckDayRow;
   check_sweepers: CheckSweeperRow;

@@ -1,4 +1,3 @@
-/** `schema.ts` has the conventions. */
 export interface CommandsTables {
   host_results: HostResultRow;
 }

@@ -2,7 +2,6 @@ import type { CheckObservation, EventOutcome, StoredStep, WebhookSource } from '
 import type { MessageRefusal } from '../../../domain/events/message-refusal.ts';
 import type { Json } from '../../../lib/json.ts';
 
-/** `schema.ts` has the conventions. */
 export interface EventsTables {
   events: EventRow;
   event_counts: EventCountRow;

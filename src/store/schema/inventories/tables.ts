@@ -1,7 +1,6 @@
 import type { StoredInventory } from '../../../domain/inventories/model-json.ts';
 import type { Json } from '../../../lib/json.ts';
 
-/** `schema.ts` has the conventions. */
 export interface InventoriesTables {
   inventories: InventoryRow;
   host_keys: HostKeyRow;

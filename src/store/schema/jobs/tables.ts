@@ -10,7 +10,6 @@ import type {
 } from '../../../domain/jobs/job.ts';
 import type { Json } from '../../../lib/json.ts';
 
-/** `schema.ts` has the conventions. */
 export interface JobsTables {
   jobs: JobRow;
   job_chunks: ChunkRow;

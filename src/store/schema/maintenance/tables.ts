@@ -3,7 +3,6 @@ import type { NotifyTarget } from '../../../domain/notify/target.ts';
 import type { ProgramFiles } from '../../../domain/program.ts';
 import type { Json } from '../../../lib/json.ts';
 
-/** `schema.ts` has the conventions. */
 export interface MaintenanceTables {
   daemons: DaemonRow;
   cordon: CordonRow;

@@ -1,4 +1,3 @@
-/** `schema.ts` has the conventions. */
 export interface NetgroupsTables {
   netgroups: NetgroupRow;
 }

@@ -1,7 +1,6 @@
 import type { NotificationFacts, NotificationKind } from '../../../domain/notify/notification-facts.ts';
 import type { Json } from '../../../lib/json.ts';
 
-/** `schema.ts` has the conventions. */
 export interface NotifyTables {
   endpoints: EndpointRow;
   armed_jobs: ArmedJobRow;

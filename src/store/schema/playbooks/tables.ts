@@ -1,4 +1,3 @@
-/** `schema.ts` has the conventions. */
 export interface PlaybooksTables {
   playbook_runs: PlaybookRunRow;
   playbook_hosts: PlaybookHostsRow;

@@ -2,7 +2,6 @@ import type { RuleAction } from '../../../domain/rules/actions.ts';
 import type { MuteScope, RuleApproval } from '../../../domain/rules/rule.ts';
 import type { Json } from '../../../lib/json.ts';
 
-/** `schema.ts` has the conventions. */
 export interface RulesTables {
   rules: RuleRow;
   rule_fires: RuleFireRow;

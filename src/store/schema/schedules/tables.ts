@@ -2,7 +2,6 @@ import type { RuleApproval } from '../../../domain/rules/rule.ts';
 import type { ScheduledAction } from '../../../domain/schedules/schedule.ts';
 import type { Json } from '../../../lib/json.ts';
 
-/** `schema.ts` has the conventions. */
 export interface SchedulesTables {
   schedules: ScheduleRow;
 }

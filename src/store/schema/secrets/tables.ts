@@ -1,4 +1,3 @@
-/** `schema.ts` has the conventions. */
 export interface SecretsTables {
   secrets: SecretRow;
   seal: SealRow;

@@ -1,6 +1,5 @@
 import type { SourceKind } from '../../../domain/sources/source.ts';
 
-/** `schema.ts` has the conventions. */
 export interface SourcesTables {
   sources: SourceRow;
 }

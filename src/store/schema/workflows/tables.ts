@@ -4,7 +4,6 @@ import type { StepAction } from '../../../domain/rules/step-actions.ts';
 import type { RunDefinition, RunEnd, StepEnd, Workflow } from '../../../domain/workflows/workflow.ts';
 import type { Json } from '../../../lib/json.ts';
 
-/** `schema.ts` has the conventions. */
 export interface WorkflowsTables {
   workflows: WorkflowRow;
   workflow_runs: WorkflowRunRow;

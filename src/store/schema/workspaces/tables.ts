@@ -3,7 +3,6 @@ import type { Verdict } from '../../../domain/workspaces/plan.ts';
 import type { Drift } from '../../../domain/workspaces/workspace.ts';
 import type { Json } from '../../../lib/json.ts';
 
-/** `schema.ts` has the conventions. */
 export interface WorkspacesTables {
   workspaces: WorkspaceRow;
   states: StateRow;
