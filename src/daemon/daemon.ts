@@ -17,7 +17,7 @@ import { type Identity, type Machine, takeIdentity } from './core/identity.ts';
 import { openSweep, type SweepSetup } from './checks/open-sweep.ts';
 import { LeaseKeeper } from './core/lease/lease-keeper.ts';
 import type { WakeUp } from './core/loop.ts';
-import { type LoopDeps, Loops } from './loops.ts';
+import { Loops } from './loops.ts';
 import { othersSeenAt, Presence } from './core/presence.ts';
 import type { ModeWatch } from './core/mode-watch.ts';
 import type { Signals } from './core/signals.ts';
@@ -124,7 +124,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   loops = new Loops({
     ...parts,
     running: new RunningDigest(),
-    ...(await clockReaders(parts)),
+    clockWatch: new ClockWatch(clock, await othersSeenAt(parts)),
+    presence: new Presence(parts),
     work,
     notifier,
     sweep,
@@ -150,13 +151,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       await identity.retire();
     },
   };
-}
-
-/** What notices, each for itself, that the clock was set. */
-async function clockReaders(
-  parts: Pick<LoopDeps, 'store' | 'clock' | 'self'> & Pick<DaemonOptions, 'instancesDir'>,
-): Promise<Pick<LoopDeps, 'clockWatch' | 'presence'>> {
-  return { clockWatch: new ClockWatch(parts.clock, await othersSeenAt(parts)), presence: new Presence(parts) };
 }
 
 function naming(who: Daemon['who']) {

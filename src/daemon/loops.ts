@@ -71,7 +71,7 @@ export class Loops {
     const options = { clock, onError, onRecovered, onDone };
     for (const make of LOOPS) {
       const row = make(deps);
-      if (row !== null) this.#running.push({ row, loop: startLoop({ ...options, ...row }) });
+      if (row !== null) this.#running.push({ row, loop: startLoop({ ...row, ...options }) });
     }
     const resting = this.#running.filter(({ row }) => row.restsWithoutCommits === true);
     this.#commits = watchCommits(

@@ -10,8 +10,7 @@ import type { Store } from '../../store/store.ts';
 export interface DeadmanDeps {
   readonly store: Store;
   readonly clock: Clock;
-  /** A notification is due. */
-  readonly wake: () => void;
+  readonly wakeUp: (why: WakeUp) => void;
 }
 
 export const DEADMAN_EVERY_MS = 1_000;
@@ -71,18 +70,18 @@ function reportHeard(deps: DeadmanDeps, watch: Watch, trippedAt: number): Promis
 }
 
 async function askForNotification(
-  { wake }: DeadmanDeps,
+  { wakeUp }: DeadmanDeps,
   tx: Tx,
   { name, webhook, every_ms: everyMs }: Watch,
   { heard, topic }: { heard: boolean; topic: string },
 ): Promise<void> {
   await requestNotification(tx, { topic, facts: { kind: 'deadman', name, webhook, everyMs, heard } });
   recordService(tx, heard ? 'deadman.heard' : 'deadman.silent', name, { webhook });
-  tx.afterCommit(wake);
+  tx.afterCommit(() => wakeUp('notification-due'));
 }
 
-export const deadmanLoop: MakeLoop<Omit<DeadmanDeps, 'wake'> & { readonly wakeUp: (why: WakeUp) => void }> = (deps) => {
-  const deadman = new DeadmanWatch({ ...deps, wake: () => deps.wakeUp('notification-due') });
+export const deadmanLoop: MakeLoop<DeadmanDeps> = (deps) => {
+  const deadman = new DeadmanWatch(deps);
   return {
     name: 'deadman',
     everyMs: DEADMAN_EVERY_MS,

@@ -15,6 +15,11 @@ const LOOK_EVERY_MS = 1_000;
  */
 export const SETTLE_MS = 600_000;
 
+interface StoredTimesDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
 /** Of all areas. */
 export const STORED_TIMES = STORE_AREAS.flatMap(({ times = [] }) => times);
 
@@ -27,7 +32,7 @@ export class StoredTimes {
   /** By the monotonic clock. */
   #correctAt: number;
 
-  constructor(deps: { readonly store: Store; readonly clock: Clock }) {
+  constructor(deps: StoredTimesDeps) {
     this.#store = deps.store;
     this.#clock = deps.clock;
     this.#time = new StoreClock(deps);
@@ -65,7 +70,7 @@ export class StoredTimes {
   }
 }
 
-export const storedTimesLoop: MakeLoop<ConstructorParameters<typeof StoredTimes>[0]> = (deps) => {
+export const storedTimesLoop: MakeLoop<StoredTimesDeps> = (deps) => {
   const storedTimes = new StoredTimes(deps);
   return {
     name: 'stored-times',

@@ -47,7 +47,7 @@ for (const engine of ENGINES) {
       const { store } = its;
       await addWatch(store);
       const time = timeNow();
-      const deadman = new DeadmanWatch({ store: storeAt(store, time), clock: time.clock, wake: () => undefined });
+      const deadman = new DeadmanWatch({ store: storeAt(store, time), clock: time.clock, wakeUp: () => undefined });
       await deadman.watchOnce();
       time.jump(DAY_MS);
       await deadman.watchOnce();
@@ -64,7 +64,7 @@ for (const engine of ENGINES) {
       await addWatch(store);
       // The daemon started with a clock that was ahead: it cannot know that there was no silence.
       const time = timeNow(DAY_MS);
-      const deps = { store: storeAt(store, time), clock: time.clock, wake: () => undefined };
+      const deps = { store: storeAt(store, time), clock: time.clock, wakeUp: () => undefined };
       const [deadman, stored] = [new DeadmanWatch(deps), new StoredTimes(deps)];
       const look = async (): Promise<string[]> => {
         await stored.lookOnce();

@@ -45,7 +45,7 @@ const shifted = (offsetMs: number) => ({ ...systemClock, now: () => systemClock.
 const daemon = (store: Store, some: Partial<DeadmanDeps> = {}): DeadmanDeps => ({
   store,
   clock: systemClock,
-  wake: () => undefined,
+  wakeUp: () => undefined,
   ...some,
 });
 
