@@ -36,7 +36,7 @@ export const HELP_GROUPS = {
 /** A first word of commands. */
 export interface Noun {
   readonly summary: string;
-  /** Its place among all nouns: in the manual page, the list of commands and completion. */
+  /** Its place among all nouns, in steps of ten: in the manual page, the list of commands and completion. */
   readonly place: number;
   /** Its group in the help overview, and its place there. */
   readonly help: readonly [group: keyof typeof HELP_GROUPS, place: number];

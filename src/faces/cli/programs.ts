@@ -6,20 +6,24 @@ import type { Flag, ProgramName, Verb } from './syntax/tree.ts';
 /** The first words of commands that are no operations. */
 export const PROGRAM_NOUNS: Readonly<Record<string, Noun>> = {
   serve: { summary: 'Run the daemon: API, web pages and job queue', place: 0, help: ['daemon', 0] },
-  web: { summary: 'Serve the API and web pages without running jobs', place: 1, help: ['daemon', 1] },
-  migrate: { summary: 'Upgrade the store to the schema of this build', place: 2, help: ['service', 1] },
-  watch: { summary: 'Follow jobs, approvals and checks on one screen', place: 5, help: ['follow', 0] },
-  context: { summary: 'Name servers, and choose the one that svc uses', place: 34, help: ['context', 0] },
-  commands: { summary: 'Show the command tree', place: 35, help: ['describe', 0] },
-  completion: { summary: 'Print a completion script for a shell', place: 36, help: ['describe', 1] },
-  man: { summary: 'Print the manual page', place: 37, help: ['describe', 3] },
+  web: { summary: 'Serve the API and web pages without running jobs', place: 10, help: ['daemon', 1] },
+  migrate: { summary: 'Upgrade the store to the schema of this build', place: 20, help: ['service', 1] },
+  watch: { summary: 'Follow jobs, approvals and checks on one screen', place: 50, help: ['follow', 0] },
+  context: { summary: 'Name servers, and choose the one that svc uses', place: 340, help: ['context', 0] },
+  commands: { summary: 'Show the command tree', place: 350, help: ['describe', 0] },
+  completion: { summary: 'Print a completion script for a shell', place: 360, help: ['describe', 1] },
+  man: { summary: 'Print the manual page', place: 370, help: ['describe', 3] },
   complete: {
     summary: 'Print the names that a word may become; for completion scripts',
-    place: 38,
+    place: 380,
     help: ['describe', 2],
   },
-  'systemd-unit': { summary: 'Print a unit that runs this installation under systemd', place: 39, help: ['daemon', 2] },
-  version: { summary: 'Show the version', place: 40, help: ['service', 4] },
+  'systemd-unit': {
+    summary: 'Print a unit that runs this installation under systemd',
+    place: 390,
+    help: ['daemon', 2],
+  },
+  version: { summary: 'Show the version', place: 400, help: ['service', 4] },
 };
 
 /** The summary of each group of verbs below two words. */

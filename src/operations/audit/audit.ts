@@ -5,7 +5,7 @@ import { PLAN_READERS, READERS } from '../../domain/access/scope.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { type LedgerFilter, listLedger } from '../../store/audit/list.ts';
 import { compareHeads, type KeptHead, ledgerHeads } from '../../store/audit/verify.ts';
-import type { Db, LedgerRow } from '../../store/schema/schema.ts';
+import type { Db } from '../../store/schema/schema.ts';
 import type { Audited } from '../area.ts';
 import { shownDetail } from './audit-detail.ts';
 import { replyList } from '../core/batches.ts';
@@ -13,18 +13,6 @@ import * as field from '../core/fields.ts';
 import { type Operation, readOperation } from '../core/operation.ts';
 import { reply } from '../core/reply.ts';
 import type { ViewItem } from '../../views/views.ts';
-
-function rowView(audited: Audited, row: LedgerRow): ViewItem<'audit.list'> {
-  return { ...row, at: rfc3339(row.at), detail: shownDetail(audited, row.operation, row.detail) };
-}
-
-type RowViews = (db: Db, filter: LedgerFilter, limit: number) => AsyncGenerator<ViewItem<'audit.list'>[]>;
-
-function viewsOf(audited: Audited): RowViews {
-  return async function* rowViews(db, filter, limit) {
-    for await (const rows of listLedger(db, filter, limit)) yield rows.map((row) => rowView(audited, row));
-  };
-}
 
 function filterOf({
   since,
@@ -39,45 +27,6 @@ const FILTERS = {
   target: z.string().max(400).optional().describe('Only actions on this id or name'),
   since: field.time.optional().describe('Only rows from this time on, in RFC 3339'),
 };
-
-const list = (rowViews: RowViews): Operation =>
-  readOperation({
-    id: 'audit.list',
-    summary: 'List rows of the audit ledger, newest first',
-    scopes: PLAN_READERS,
-    http: { method: 'GET', path: '/audit' },
-    cli: {
-      verb: 'audit list',
-      item: 'row of the audit ledger',
-      examples: ['svc audit list', 'svc audit list --operation token.create --limit 0'],
-    },
-    mcp: { none: 'The ledger is for people.' },
-    input: z.strictObject({ ...FILTERS, limit: field.limit(50).describe('Maximum number of rows; 0 is all') }),
-    answers: ['audit.list'],
-    async run({ store }, { limit, ...filter }) {
-      const rows = rowViews(store.db, filterOf(filter), limit === 0 ? Number.POSITIVE_INFINITY : limit);
-      return replyList('audit.list', rows);
-    },
-  });
-
-const exported = (rowViews: RowViews): Operation =>
-  readOperation({
-    id: 'audit.export',
-    summary: 'Print all matching rows of the audit ledger, newest first',
-    scopes: PLAN_READERS,
-    http: { none: 'The list answers the same with limit 0.' },
-    cli: {
-      verb: 'audit export',
-      examples: [
-        'svc audit export --output json > audit.json',
-        'svc audit export --since 2026-11-01T00:00:00Z --output json',
-      ],
-    },
-    mcp: { none: 'The ledger is for people.' },
-    input: z.strictObject(FILTERS),
-    answers: ['audit.list'],
-    run: ({ store }, input) => replyList('audit.list', rowViews(store.db, filterOf(input), Number.POSITIVE_INFINITY)),
-  });
 
 const head = readOperation({
   id: 'audit.head',
@@ -144,7 +93,53 @@ export async function withHeads(
   });
 }
 
+/** `audited` says what is shown of each record. */
 export function auditOperations(audited: Audited): readonly Operation[] {
-  const rowViews = viewsOf(audited);
-  return [list(rowViews), exported(rowViews), head];
+  async function* rowViews(db: Db, filter: LedgerFilter, limit: number): AsyncGenerator<ViewItem<'audit.list'>[]> {
+    for await (const rows of listLedger(db, filter, limit))
+      yield rows.map((row) => ({
+        ...row,
+        at: rfc3339(row.at),
+        detail: shownDetail(audited, row.operation, row.detail),
+      }));
+  }
+
+  const list = readOperation({
+    id: 'audit.list',
+    summary: 'List rows of the audit ledger, newest first',
+    scopes: PLAN_READERS,
+    http: { method: 'GET', path: '/audit' },
+    cli: {
+      verb: 'audit list',
+      item: 'row of the audit ledger',
+      examples: ['svc audit list', 'svc audit list --operation token.create --limit 0'],
+    },
+    mcp: { none: 'The ledger is for people.' },
+    input: z.strictObject({ ...FILTERS, limit: field.limit(50).describe('Maximum number of rows; 0 is all') }),
+    answers: ['audit.list'],
+    async run({ store }, { limit, ...filter }) {
+      const rows = rowViews(store.db, filterOf(filter), limit === 0 ? Number.POSITIVE_INFINITY : limit);
+      return replyList('audit.list', rows);
+    },
+  });
+
+  const exported = readOperation({
+    id: 'audit.export',
+    summary: 'Print all matching rows of the audit ledger, newest first',
+    scopes: PLAN_READERS,
+    http: { none: 'The list answers the same with limit 0.' },
+    cli: {
+      verb: 'audit export',
+      examples: [
+        'svc audit export --output json > audit.json',
+        'svc audit export --since 2026-11-01T00:00:00Z --output json',
+      ],
+    },
+    mcp: { none: 'The ledger is for people.' },
+    input: z.strictObject(FILTERS),
+    answers: ['audit.list'],
+    run: ({ store }, input) => replyList('audit.list', rowViews(store.db, filterOf(input), Number.POSITIVE_INFINITY)),
+  });
+
+  return [list, exported, head];
 }

@@ -1,7 +1,7 @@
 import type { OperationArea } from '../area.ts';
 
 export const BACKUPS: OperationArea = {
-  nouns: { backup: { summary: 'Back up the store, verify and restore backups', place: 12, help: ['backup', 0] } },
+  nouns: { backup: { summary: 'Back up the store, verify and restore backups', place: 120, help: ['backup', 0] } },
   load: async () => (await import('./backups.ts')).BACKUP_OPERATIONS,
   audited: {
     'backup.create': ['name'],

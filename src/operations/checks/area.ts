@@ -2,7 +2,7 @@ import type { OperationArea } from '../area.ts';
 
 export const CHECKS: OperationArea = {
   nouns: {
-    check: { summary: 'Watch hosts, ports, certificates, URLs, names and numbers', place: 20, help: ['watch', 0] },
+    check: { summary: 'Watch hosts, ports, certificates, URLs, names and numbers', place: 200, help: ['watch', 0] },
   },
   load: async () => (await import('./checks.ts')).CHECK_OPERATIONS,
   audited: {

@@ -1,7 +1,7 @@
 import type { OperationArea } from '../area.ts';
 
 export const COMMANDS: OperationArea = {
-  nouns: { command: { summary: 'Run an ad-hoc command as a job', place: 8, help: ['run', 0] } },
+  nouns: { command: { summary: 'Run an ad-hoc command as a job', place: 80, help: ['run', 0] } },
   ids: ['job.command', 'job.result'],
   load: async () => (await import('./commands.ts')).COMMAND_OPERATIONS,
   audited: { 'command.run': ['inventory', 'privileged', 'writable'] },

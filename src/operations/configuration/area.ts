@@ -1,7 +1,7 @@
 import type { OperationArea } from '../area.ts';
 
 export const CONFIGURATION: OperationArea = {
-  nouns: { config: { summary: 'Keep rules, checks and other objects in a file', place: 23, help: ['configure', 0] } },
+  nouns: { config: { summary: 'Keep rules, checks and other objects in a file', place: 230, help: ['configure', 0] } },
   load: async ({ loadOperation }) => (await import('./configuration.ts')).configOperations(loadOperation),
   audited: { 'config.apply': ['added', 'changed', 'removed', 'managed'] },
 };

@@ -2,7 +2,7 @@ import type { OperationArea } from '../area.ts';
 
 export const INVENTORIES: OperationArea = {
   nouns: {
-    inventory: { summary: 'Manage the hosts that commands and playbooks reach', place: 26, help: ['hosts', 0] },
+    inventory: { summary: 'Manage the hosts that commands and playbooks reach', place: 260, help: ['hosts', 0] },
   },
   load: async () => (await import('./inventories.ts')).INVENTORY_OPERATIONS,
   audited: {

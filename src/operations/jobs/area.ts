@@ -1,7 +1,7 @@
 import type { OperationArea } from '../area.ts';
 
 export const JOBS: OperationArea = {
-  nouns: { job: { summary: 'List, show, follow, cancel and redrive jobs', place: 11, help: ['follow', 1] } },
+  nouns: { job: { summary: 'List, show, follow, cancel and redrive jobs', place: 110, help: ['follow', 1] } },
   ids: ['maintenance.interrupted'],
   load: async () => [
     ...(await import('./jobs.ts')).JOB_OPERATIONS,

@@ -2,7 +2,7 @@ import type { OperationArea } from '../area.ts';
 
 export const NETGROUPS: OperationArea = {
   nouns: {
-    netgroup: { summary: 'Name sets of networks, to tell where events come from', place: 21, help: ['watch', 1] },
+    netgroup: { summary: 'Name sets of networks, to tell where events come from', place: 210, help: ['watch', 1] },
   },
   load: async () => (await import('./netgroups.ts')).NETGROUP_OPERATIONS,
   audited: { 'netgroup.add': ['prefixes', 'excludes'], 'netgroup.set': ['prefixes', 'excludes'] },

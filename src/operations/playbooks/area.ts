@@ -1,7 +1,7 @@
 import type { OperationArea } from '../area.ts';
 
 export const PLAYBOOKS: OperationArea = {
-  nouns: { playbook: { summary: 'Run an Ansible playbook as a job', place: 9, help: ['run', 1] } },
+  nouns: { playbook: { summary: 'Run an Ansible playbook as a job', place: 90, help: ['run', 1] } },
   load: async () => [
     ...(await import('./playbooks.ts')).PLAYBOOK_OPERATIONS,
     ...(await import('./playbook-hosts.ts')).PLAYBOOK_HOST_OPERATIONS,

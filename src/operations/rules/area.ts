@@ -2,9 +2,9 @@ import type { OperationArea } from '../area.ts';
 
 export const RULES: OperationArea = {
   nouns: {
-    rule: { summary: 'Manage the rules that react to events', place: 16, help: ['react', 1] },
-    silence: { summary: 'Silence rules for a limited time', place: 17, help: ['silence', 0] },
-    mute: { summary: 'Mute notifications for a limited time; jobs still run', place: 18, help: ['silence', 1] },
+    rule: { summary: 'Manage the rules that react to events', place: 160, help: ['react', 1] },
+    silence: { summary: 'Silence rules for a limited time', place: 170, help: ['silence', 0] },
+    mute: { summary: 'Mute notifications for a limited time; jobs still run', place: 180, help: ['silence', 1] },
   },
   load: async () => [
     ...(await import('./rules.ts')).RULE_OPERATIONS,

@@ -1,7 +1,7 @@
 import type { OperationArea } from '../area.ts';
 
 export const SCHEDULES: OperationArea = {
-  nouns: { schedule: { summary: 'Run jobs at regular times', place: 22, help: ['react', 3] } },
+  nouns: { schedule: { summary: 'Run jobs at regular times', place: 220, help: ['react', 3] } },
   load: async () => [
     ...(await import('./schedules.ts')).SCHEDULE_OPERATIONS,
     ...(await import('./agenda.ts')).AGENDA_OPERATIONS,

@@ -2,8 +2,8 @@ import type { OperationArea } from '../area.ts';
 
 export const SECRETS: OperationArea = {
   nouns: {
-    secret: { summary: 'Store secrets for runs; their values are never shown', place: 30, help: ['secure', 0] },
-    seal: { summary: 'Manage the key that encrypts all secrets', place: 31, help: ['secure', 1] },
+    secret: { summary: 'Store secrets for runs; their values are never shown', place: 300, help: ['secure', 0] },
+    seal: { summary: 'Manage the key that encrypts all secrets', place: 310, help: ['secure', 1] },
   },
   load: async () => [
     ...(await import('./secrets.ts')).SECRET_OPERATIONS,

@@ -4,10 +4,10 @@ export const SOURCES: OperationArea = {
   nouns: {
     source: {
       summary: 'Manage the Git repositories and directories that runs use',
-      place: 27,
+      place: 270,
       help: ['infrastructure', 1],
     },
-    hooks: { summary: 'Show the lifecycle hooks that a source declares', place: 29, help: ['infrastructure', 3] },
+    hooks: { summary: 'Show the lifecycle hooks that a source declares', place: 290, help: ['infrastructure', 3] },
   },
   load: async () => (await import('./sources.ts')).SOURCE_OPERATIONS,
   audited: {

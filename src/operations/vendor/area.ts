@@ -4,7 +4,7 @@ export const VENDOR: OperationArea = {
   nouns: {
     vendor: {
       summary: 'Fetch the collections, roles and providers of a source',
-      place: 28,
+      place: 280,
       help: ['infrastructure', 2],
     },
   },

@@ -1,7 +1,7 @@
 import type { OperationArea } from '../area.ts';
 
 export const WEBHOOKS: OperationArea = {
-  nouns: { webhook: { summary: 'Manage the URLs that receive alerts', place: 19, help: ['react', 2] } },
+  nouns: { webhook: { summary: 'Manage the URLs that receive alerts', place: 190, help: ['react', 2] } },
   load: async () => (await import('./webhooks.ts')).WEBHOOK_OPERATIONS,
   audited: { 'webhook.add': ['source', 'signed'] },
 };

@@ -1,7 +1,7 @@
 import type { OperationArea } from '../area.ts';
 
 export const WORKFLOWS: OperationArea = {
-  nouns: { workflow: { summary: 'Run jobs in steps, with conditions and approvals', place: 10, help: ['run', 2] } },
+  nouns: { workflow: { summary: 'Run jobs in steps, with conditions and approvals', place: 100, help: ['run', 2] } },
   load: async () => (await import('./workflows.ts')).WORKFLOW_OPERATIONS,
   audited: {
     'workflow.add': ['steps', 'replace'],

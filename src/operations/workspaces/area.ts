@@ -1,7 +1,7 @@
 import type { OperationArea } from '../area.ts';
 
 export const WORKSPACES: OperationArea = {
-  nouns: { workspace: { summary: 'Plan, apply and destroy infrastructure', place: 6, help: ['infrastructure', 0] } },
+  nouns: { workspace: { summary: 'Plan, apply and destroy infrastructure', place: 60, help: ['infrastructure', 0] } },
   load: async () => [
     ...(await import('./workspaces.ts')).WORKSPACE_OPERATIONS,
     ...(await import('./workspace-export.ts')).WORKSPACE_EXPORT_OPERATIONS,
