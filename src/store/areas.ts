@@ -17,7 +17,7 @@ import { SCHEDULES } from './schedules/area.ts';
 import { WORKFLOWS } from './workflows/area.ts';
 import { WORKSPACES } from './workspaces/area.ts';
 
-/** The areas of the store, in the order in which they come to rest when restored: jobs before what their ends change. */
+/** The areas of the store, in the order in which a restored one comes to rest: jobs before what their ends change. */
 export const STORE_AREAS: readonly StoreArea[] = [
   MAINTENANCE,
   ACCESS,
