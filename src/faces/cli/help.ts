@@ -28,7 +28,7 @@ function overview(tree: Tree, width: number | null): string {
     'Usage: svc COMMAND [VERB] [ARGUMENT...] [--flag...]',
     '',
     columns(
-      tree.groups.map(({ nouns, about }) => [nouns.join(', '), about]),
+      tree.groups.map(({ nouns, about }) => [nouns, about]),
       width,
     ),
     ...wrapped('More: svc COMMAND --help, and svc help flags for the global flags.', width),

@@ -44,9 +44,10 @@ function placeOf(noun: string): number {
   return NOUNS[noun]?.place ?? 0;
 }
 
-function nounsOf(group: string): string[] {
+function nounsOf(group: string): string {
   const rows = Object.entries(NOUNS).filter(([, { help }]) => help[0] === group);
-  return rows.toSorted(([, a], [, b]) => a.help[1] - b.help[1]).map(([name]) => name);
+  const inOrder = rows.toSorted(([, a], [, b]) => a.help[1] - b.help[1]);
+  return inOrder.map(([name]) => name).join(', ');
 }
 
 function nounOf(verb: Verb): string {

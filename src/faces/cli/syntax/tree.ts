@@ -78,8 +78,8 @@ export interface Verb {
 export interface Tree {
   /** In the order of the help: nouns with several verbs, and single-word verbs. */
   readonly nouns: readonly { readonly name: string; readonly summary: string }[];
-  /** The groups of the overview. */
-  readonly groups: readonly { readonly nouns: readonly string[]; readonly about: string }[];
+  /** The groups of the overview, each with the names of its nouns as they are written there. */
+  readonly groups: readonly { readonly nouns: string; readonly about: string }[];
   readonly globals: readonly Flag[];
   readonly verbs: readonly Verb[];
 }
