@@ -1,5 +1,16 @@
-import { createHash } from 'node:crypto';
-import { type BigIntStats, existsSync, lstatSync, readdirSync, readFileSync, realpathSync, type Stats } from 'node:fs';
+import { createHash, hash } from 'node:crypto';
+import {
+  type BigIntStats,
+  closeSync,
+  existsSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  type Stats,
+} from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
@@ -108,7 +119,7 @@ class Walk {
   }
 
   digest(): string {
-    return createHash('sha256').update(this.#lines.join('')).digest('hex');
+    return hash('sha256', this.#lines.join(''));
   }
 
   /** A file or folder, and those above it. */
@@ -168,17 +179,33 @@ class Walk {
   async #fileDigest(path: string, stats: BigIntStats): Promise<string> {
     const kept = DIGESTS.get(path, stats);
     if (kept !== undefined) return kept;
-    const hash = createHash('sha256');
+    // Three times as fast as through the pool of threads, which a package of 400 small files waits for.
+    const digest = stats.size <= READ_BYTES ? this.#digestOfSmall(path) : await this.#digestOfLarge(path);
+    DIGESTS.set(path, stats, this.#began, digest);
+    return digest;
+  }
+
+  /** Of at most a piece; what was appended since then is read by the next walk, because its size is another. */
+  #digestOfSmall(path: string): string {
+    const file = openSync(path, 'r');
+    try {
+      const length = readSync(file, this.#piece, 0, READ_BYTES, 0);
+      return hash('sha256', this.#piece.subarray(0, length));
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  async #digestOfLarge(path: string): Promise<string> {
+    const whole = createHash('sha256');
     await using file = await open(path, 'r');
     for (;;) {
       this.#signal?.throwIfAborted();
       const { bytesRead } = await file.read(this.#piece, 0, READ_BYTES);
       if (bytesRead === 0) break;
-      hash.update(this.#piece.subarray(0, bytesRead));
+      whole.update(this.#piece.subarray(0, bytesRead));
     }
-    const digest = hash.digest('hex');
-    DIGESTS.set(path, stats, this.#began, digest);
-    return digest;
+    return whole.digest('hex');
   }
 }
 
