@@ -1,5 +1,5 @@
 import { jobTimeoutMs } from '../domain/jobs/timeout.ts';
-import { isNotify } from '../domain/notify/action.ts';
+import { isNotify } from '../domain/actions/notify-action.ts';
 import type { Action, ActionFields, JobActionKind, RuleAction } from '../domain/rules/actions.ts';
 import type { Tx } from '../store/engine/tx.ts';
 import type { ActionRow, QueuedSome } from './action-row.ts';

@@ -1,5 +1,5 @@
 import type { EventFacts, NormalEvent } from '../domain/events/event.ts';
-import { isNotify } from '../domain/notify/action.ts';
+import { isNotify } from '../domain/actions/notify-action.ts';
 import type { TriedRule } from '../domain/rules/reaction-facts.ts';
 import type { RuleAction } from '../domain/rules/actions.ts';
 import { decidingRule } from '../domain/rules/reaction.ts';

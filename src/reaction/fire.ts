@@ -1,6 +1,6 @@
 import { Failure } from '../domain/failure.ts';
 import { type NormalEvent, titleOfEvent, type TraceStep } from '../domain/events/event.ts';
-import { isNotify } from '../domain/notify/action.ts';
+import { isNotify } from '../domain/actions/notify-action.ts';
 import { doneReason, refused, type ReactionDecision, withoutNotify } from '../domain/rules/reaction.ts';
 import { rfc3339 } from '../lib/clock.ts';
 import { recordFire } from '../store/events/events.ts';

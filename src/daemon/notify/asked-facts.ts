@@ -1,6 +1,6 @@
 import { isOneTap } from '../../domain/approvals/one-tap.ts';
 import { headingOf } from '../../domain/approvals/summary.ts';
-import type { AskedFacts } from '../../domain/notify/notification-facts.ts';
+import type { AskedFacts } from '../../domain/approvals/notifications.ts';
 import { hostOf } from '../../domain/rules/mute.ts';
 import { fromJson } from '../../lib/json.ts';
 import { summaryFacts } from '../../operations/approvals/approval-view.ts';

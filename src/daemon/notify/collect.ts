@@ -1,6 +1,7 @@
-import { burstStep, foldable, foldFacts, SINGLE_MAX, WINDOW_MS, type BurstStep } from '../../domain/notify/burst.ts';
+import { foldable, foldFacts } from '../../domain/notifications.ts';
+import { burstStep, SINGLE_MAX, WINDOW_MS, type BurstStep } from '../../domain/notify/burst.ts';
 import { Failure } from '../../domain/failure.ts';
-import type { AskedFacts } from '../../domain/notify/notification-facts.ts';
+import type { AskedFacts } from '../../domain/approvals/notifications.ts';
 import { deliveryTargetOf, isNumberedTarget, recipientOf } from '../../domain/notify/target.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';

@@ -1,6 +1,5 @@
-import { askedIn, composeNotification } from '../../domain/notify/notification.ts';
+import { askedIn, composeNotification, type NotificationFacts } from '../../domain/notifications.ts';
 import type { NotificationMessage, PushDetail } from '../../domain/notify/row.ts';
-import type { NotificationFacts } from '../../domain/notify/notification-facts.ts';
 import { Failure } from '../../domain/failure.ts';
 import { numberedTarget, recipientOf } from '../../domain/notify/target.ts';
 import { pause } from '../../lib/clock.ts';

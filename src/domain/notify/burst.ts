@@ -1,12 +1,3 @@
-import { fromJson, type Json } from '../../lib/json.ts';
-import { rowOf } from './kinds.ts';
-import {
-  type FactsOf,
-  NOTIFICATION_KINDS,
-  type NotificationFacts,
-  type NotificationKind,
-} from './notification-facts.ts';
-
 /** Of many notifications of one kind at once, people get the first ones and then one that counts the others. */
 
 /** Notifications sent one by one within a minute. People do not read more than this one by one. */
@@ -15,15 +6,6 @@ export const SINGLE_MAX = 5;
 export const WINDOW_MS = 60_000;
 /** How long a burst is gathered, in milliseconds: it counts most of it while a reader of the first ones waits. */
 export const GATHER_MS = 10_000;
-/** What it is counted with when many come at once; null for one that is always sent on its own. */
-export function burstOf<K extends NotificationKind>(facts: FactsOf<K>): string | null {
-  return rowOf<K>(facts.kind).burst?.key(facts) ?? null;
-}
-
-/** Kinds that summarise others. */
-export const FOLD_KINDS: readonly NotificationKind[] = NOTIFICATION_KINDS.filter(
-  (kind) => rowOf(kind).burst?.fold === null,
-);
 
 export interface BurstStanding {
   readonly waiting: number;
@@ -53,26 +35,4 @@ export function burstStep({ waiting, oldestAt, shown, folded, now }: BurstStandi
   // A clock that was set back must not delay them for as long as it was wrong.
   if (Math.abs(now - oldestAt) >= GATHER_MS) return { singles: 0, fold: true };
   return { singles: room, fold: false };
-}
-
-/** Of stored facts, those that can be summarised: a row that somebody wrote into the database may have any text. */
-export function foldable(details: readonly Json<NotificationFacts>[]): NotificationFacts[] {
-  return details.flatMap((text) => {
-    try {
-      const facts: NotificationFacts | null = fromJson(text);
-      const isKnown = NOTIFICATION_KINDS.some((kind) => kind === facts?.kind);
-      return facts !== null && isKnown && rowOf(facts.kind).burst?.fold ? [facts] : [];
-    } catch {
-      return [];
-    }
-  });
-}
-
-/** The notification that summarises these, the oldest first: all of one burst, at least one that can be summarised. */
-export function foldFacts(all: readonly NotificationFacts[]): NotificationFacts {
-  for (const { kind } of all) {
-    const fold = rowOf(kind).burst?.fold;
-    if (fold) return fold(all);
-  }
-  throw new Error('none of these notifications can be summarised');
 }

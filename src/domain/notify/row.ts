@@ -1,5 +1,4 @@
 import type { OneLine } from '../one-line.ts';
-import type { AskedFacts, FactsOf, NotificationFacts, NotificationKind } from './notification-facts.ts';
 
 /** How much a lock screen shows. Only `full` has buttons. */
 export const PUSH_DETAILS = ['full', 'summary', 'terse'] as const;
@@ -50,28 +49,33 @@ export type Words = Omit<NotificationMessage, 'id' | 'title' | 'message' | 'acti
 };
 
 /** Notifications that are counted together when many come at once. */
-interface Burst<K extends NotificationKind> {
+interface Burst<Facts> {
   /** Those with the same key are counted together. */
-  readonly key: (facts: FactsOf<K>) => string;
+  readonly key: (facts: Facts) => string;
   /** Summarises those of this kind among `all`, the oldest first; null for a kind that summarises others itself. */
-  readonly fold: ((all: readonly NotificationFacts[]) => NotificationFacts) | null;
+  readonly fold: ((all: readonly AnyFacts[]) => AnyFacts) | null;
 }
 
-/** A kind of notification: a row of NOTIFICATIONS. */
-export interface NotificationRow<K extends NotificationKind> {
-  readonly words: (facts: FactsOf<K>, context: NotificationContext) => Words;
+/** The facts of a notification of any kind. None of them is a value that an operator gave: names and counts only. */
+export interface AnyFacts {
+  readonly kind: string;
+}
+
+/** A kind of notification, see NOTIFICATIONS, where `Facts` is what it is about. */
+export interface NotificationRow<Facts> {
+  readonly words: (facts: Facts, context: NotificationContext) => Words;
   /** The title that names nothing. */
-  readonly terse: (facts: FactsOf<K>) => string;
+  readonly terse: (facts: Facts) => string;
   /** The ids of jobs that every level of detail shows; an empty text for none. */
-  readonly jobIds: (facts: FactsOf<K>) => string;
-  /** The request that it asks a person to decide, who gets links for it. */
-  readonly asked: (facts: FactsOf<K>) => AskedFacts | null;
+  readonly jobIds: (facts: Facts) => string;
+  /** Whether it asks a person to decide, who gets links for it. Its facts are AskedFacts then. */
+  readonly asks: boolean;
   /** Null: each one is sent. */
-  readonly burst: Burst<K> | null;
+  readonly burst: Burst<Facts> | null;
 }
 
 /** For kinds without jobs, requests or bursts. */
-export const PLAIN = { jobIds: () => '', asked: () => null, burst: null } as const;
+export const PLAIN = { jobIds: () => '', asks: false, burst: null } as const;
 
 /** Names that a notification lists at most. */
 const NAMES_MAX = 3;

@@ -1,7 +1,7 @@
 import { given, type RuleActionRow } from '../actions/action-row.ts';
 import { type BackupAction, backupRuleAction } from '../backups/action.ts';
 import { type CommandAction, commandRuleAction } from '../commands/action.ts';
-import { type NotifyAction, notifyRuleAction } from '../notify/action.ts';
+import { type NotifyAction, notifyRuleAction } from '../actions/notify-action.ts';
 import { type PlaybookAction, playbookRuleAction } from '../playbooks/action.ts';
 import { type WorkflowAction, workflowRuleAction } from '../workflows/action.ts';
 import { type EveryWorkspaceAction, type WorkspaceAction, workspaceRuleAction } from '../workspaces/action.ts';

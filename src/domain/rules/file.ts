@@ -7,7 +7,7 @@ import { CelRefused } from '../cel/refused.ts';
 import { Failure } from '../failure.ts';
 import { ONE_TAP_KINDS } from '../approvals/one-tap.ts';
 import { compileCondition } from '../conditions/condition.ts';
-import { isNotify } from '../notify/action.ts';
+import { isNotify } from '../actions/notify-action.ts';
 import { durationIn, expressionRefused, nameIn } from '../yaml/value-fields.ts';
 import { need, refused, refuseOthers, textOf } from '../yaml/fields.ts';
 import { readYaml, type YamlMap, type YamlValue } from '../yaml/file.ts';

@@ -1,4 +1,4 @@
-import type { NotificationFacts } from '../../domain/notify/notification-facts.ts';
+import type { NotificationFacts } from '../../domain/notifications.ts';
 import { type Announced, mutes, type MuteTarget } from '../../domain/rules/mute.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { YieldTimer } from '../../lib/flow/cooperative.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { NOTIFICATION_KINDS } from '../../domain/notify/notification-facts.ts';
+import { NOTIFICATION_KINDS } from '../../domain/notifications.ts';
 import type { Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Db, RuleFireRow } from '../schema/schema.ts';

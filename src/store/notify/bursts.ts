@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { FOLD_KINDS, SINGLE_MAX } from '../../domain/notify/burst.ts';
+import { FOLD_KINDS } from '../../domain/notifications.ts';
+import { SINGLE_MAX } from '../../domain/notify/burst.ts';
 import type { Tx } from '../engine/tx.ts';
 import type { Db, NotificationRow } from '../schema/schema.ts';
 

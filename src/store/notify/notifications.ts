@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import { burstOf } from '../../domain/notify/burst.ts';
-import type { NotificationFacts } from '../../domain/notify/notification-facts.ts';
+import { burstOf, type NotificationFacts } from '../../domain/notifications.ts';
 import { idFloor, newId } from '../../lib/id.ts';
 import { toJson } from '../../lib/json.ts';
 import { prepared } from '../engine/prepared.ts';

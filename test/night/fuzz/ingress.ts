@@ -8,7 +8,7 @@ import {
   type WebhookSource,
 } from '../../../src/domain/events/event.ts';
 import { oneLine } from '../../../src/domain/one-line.ts';
-import { composeNotification } from '../../../src/domain/notify/notification.ts';
+import { composeNotification } from '../../../src/domain/notifications.ts';
 import { PUSH_DETAILS } from '../../../src/domain/notify/row.ts';
 import { linkFormOf, linkVisitOf } from '../../../src/faces/ingress/decision-routes.ts';
 import { withoutCredentials } from '../../../src/reaction/normalise/credentials.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { collectNotifications } from '../../../src/daemon/notify/collect.ts';
 import { FIRES_KEPT_MS, retainOnce } from '../../../src/daemon/maintenance/retention.ts';
-import type { NotificationFacts } from '../../../src/domain/notify/notification-facts.ts';
+import type { NotificationFacts } from '../../../src/domain/notifications.ts';
 import { readRuleFile } from '../../../src/domain/rules/file.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/id.ts';

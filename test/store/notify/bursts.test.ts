@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { collectNotifications } from '../../../src/daemon/notify/collect.ts';
-import type { NotificationFacts } from '../../../src/domain/notify/notification-facts.ts';
+import type { NotificationFacts } from '../../../src/domain/notifications.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { notifyJobEnd } from '../../../src/reaction/job-notification.ts';

@@ -1,8 +1,7 @@
 /** T73: what a sender wrote, in the messages that people get: a real daemon, and every transport. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { composeNotification } from '../../../src/domain/notify/notification.ts';
-import type { NotificationFacts } from '../../../src/domain/notify/notification-facts.ts';
+import { composeNotification, type NotificationFacts } from '../../../src/domain/notifications.ts';
 import { oneLine } from '../../../src/domain/one-line.ts';
 import { until } from '../../support/api-client.ts';
 import { openMailSink, openReceiver } from '../../support/notify/receiver.ts';

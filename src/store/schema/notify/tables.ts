@@ -1,4 +1,4 @@
-import type { NotificationFacts, NotificationKind } from '../../../domain/notify/notification-facts.ts';
+import type { NotificationFacts, NotificationKind } from '../../../domain/notifications.ts';
 import type { Json } from '../../../lib/json.ts';
 
 export interface NotifyTables {

@@ -1,25 +1,69 @@
 import { timeLeft } from '../duration.ts';
 import { oneLine } from '../one-line.ts';
-import type { AskedFacts, FactsOf } from './notification-facts.ts';
-import { type NotificationAction, type NotificationContext, type NotificationRow, PLAIN, type Words } from './row.ts';
+import {
+  type AnyFacts,
+  type NotificationAction,
+  type NotificationContext,
+  type NotificationRow,
+  PLAIN,
+  type Words,
+} from '../notify/row.ts';
+import type { JobKind } from '../jobs/job.ts';
+import type { ApprovalState } from './approval.ts';
+
+/** What is asked. */
+export interface AskedFacts {
+  readonly approvalId: string;
+  readonly jobId: string;
+  readonly jobKind: JobKind;
+  readonly runbook: string;
+  readonly workspace: string | null;
+  readonly requestedBy: string;
+  readonly rule: string | null;
+  readonly schedule: string | null;
+  /** The subject of the event that the rule matched, such as `DiskFull on web1`, chosen by the sender. */
+  readonly about: string | null;
+  /** What it does, as a heading; absent in what earlier builds stored. */
+  readonly heading?: string;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+  /** Of the saved plan; null without one. */
+  readonly plan: {
+    readonly destroys: number;
+    readonly changes: number;
+    readonly creates: number;
+    /** The counts in words; absent in what earlier builds stored. */
+    readonly summary?: string;
+  } | null;
+  /** Whether one tap may approve it; absent in what earlier builds stored. */
+  readonly oneTap?: boolean;
+}
+
+interface DecidedFacts extends AskedFacts {
+  readonly state: Exclude<ApprovalState, 'pending'>;
+  /** In words for people. */
+  readonly by: string | null;
+  readonly via: string | null;
+}
 
 /** A request for a decision, first and again. */
-export const askedRow: NotificationRow<'approval' | 'reminder'> = {
+const asked: NotificationRow<AskedFacts & AnyFacts> = {
   words: asks,
   terse: () => 'svc: 1 approval pending',
   jobIds: ({ jobId }) => jobId,
-  asked: (facts) => facts,
+  asks: true,
   burst: null,
 };
 
-export const decidedRow: NotificationRow<'decided'> = {
+const decided: NotificationRow<DecidedFacts> = {
   ...PLAIN,
-  words: decided,
+  words: wordsOfDecision,
   terse: (facts) => `svc: 1 approval ${facts.state}`,
   jobIds: ({ jobId }) => jobId,
 };
 
-export const approvalsRow: NotificationRow<'approvals'> = {
+/** More came at once than a person would read one by one. */
+const approvals: NotificationRow<{ readonly count: number }> = {
   ...PLAIN,
   words: (facts, { baseUrl }) => ({
     title: `${facts.count} approvals pending`,
@@ -31,7 +75,9 @@ export const approvalsRow: NotificationRow<'approvals'> = {
   terse: (facts) => `svc: ${facts.count} approvals pending`,
 };
 
-function asks(facts: FactsOf<'approval' | 'reminder'>, { now, links, baseUrl }: NotificationContext): Words {
+export const APPROVAL_NOTIFICATIONS = { approval: asked, approvals, reminder: asked, decided };
+
+function asks(facts: AskedFacts & AnyFacts, { now, links, baseUrl }: NotificationContext): Words {
   const { plan, requestedBy, jobId } = facts;
   const page = `${baseUrl}/approvals/${facts.approvalId}`;
   const counts = plan === null ? '' : `${plan.summary ?? `${plan.changes} changes, ${plan.creates} creates`}. `;
@@ -67,7 +113,7 @@ const OUTCOMES = {
   expired: { word: 'Expired', after: 'No decision in time. Nothing runs.', tag: 'hourglass' },
 } as const;
 
-function decided(facts: FactsOf<'decided'>, { baseUrl }: NotificationContext): Words {
+function wordsOfDecision(facts: DecidedFacts, { baseUrl }: NotificationContext): Words {
   const { word, after, tag } = OUTCOMES[facts.state];
   const by = facts.by === null ? '' : ` by ${facts.by}${facts.via === null ? '' : ` via ${facts.via}`}`;
   return {

@@ -1,5 +1,5 @@
-import type { RuleActionRow } from '../actions/action-row.ts';
-import { type Check, optional } from '../actions/field.ts';
+import type { RuleActionRow } from './action-row.ts';
+import { type Check, optional } from './field.ts';
 import { refused } from '../yaml/fields.ts';
 import type { YamlValue } from '../yaml/file.ts';
 

@@ -1,6 +1,5 @@
-import { JOB_STATES, type JobState } from '../jobs/job.ts';
-import type { EndedFacts, FactsOf, NotificationFacts } from './notification-facts.ts';
 import {
+  type AnyFacts,
   LISTED_MAX,
   listOf,
   namesIn,
@@ -9,11 +8,31 @@ import {
   type NotificationRow,
   PLAIN,
   type Words,
-} from './row.ts';
+} from '../notify/row.ts';
+import { JOB_STATES, type JobState } from './job.ts';
+
+/** A job has ended. */
+export interface EndedFacts extends AnyFacts {
+  readonly kind: 'job';
+  readonly jobId: string;
+  readonly runbook: string;
+  readonly state: JobState;
+  readonly exitCode: number | null;
+  /** Why, where there is more to say than the exit code; absent in what earlier builds stored. */
+  readonly reason?: string | null;
+}
+
+/** `count` jobs beside those sent one by one; `first` are the oldest, `names` the distinct runbooks, one too many. */
+interface ManyEndedFacts {
+  readonly count: number;
+  readonly names: readonly string[];
+  readonly states: Readonly<Partial<Record<JobState, number>>>;
+  readonly first: readonly EndedFacts[];
+}
 
 const BURST = 'job';
 
-export const jobRow: NotificationRow<'job'> = {
+const job: NotificationRow<EndedFacts> = {
   ...PLAIN,
   words: ended,
   terse: (facts) => `svc: 1 job ${facts.state}`,
@@ -21,7 +40,7 @@ export const jobRow: NotificationRow<'job'> = {
   burst: { key: () => BURST, fold: foldJobs },
 };
 
-export const jobsRow: NotificationRow<'jobs'> = {
+const jobs: NotificationRow<ManyEndedFacts> = {
   ...PLAIN,
   words: endedMany,
   terse: (facts) =>
@@ -29,6 +48,8 @@ export const jobsRow: NotificationRow<'jobs'> = {
   jobIds: ({ first, count }) => jobList(first, count),
   burst: { key: () => BURST, fold: null },
 };
+
+export const JOB_NOTIFICATIONS = { job, jobs };
 
 function ended(
   { jobId, runbook, state, exitCode, reason = null }: EndedFacts,
@@ -45,7 +66,7 @@ function ended(
   };
 }
 
-function endedMany({ count, names, states, first }: FactsOf<'jobs'>, context: NotificationContext): Words {
+function endedMany({ count, names, states, first }: ManyEndedFacts, context: NotificationContext): Words {
   const [only] = first;
   if (count === 1 && only !== undefined) return ended(only, context);
   const counts = JOB_STATES.flatMap((state) => (states[state] === undefined ? [] : [`${states[state]} ${state}`]));
@@ -65,15 +86,15 @@ function jobList(first: readonly EndedFacts[], count: number): string {
   );
 }
 
-function foldJobs(all: readonly NotificationFacts[]): NotificationFacts {
-  const jobs = all.filter((each) => each.kind === 'job');
+function foldJobs(all: readonly AnyFacts[]): ManyEndedFacts & { readonly kind: 'jobs' } {
+  const ends = all.filter((each): each is EndedFacts => each.kind === 'job');
   const states: Partial<Record<JobState, number>> = {};
-  for (const { state } of jobs) states[state] = (states[state] ?? 0) + 1;
+  for (const { state } of ends) states[state] = (states[state] ?? 0) + 1;
   return {
     kind: 'jobs',
-    count: jobs.length,
-    names: namesIn(jobs.map(({ runbook }) => runbook)),
+    count: ends.length,
+    names: namesIn(ends.map(({ runbook }) => runbook)),
     states,
-    first: jobs.slice(0, LISTED_MAX),
+    first: ends.slice(0, LISTED_MAX),
   };
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { foldFacts } from './burst.ts';
-import { composeNotification } from './notification.ts';
-import type { NotificationContext, PushDetail } from './row.ts';
-import { timeLeft } from '../duration.ts';
-import type { EndedFacts, MatchedFacts, NotificationFacts } from './notification-facts.ts';
+import { composeNotification, foldFacts, type NotificationFacts } from './notifications.ts';
+import type { NotificationContext, PushDetail } from './notify/row.ts';
+import { timeLeft } from './duration.ts';
+import type { EndedFacts } from './jobs/notifications.ts';
+import type { MatchedFacts } from './rules/notifications.ts';
 
 const NOW = Date.UTC(2026, 10, 21);
 const context = (detail: PushDetail = 'summary'): NotificationContext => ({
