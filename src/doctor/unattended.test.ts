@@ -1,4 +1,4 @@
-/** Parts whose failure no user sees, because no user waits for them: schedules, dead-man watches, notifications. */
+/** Parts whose failure no user sees, because no user waits for them: schedules, rules, notifications. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { addEarlierRule } from '../../test/support/fixtures/earlier-rule.ts';
@@ -9,12 +9,10 @@ import type { NotifyTarget } from '../domain/notify/target.ts';
 import { toJson } from '../lib/json.ts';
 import { setCordon, setNodeCordon } from '../store/maintenance/cordon.ts';
 import { insertDaemon, markStopped } from '../store/maintenance/daemons.ts';
-import { insertWatch, listWatches, tripWatch } from '../store/deadman/watches.ts';
 import { insertEndpoint } from '../store/notify/endpoints.ts';
 import { targetsJson } from '../store/notify/targets.ts';
 import { insertRule, type NewRule } from '../store/rules/rules.ts';
 import type { DaemonRow } from '../store/schema/schema.ts';
-import { insertWebhook } from '../store/events/webhooks.ts';
 import { createDoctor } from './doctor.ts';
 import type { DoctorParts } from './entry.ts';
 import { install, type Installation } from '../../test/support/doctor-facts.ts';
@@ -112,27 +110,6 @@ for (const postgres of [false, true]) {
           'week (0 9 1-7 * */2). A star with a step does not restrict days by itself, so a day must be in both ' +
           'fields. If either field is to be enough, write 1-31/2 for */2. Add them again with svc schedule add NAME ' +
           '--replace to end this warning.',
-      );
-    });
-
-    test('watches warns of those that hear nothing', async () => {
-      const { store } = home;
-      await demand('watches', 'ok', 'Dead-man watches: 0, none silent.');
-      await store.write(async (tx) => {
-        for (const name of ['dog', 'cat']) {
-          await insertWebhook(tx, { name, source: 'generic', hash: name, created_at: tx.now, last_heard_at: null });
-          await insertWatch(tx, { name: `${name}-alive`, webhook: name, every_ms: 60_000, added_by: 'ana' });
-        }
-      });
-      await demand('watches', 'ok', 'Dead-man watches: 2, none silent.');
-      const [cat, dog] = await listWatches(store.db);
-      await store.write((tx) => tripWatch(tx, cat!, tx.now));
-      await demand('watches', 'warn', 'cat-alive receives nothing from the webhook cat.');
-      await store.write((tx) => tripWatch(tx, dog!, tx.now));
-      await demand(
-        'watches',
-        'warn',
-        'cat-alive receives nothing from the webhook cat; dog-alive receives nothing from the webhook dog.',
       );
     });
 

@@ -4,7 +4,6 @@ import { insertSession, insertToken } from '../../../src/store/access/tokens.ts'
 import { insertCheck } from '../../../src/store/checks/checks.ts';
 import { renewShards, reportSweep } from '../../../src/store/checks/shards.ts';
 import { insertTargets, sealTarget, snoozeTargets } from '../../../src/store/checks/targets.ts';
-import { insertWatch } from '../../../src/store/deadman/watches.ts';
 import { insertWebhook } from '../../../src/store/events/webhooks.ts';
 import { requestRestart, settleRestart } from '../../../src/store/maintenance/restarts.ts';
 import { assignTargets, requestNotification } from '../../../src/store/notify/notifications.ts';
@@ -14,30 +13,20 @@ import type { Store } from '../../../src/store/store.ts';
 import { gate } from '../../support/fixtures/approvals.ts';
 import { type MovedTime, timeFrom } from '../../support/fixtures/schedules.ts';
 import { TEST_RING } from '../../support/seal.ts';
+import { DEADMAN_TIMES } from '../deadman/stored-times.ts';
 import { addDaemon, makeToken } from '../engine-fixture.ts';
+import type { StoredCase } from './stored-case.ts';
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 const LEASE_MS = 15_000;
 
 const webhook = { name: 'dog', source: 'generic', hash: 'h', created_at: 1, last_heard_at: null } as const;
-const watch = { name: 'alive', webhook: 'dog', every_ms: HOUR_MS, added_by: 'ana' } as const;
 const draining = { state: 'draining', cordoned: 1 } as const;
-
-interface Case {
-  /** Stores it with the clock that is ahead, which shows `now`. */
-  readonly put: (store: Store, now: number) => Promise<unknown>;
-  /** The rows to look at. */
-  readonly table: string;
-  /** The columns that are corrected, and how long after the corrected time each is. */
-  readonly becomes: Readonly<Record<string, number>>;
-  /** Only where daemons have leases. */
-  readonly leased?: true;
-}
 
 const begun = (ends: number) => ({ created_at: 0, expires_at: ends });
 
-export const CASES: Readonly<Record<string, Case>> = {
+export const CASES: Readonly<Record<string, StoredCase>> = {
   approvals: { put: (store) => gate(store, { ttlMs: HOUR_MS }), table: 'approvals', becomes: begun(HOUR_MS) },
   'announcements of approvals': {
     async put(store) {
@@ -108,25 +97,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     table: 'webhooks',
     becomes: { last_heard_at: 0 },
   },
-  'beginnings of watches': {
-    put: (store) =>
-      store.write(async (tx) => {
-        await insertWebhook(tx, webhook);
-        await insertWatch(tx, watch);
-      }),
-    table: 'deadmen',
-    becomes: { created_at: 0 },
-  },
-  'reported silences of watches': {
-    put: (store, now) =>
-      store.write(async (tx) => {
-        await insertWebhook(tx, webhook);
-        await insertWatch(tx, watch);
-        await tx.db.updateTable('deadmen').set({ tripped_at: now }).execute();
-      }),
-    table: 'deadmen',
-    becomes: { tripped_at: 0 },
-  },
+  ...DEADMAN_TIMES,
   sessions: {
     put: (store, now) =>
       store.write(async (tx) => {

@@ -1,5 +1,6 @@
 /** Views with a text in every field that may have one. */
 import type { ViewName } from '../../../src/views/views.ts';
+import { hostileDeadman } from '../deadman/hostile-views.ts';
 import { hostileApprovals, hostileInfrastructure } from './hostile-infrastructure-views.ts';
 import { hostileMaintenance } from './hostile-maintenance-views.ts';
 
@@ -122,15 +123,13 @@ function hostileRules(text: string) {
 /** The views of pages. */
 function hostileNotify(text: string) {
   const endpoint = { id: text, endpoint: text, label: text, created_at: text };
-  const watch = { name: text, webhook: text, every: text, state: text, last_heard_at: text, created_at: text };
   return {
     'notify.endpoint': endpoint,
     'notify.endpoint.list': [endpoint, { ...endpoint, label: undefined }],
     'notify.key': { public_key: text },
     'notify.test': { page_id: text, endpoints: 2 },
     'job.notify': { job_id: text, state: text, armed_at: text },
-    'deadman.get': watch,
-    'deadman.list': [watch, { ...watch, last_heard_at: null }],
+    ...hostileDeadman(text),
   };
 }
 

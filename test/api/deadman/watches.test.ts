@@ -40,6 +40,10 @@ for (const postgres of [false, true]) {
     );
     assert.deepEqual(await store.write((tx) => watchesOf(tx, 'dog')), ['alive']);
     assert.deepEqual(await store.write((tx) => watchesOf(tx, 'cat')), []);
+    await assert.rejects(
+      callLocally(program, 'webhook.remove', { name: 'dog' }),
+      refusal('conflict', /^The watch alive listens to the webhook dog: svc deadman remove alive first\.$/),
+    );
     await store.write((tx) => markHeard(tx, 'h'));
     assert.deepEqual(await states(program), ['alive heard']);
     const [watch] = await listWatches(store.db);
@@ -53,5 +57,6 @@ for (const postgres of [false, true]) {
       call(program, 'remove', { name: 'alive' }),
       refusal('not_found', /^There is no watch alive\.$/),
     );
+    await callLocally(program, 'webhook.remove', { name: 'dog' });
   });
 }
