@@ -8,10 +8,8 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { userName } from '../lib/user-name.ts';
 import { dropCapabilities, withholdCapabilities } from '../runners/account/capabilities.ts';
-import { VendoredFiles } from '../runners/checkout/vendored/vendored-files.ts';
 import { pathsThatExpose } from '../runners/sandbox/policy.ts';
 import { SharedMemory } from '../runners/shared-memory/shared-memory.ts';
-import { keptInitsDir } from '../runners/terraform/init/kept-inits.ts';
 import type { Base } from './base.ts';
 
 /**
@@ -30,15 +28,11 @@ interface JobPlace {
   readonly runsDir: string;
   /** Where earlier runs of this data directory may have left something. */
   readonly formerRunsDirs: readonly string[];
-  /** What vendor jobs fetch. */
-  readonly vendored: VendoredFiles;
-  /** See RunDeps. */
-  readonly keptInitsDir: string;
 }
 
 /** Makes the directory of the runs if it is missing. Throws invalid_argument for wrong settings. */
 export async function prepareJobPlace(
-  { settings, paths, clock }: Base,
+  { settings, paths }: Base,
   { account }: JobIdentity,
   log: Log,
 ): Promise<JobPlace> {
@@ -51,12 +45,7 @@ export async function prepareJobPlace(
     );
   }
   log.info({ account: account?.name ?? userName(), runsDir }, 'jobs run as this account, in this directory');
-  return {
-    runsDir,
-    formerRunsDirs: await formerRunsDirs(paths, runsDir),
-    vendored: new VendoredFiles(runsDir, account, clock),
-    keptInitsDir: keptInitsDir(runsDir),
-  };
+  return { runsDir, formerRunsDirs: await formerRunsDirs(paths, runsDir) };
 }
 
 /** Null where other programs, too, may have files of the account of jobs there. */

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { open } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { postgresEnvironment } from './postgres-environment.ts';
+import { postgresEnvironment } from '../config/postgres-environment.ts';
 import { processEnvironment, type Settings } from '../config/settings/settings.ts';
 import { Failure } from '../domain/failure.ts';
 import { findProgram } from '../lib/programs/find-program.ts';

@@ -1,5 +1,4 @@
 import type { JobIdentity } from '../config/job-account.ts';
-import { postgresEnvironment } from './postgres-environment.ts';
 import { processEnvironment, type Settings } from '../config/settings/settings.ts';
 import { thisMachine } from '../daemon/core/identity.ts';
 import { loggedSignals } from '../daemon/core/logged-signals.ts';
@@ -154,7 +153,7 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
     machine: thisMachine(),
     version: VERSION,
     instancesDir: base.paths.instances,
-    ...place,
+    formerRunsDirs: place.formerRunsDirs,
     ...(modes === null ? {} : { modes }),
     // For verbs on this machine, which do not have the settings of the daemon.
     ingressUrl: settings.publicUrl ?? ingressUrl,
@@ -205,10 +204,9 @@ async function prepareBase(base: Base): Promise<void> {
 
 function ofDaemon(base: Base) {
   const { settings, paths } = base;
-  const { forks, sshAgent, maxJobs, leaseMs, databaseUrl, keepJobsMs, keepEventsMs, keepNotificationsMs } = settings;
+  const { maxJobs, leaseMs, databaseUrl, keepJobsMs, keepEventsMs, keepNotificationsMs } = settings;
   const keep = { jobsMs: keepJobsMs, eventsMs: keepEventsMs, notificationsMs: keepNotificationsMs };
-  const backups = { folder: paths.backups, keep: settings.keepBackups, environment: postgresEnvironment() };
-  return { forks, sshAgent, maxJobs, leaseMs, databaseUrl, keep, backups, adopt: () => beginAdoption(base) };
+  return { settings, paths, maxJobs, leaseMs, databaseUrl, keep, adopt: () => beginAdoption(base) };
 }
 
 function runSetup(base: Base, runsDir: string, identity: JobIdentity) {

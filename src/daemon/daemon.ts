@@ -31,7 +31,7 @@ import { Notifier, type NotifierOptions } from './notify/send.ts';
 import { Scheduler } from './schedules/schedule.ts';
 import { prepareNextSteps } from './workflows/next-steps.ts';
 
-interface DaemonOptions extends RunDeps {
+interface DaemonOptions extends Omit<RunDeps, keyof RunSetup | 'kinds'> {
   readonly sources: RunDeps['sources'] & FilesReader['sources'];
   readonly clock: Clock;
   readonly setup: RunSetup;

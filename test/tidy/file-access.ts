@@ -39,8 +39,7 @@ export const PATH_USERS: Readonly<Record<string, string>> = {
     'reads and writes a fetched repository in the data directory, which no run may write',
   'src/runners/checkout/hooks-file.ts': 'names the flag of reading; it opens entries by descriptors',
   'src/runners/checkout/source-trees.ts': 'works in the checkouts of the data directory, which no run may write',
-  'src/runners/checkout/vendored/vendored-files.ts':
-    'works in a folder beside the run directories, which no run may write',
+  'src/runners/vendor/vendored-files.ts': 'works in a folder beside the run directories, which no run may write',
   'src/runners/checkout/copy-whole.ts': 'names the flag of reading, and writes to open files; it opens by descriptors',
   'src/runners/terraform/init/kept-inits.ts': 'works in a folder beside the run directories, which no run may reach',
   'src/runners/terraform/init/kept-run.ts': 'looks at the file of the tool, outside of runs',

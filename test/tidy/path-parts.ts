@@ -52,7 +52,7 @@ export const FREE_PARTS: Readonly<Record<string, Readonly<Record<string, string>
     name: 'an entry of the folder',
   },
   'src/runners/checkout/git/tree.ts': { path: 'of a tree of git, with names that passed their check' },
-  'src/runners/checkout/vendored/vendored-files.ts': { path: 'of collected files, with names that passed their check' },
+  'src/runners/vendor/vendored-files.ts': { path: 'of collected files, with names that passed their check' },
   'src/runners/command/on-hosts.ts': { 'logOf(each.host)': 'has the number of the host and nothing of its name' },
   'src/runners/process/term-once.ts': { name: 'two numbers of the table of processes' },
   'src/runners/program.ts': { "order.folder ?? ''": 'was resolved from the descriptor of the run directory before' },

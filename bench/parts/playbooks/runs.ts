@@ -84,7 +84,7 @@ export async function playbook({ report, quick }: Bench): Promise<void> {
 function of(inventory: Inventory): Omit<PlaybookMaterials, 'tree'> {
   return {
     plugins: false,
-    vendored: null,
+    dependencies: null,
     inventory: { file: INVENTORY_FILE, text: renderInventory(inventory) },
     hosts: null,
     knownHosts: '',

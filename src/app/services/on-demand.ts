@@ -26,8 +26,12 @@ const MODULES = {
   sources: () => import('../sources.ts'),
   tokenHash: () => import('../../operations/access/token-hash.ts'),
   vapid: () => import('../../push/vapid.ts'),
-  vendored: () => import('../../runners/checkout/vendored/vendored-files.ts'),
 };
+
+/** What areas keep of sources beside the runs: it is removed with its source. */
+const KEPT_OF_SOURCES: readonly (() => Promise<KeptOfSource>)[] = [
+  () => import('../../runners/vendor/vendored-files.ts'),
+];
 
 /** A module for one call of a service. */
 export function moduleOf<N extends keyof typeof MODULES>(name: N): ReturnType<(typeof MODULES)[N]>;
@@ -37,7 +41,11 @@ export function moduleOf(name: keyof typeof MODULES): Promise<unknown> {
 
 /** For a program that stays: the files of its modules may have been replaced by those of another build later. */
 export async function loadModules(): Promise<void> {
-  await Promise.all(Object.values(MODULES).map((load) => load()));
+  await Promise.all([...Object.values(MODULES), ...KEPT_OF_SOURCES].map((load) => load()));
+}
+
+interface KeptOfSource {
+  removeOfSource(runsDir: string, name: string, clock: Clock): Promise<void>;
 }
 
 /** Services of those modules. */
@@ -71,10 +79,9 @@ export function createOnDemand(settings: Settings, paths: DataDirPaths, clock: C
       wholeDigestOf: async (...given) => (await sources()).wholeDigestOf(...given),
       async remove(name) {
         await (await sources()).remove(name);
-        // Where this process cannot, the next vendor job does it.
+        // Where this process cannot, the next job that fetches some does it.
         const runsDir = (await place())?.folder ?? settings.runsDir ?? paths.runs;
-        const { VendoredFiles } = await moduleOf('vendored');
-        await new VendoredFiles(runsDir, null, clock).remove(name);
+        for (const load of KEPT_OF_SOURCES) await (await load()).removeOfSource(runsDir, name, clock);
       },
     },
     hostKeys: {

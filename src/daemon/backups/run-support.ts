@@ -1,10 +1,11 @@
 import { rm, unlink } from 'node:fs/promises';
-import { openingForRoot } from '../../lib/files/closed.ts';
 import { hostname } from 'node:os';
+import { postgresEnvironment } from '../../config/postgres-environment.ts';
 import { backupFileName, backupIdOf, type BackupSpec, partialFileName } from '../../domain/backups/backup.ts';
 import { backupKind } from '../../domain/backups/kind.ts';
 import { entryPath } from '../../domain/path-part.ts';
 import { errorCode } from '../../lib/error-code.ts';
+import { openingForRoot } from '../../lib/files/closed.ts';
 import { backupRunner, type MadeBackup } from '../../runners/backup/backup.ts';
 import {
   fileOf,
@@ -22,23 +23,16 @@ import type { Store } from '../../store/store.ts';
 import { VERSION } from '../../version.ts';
 import type { CheckedJob } from '../jobs/checked-job.ts';
 import { recordMove } from '../jobs/job-transitions.ts';
-import {
-  type BackupPlace,
-  NO_RESULT,
-  NOTHING_PREPARED,
-  type RecoverDeps,
-  type RunDeps,
-  runKind,
-} from '../jobs/run-support.ts';
+import { NO_RESULT, NOTHING_PREPARED, type RunDeps, runKind } from '../jobs/run-support.ts';
 
 /** Removed backups that one pass looks at: the next backup looks again. */
 const REMOVED_MAX = 100;
 
 export const BACKUP_RUN = runKind(backupKind, backupRunner, {
   async prepare(deps, job, { name }) {
-    const { store, keyring, backups } = deps;
+    const { store, keyring, paths } = deps;
     // Whatever is in the way of old files, a new backup is made.
-    await removeFiles(store, backups).catch(() => undefined);
+    await removeFiles(deps).catch(() => undefined);
     const ring = await keyring();
     const head = {
       format: store.dialect.snapshotFormat,
@@ -48,11 +42,11 @@ export const BACKUP_RUN = runKind(backupKind, backupRunner, {
       created_at: beganAt(job),
       version: VERSION,
     };
-    const copy = await copyOf(store, backups);
+    const copy = await copyOf(store);
     return {
       ...NOTHING_PREPARED,
       hidden: copy.by === 'program' ? passwordsIn(copy.environment) : [],
-      materials: { copy, head, ring, folder: backups.folder },
+      materials: { copy, head, ring, folder: paths.backups },
       async finish({ result }) {
         // Also of a run that ended before its program was started.
         if (copy.by === 'program') await copy.close();
@@ -67,9 +61,9 @@ export const BACKUP_RUN = runKind(backupKind, backupRunner, {
   },
 });
 
-async function copyOf(store: Store, { environment }: BackupPlace): Promise<Snapshot> {
+async function copyOf(store: Store): Promise<Snapshot> {
   const copy = await store.snapshot();
-  return copy.by === 'store' ? copy : { ...copy, environment: { ...environment, ...copy.environment } };
+  return copy.by === 'store' ? copy : { ...copy, environment: { ...postgresEnvironment(), ...copy.environment } };
 }
 
 function passwordsIn({ PGPASSWORD: password }: Readonly<Record<string, string>>): Buffer[] {
@@ -82,7 +76,7 @@ function beganAt(job: JobRow): number {
 
 /** In the transaction of the job's end: a backup is known only if its job has succeeded. */
 async function record(tx: Tx, deps: RunDeps, job: JobRow, name: string, made: MadeBackup): Promise<void> {
-  const { store, backups } = deps;
+  const { keepBackups } = deps.settings;
   const id = backupIdOf(job.id);
   await insertBackup(tx, {
     id,
@@ -97,14 +91,15 @@ async function record(tx: Tx, deps: RunDeps, job: JobRow, name: string, made: Ma
   });
   const detail = { job_id: job.id, name, size_bytes: made.sizeBytes, sha256: made.sha256, heads: made.heads };
   recordMove(tx, job.daemon_id ?? '', 'backup.made', id, detail);
-  if (backups.keep === 0) return;
-  await removeSurplus(tx, name, backups.keep);
+  if (keepBackups === 0) return;
+  await removeSurplus(tx, name, keepBackups);
   // After a failure the next backup removes them.
-  tx.afterCommit(() => void removeFiles(store, backups).catch(() => undefined));
+  tx.afterCommit(() => void removeFiles(deps).catch(() => undefined));
 }
 
 /** Removes the files of backups that newer ones have replaced, and then their rows. */
-async function removeFiles(store: Store, { folder }: BackupPlace): Promise<void> {
+async function removeFiles({ store, paths }: RunDeps): Promise<void> {
+  const folder = paths.backups;
   const gone: string[] = [];
   if (openingForRoot(folder) !== null) return;
   for (const row of await listRemoved(store.db, REMOVED_MAX)) {
@@ -130,10 +125,10 @@ async function removeFile(path: string): Promise<boolean> {
 }
 
 /** What a run whose daemon died has left in the folder: the file that it was writing, or a whole one without a row. */
-async function removeUnfinished({ store, backups }: RecoverDeps, job: CheckedJob): Promise<void> {
-  await rm(entryPath(backups.folder, partialFileName(job.id)), { force: true });
+async function removeUnfinished({ store, paths }: RunDeps, job: CheckedJob): Promise<void> {
+  await rm(entryPath(paths.backups, partialFileName(job.id)), { force: true });
   const id = backupIdOf(job.id);
   if ((await findBackup(store.db, id)) !== undefined) return;
   const spec: BackupSpec = backupKind.readSpec(job.spec);
-  await rm(entryPath(backups.folder, backupFileName(spec, id, beganAt(job))), { force: true });
+  await rm(entryPath(paths.backups, backupFileName(spec, id, beganAt(job))), { force: true });
 }

@@ -20,7 +20,7 @@ export async function hostMaterials(
   job: Pick<JobRow, 'pinned'>,
   spec: CommandSpec,
 ): Promise<HostMaterials> {
-  const { store, keyring, forks } = deps;
+  const { store, keyring, settings } = deps;
   const { inventory: name } = spec;
   const { db } = store;
   const { inventory, sshKey: ref } = await checkedInventory(deps.store, { job, name });
@@ -33,13 +33,13 @@ export async function hostMaterials(
     trusted: new Set(keys.keys()),
     knownHosts: knownHosts(hosts, keys),
     key: needsKey && ref !== null && ref !== SSH_AGENT ? await sshKeyOf(db, await keyring(), ref) : null,
-    agent: needsKey && ref === SSH_AGENT ? agentOf(deps, name) : null,
-    forks,
+    agent: needsKey && ref === SSH_AGENT ? agentOf(settings, name) : null,
+    forks: settings.forks,
     inventory: name,
   };
 }
 
-function agentOf({ sshAgent }: RunDeps, inventory: string): string {
+function agentOf({ sshAgent }: RunDeps['settings'], inventory: string): string {
   if (sshAgent !== null) return sshAgent;
   throw new Failure(
     'conflict',

@@ -4,7 +4,6 @@ import { deathReason } from '../../domain/jobs/end-reason.ts';
 import { isTerminal, STOP_GRACE_MS } from '../../domain/jobs/job.ts';
 import { KINDS } from '../../domain/kinds.ts';
 import type { PathPart } from '../../domain/path-part.ts';
-import type { Clock } from '../../lib/clock.ts';
 import type { Bounds } from '../../runners/bounds/bounds.ts';
 import type { endTree, Leader } from '../../runners/process/tree.ts';
 import { termDirOf } from '../../runners/process/term-once.ts';
@@ -18,12 +17,10 @@ import type { Machine } from '../core/identity.ts';
 import { type CheckedJob, findChecked } from './checked-job.ts';
 import { endJob } from './job-transitions.ts';
 import type { Signals } from '../core/signals.ts';
-import type { RecoverDeps, RunKinds, WriteResult } from './run-support.ts';
+import type { RunDeps, WriteResult } from './run-support.ts';
 
-export interface RescueDeps extends RecoverDeps {
-  readonly clock: Clock;
+export interface RescueDeps extends RunDeps {
   readonly machine: Machine;
-  readonly kinds: RunKinds;
   /** Where run directories were before the account of jobs, or the build, was another one. */
   readonly formerRunsDirs?: readonly string[];
   readonly endTree: typeof endTree;

@@ -1,13 +1,15 @@
+import type { DataDirPaths } from '../../config/data-dir.ts';
+import type { Settings } from '../../config/settings/settings.ts';
 import type { JobKind, RunEnd } from '../../domain/jobs/job.ts';
 import type { KindFacts } from '../../domain/jobs/kind.ts';
+import type { Dependencies } from '../../domain/sources/source.ts';
 import type { Keyring } from '../../lib/seal.ts';
 import type { SourceFetcher } from '../../operations/core/services.ts';
-import type { VendoredFiles } from '../../runners/checkout/vendored/vendored-files.ts';
 import type { RecordedChunk } from '../../runners/output/chunk-queue.ts';
 import { refuseJob, runJob, type RunSetup, type RunReports } from '../../runners/run.ts';
 import type { Runner, RunOutcome } from '../../runners/runner.ts';
 import type { Tx } from '../../store/engine/tx.ts';
-import type { JobRow } from '../../store/schema/schema.ts';
+import type { JobRow, SourceRow } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { CheckedJob } from './checked-job.ts';
 
@@ -27,9 +29,11 @@ export interface RunSupport<Spec, Materials, Checkpoint, Result> {
    * Reads the results of an unfinished run from its directory; null where there is nothing to write. Its processes have
    * ended before.
    */
-  recover?(deps: RecoverDeps, job: CheckedJob): Promise<WriteResult | null>;
+  recover?(deps: RunDeps, job: CheckedJob): Promise<WriteResult | null>;
   /** Writes what an interrupted job leaves, in the transaction of its end. */
   interrupted?(tx: Tx, job: JobRow): Promise<void>;
+  /** See `dependenciesOf`. */
+  readonly dependencies?: FindDependencies;
 }
 
 /** In memory only: nothing of it is written before the run has its directory. */
@@ -44,35 +48,15 @@ interface PreparedRun<Materials, Checkpoint, Result> {
   finish(outcome: RunOutcome<Result>): Promise<WriteResult>;
 }
 
-export interface RunDeps {
+/** What runs have in common: a kind that needs more, such as a folder or an option, makes it of the settings. */
+export interface RunDeps extends Pick<RunSetup, 'clock' | 'runsDir' | 'account'> {
   readonly store: Store;
   readonly keyring: () => Promise<Keyring>;
   readonly sources: Pick<SourceFetcher, 'treeOf' | 'fetch'>;
-  /** Hosts that one job works on at a time. */
-  readonly forks: number;
-  /** The socket of the agent for ssh; null without one. */
-  readonly sshAgent: string | null;
-  readonly backups: BackupPlace;
-  /** What vendor jobs fetched for sources. */
-  readonly vendored: VendoredFiles;
-  /** The folder of what the last `init` of each workspace left. */
-  readonly keptInitsDir: string;
-}
-
-/** Where this daemon keeps backups, and how many of each name; 0 keeps all. */
-export interface BackupPlace {
-  readonly folder: string;
-  readonly keep: number;
-  /** Of a program that copies the store. */
-  readonly environment: Readonly<Record<string, string>>;
-}
-
-export interface RecoverDeps {
-  readonly store: Store;
-  readonly keyring: () => Promise<Keyring>;
-  readonly runsDir: string;
-  readonly backups: BackupPlace;
-  readonly vendored: VendoredFiles;
+  readonly settings: Settings;
+  /** With the places that settings name. */
+  readonly paths: DataDirPaths;
+  readonly kinds: RunKinds;
 }
 
 /** What a run writes, in the transaction of the job's own move. */
@@ -99,8 +83,9 @@ export type ReadyRun = (
 /** A kind without its type parameters, for code that is common to all kinds. */
 export interface RunKind {
   prepare(deps: RunDeps, job: CheckedJob, signal: AbortSignal): Promise<ReadyRun>;
-  recover(deps: RecoverDeps, job: CheckedJob): Promise<WriteResult | null>;
+  recover(deps: RunDeps, job: CheckedJob): Promise<WriteResult | null>;
   interrupted(tx: Tx, job: JobRow): Promise<void>;
+  readonly dependencies?: FindDependencies | undefined;
 }
 
 /** How the daemon runs each kind, see RUN_SUPPORT. */
@@ -118,8 +103,24 @@ export function runKind<Spec, Materials, Checkpoint, Result>(
     },
     recover: (deps, job) => support.recover?.(deps, job) ?? Promise.resolve(null),
     interrupted: (tx, job) => support.interrupted?.(tx, job) ?? Promise.resolve(),
+    dependencies: support.dependencies,
   };
 }
+
+type FindDependencies = (
+  deps: RunDeps,
+  job: Pick<JobRow, 'pinned' | 'created_at'>,
+  source: SourceRow,
+) => Promise<Dependencies | null>;
+
+/** What jobs of any kind fetched for a source, for the run of a job. Throws Failure where it must not be used. */
+export const dependenciesOf: FindDependencies = async (deps, job, source) => {
+  for (const { dependencies } of Object.values(deps.kinds)) {
+    const found = await dependencies?.(deps, job, source);
+    if (found !== undefined && found !== null) return found;
+  }
+  return null;
+};
 
 /** A run that only writes the reason to its output. It has no directory. */
 export function refusedRun(reason: string, state: 'failed' | 'cancelled'): ReadyRun {

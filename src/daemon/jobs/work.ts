@@ -15,7 +15,7 @@ import { checkedJob } from './checked-job.ts';
 import { checkOrder } from './ordered.ts';
 import { claim, endJob, recordMove, type Claimed, type Claimer } from './job-transitions.ts';
 import { appendChunk, endsSoon, finalEnd, type NextOfJob, prepareEnd, showPartial } from './run-end.ts';
-import { NO_RESULT, refusedRun, type ReadyRun, type RunDeps, type RunKinds, type WriteResult } from './run-support.ts';
+import { NO_RESULT, refusedRun, type ReadyRun, type RunDeps, type WriteResult } from './run-support.ts';
 import type { Leader } from '../../runners/process/tree.ts';
 import type { Signals } from '../core/signals.ts';
 import { UnconfirmedClaims } from './unconfirmed-claims.ts';
@@ -23,7 +23,6 @@ import { once, WaitingChildren } from './waiting-children.ts';
 
 interface WorkDeps extends RunDeps {
   readonly setup: RunSetup;
-  readonly kinds: RunKinds;
   readonly maxJobs: number;
   readonly announceJob: (jobId: string) => void;
   readonly signals: Signals;

@@ -17,9 +17,8 @@ import type { Db, JobRow } from '../../store/schema/schema.ts';
 import { listProjectSecrets, readSecrets } from '../../store/secrets/secrets.ts';
 import { checkedInventory } from '../inventories/checked-inventory.ts';
 import { sshKeyOf } from '../inventories/ssh-key.ts';
-import { NO_RESULT, NOTHING_PREPARED, type RunDeps, runKind } from '../jobs/run-support.ts';
+import { dependenciesOf, NO_RESULT, NOTHING_PREPARED, type RunDeps, runKind } from '../jobs/run-support.ts';
 import { sourceTree } from '../sources/source-tree.ts';
-import { vendoredOf } from '../sources/vendored-of.ts';
 import { placeOfNamed } from '../../store/sources/source-place.ts';
 
 export const PLAYBOOK_RUN = runKind(playbookKind, ansibleRunner, {
@@ -39,7 +38,7 @@ export const PLAYBOOK_RUN = runKind(playbookKind, ansibleRunner, {
       hosts: limit === null ? null : hosts,
       knownHosts: knownHosts(connections(inventory, [...inventory.hosts.keys()]), await hostKeysOf(db, name)),
       sshPorts: addressed.map(({ port }) => port),
-      forks: deps.forks,
+      forks: deps.settings.forks,
       sshKey,
       vault,
     };
@@ -62,16 +61,16 @@ async function treeOf(
   job: Pick<JobRow, 'pinned' | 'created_at'>,
   { source: name, dir, dirKept = null }: PlaybookSpec,
   signal: AbortSignal,
-): Promise<Pick<PlaybookMaterials, 'tree' | 'plugins' | 'vendored'>> {
+): Promise<Pick<PlaybookMaterials, 'tree' | 'plugins' | 'dependencies'>> {
   if (name !== null) {
     const { tree, source } = await sourceTree(deps, { job, name }, signal);
-    return { tree, plugins: source.plugins === 1, vendored: await vendoredOf(deps, job, source) };
+    return { tree, plugins: source.plugins === 1, dependencies: await dependenciesOf(deps, job, source) };
   }
   // The path may be another directory by now: the service's own is never copied into a run.
   const tree = await deps.sources.treeOf(placeOfNamed(dir ?? '', dirKept));
   if (tree === null)
     throw new Failure('conflict', 'The directory is gone, or is one that no run may take its files from.');
-  return { tree: approvedTree(job, tree, 'its directory'), plugins: false, vendored: null };
+  return { tree: approvedTree(job, tree, 'its directory'), plugins: false, dependencies: null };
 }
 
 /** The secrets of a project, as they are at this moment. */

@@ -1,17 +1,19 @@
 import { vendorKind } from '../../domain/vendor/kind.ts';
 import { Failure } from '../../domain/failure.ts';
+import { VendoredFiles } from '../../runners/vendor/vendored-files.ts';
 import { vendorRunner, type VendorResult } from '../../runners/vendor/vendor.ts';
 import type { JobRow, SourceRow } from '../../store/schema/schema.ts';
 import { findSource, listSources, rootsOfSource } from '../../store/sources/sources.ts';
 import { NO_RESULT, NOTHING_PREPARED, type RunDeps, runKind } from '../jobs/run-support.ts';
 import { sourceTree } from '../sources/source-tree.ts';
 import { countsOf, recordVendored } from './record.ts';
+import { vendoredOf } from './vendored-of.ts';
 
 export const VENDOR_RUN = runKind(vendorKind, vendorRunner, {
   async prepare(deps, job, { source: name }, signal) {
-    const { store, vendored } = deps;
+    const vendored = filesOf(deps);
     const { tree, source } = await sourceTree(deps, { job, name }, signal);
-    const roots = await rootsOfSource(store.db, name);
+    const roots = await rootsOfSource(deps.store.db, name);
     return {
       ...NOTHING_PREPARED,
       materials: {
@@ -27,19 +29,23 @@ export const VENDOR_RUN = runKind(vendorKind, vendorRunner, {
       },
     };
   },
-  async recover({ vendored }, job) {
-    await vendored.unstage(job.id).catch(() => undefined);
+  async recover(deps, job) {
+    await filesOf(deps)
+      .unstage(job.id)
+      .catch(() => undefined);
     return null;
   },
+  dependencies: (deps, job, source) => vendoredOf(filesOf(deps), job, source),
 });
 
+function filesOf({ runsDir, account, clock }: RunDeps): VendoredFiles {
+  return new VendoredFiles(runsDir, account, clock);
+}
+
 /** Later runs use the files from here on, also if this daemon has lost the job: the source declares the same ones. */
-async function settle(
-  { store, vendored }: RunDeps,
-  job: JobRow,
-  source: SourceRow,
-  result: VendorResult,
-): Promise<void> {
+async function settle(deps: RunDeps, job: JobRow, source: SourceRow, result: VendorResult): Promise<void> {
+  const { store } = deps;
+  const vendored = filesOf(deps);
   const { name, created_at: createdAt } = source;
   if ((await findSource(store.db, name))?.created_at !== createdAt)
     throw new Failure('conflict', `Source ${name} was removed while its files were fetched.`);

@@ -10,6 +10,7 @@ import {
   type WorkspaceSpec,
 } from '../../domain/workspaces/workspace.ts';
 import { readInputs, type UsedSecret } from '../../domain/workspaces/inputs.ts';
+import { keptInitsDir } from '../../runners/terraform/init/kept-inits.ts';
 import { approvedTree } from '../../jobs/pins/directory.ts';
 import { refuseChangedRow } from '../../jobs/pins/settings.ts';
 import { newId } from '../../lib/id.ts';
@@ -24,12 +25,11 @@ import { readKnownSecrets, readSecrets, secretVersions } from '../../store/secre
 import { findAside, newestState } from '../../store/workspaces/states.ts';
 import type { Store } from '../../store/store.ts';
 import { getWorkspace, keepWorkspaceDirectory, recordSecrets } from '../../store/workspaces/workspaces.ts';
-import type { RunDeps } from '../jobs/run-support.ts';
+import { dependenciesOf, type RunDeps } from '../jobs/run-support.ts';
 import { unpackPlan } from './plan-content.ts';
 import { notedOf } from './states.ts';
 import { knownTree } from '../sources/known-tree.ts';
 import { sourceTree } from '../sources/source-tree.ts';
-import { vendoredOf } from '../sources/vendored-of.ts';
 import { placeOfWorkspace } from '../../store/sources/source-place.ts';
 
 /** The inputs of a workspace run, and the keys for its results. */
@@ -74,7 +74,7 @@ export async function gatherInputs(
     ...tree,
     // A workspace that was removed and added again is another one.
     kept: {
-      folder: deps.keptInitsDir,
+      folder: keptInitsDir(deps.runsDir),
       workspace: workspace.name,
       facts: JSON.stringify([workspace.name, workspace.created_at, secretsUsed]),
     },
@@ -119,9 +119,9 @@ async function treeOf(
 ): Promise<Pick<WorkspaceMaterials, 'tree' | 'root' | 'mirror'>> {
   if (workspace.source === null) return { tree: await directoryOf(deps, job, workspace.name), root: '', mirror: null };
   const { tree, source } = await sourceTree(deps, { job, name: workspace.source }, signal);
-  const vendored = await vendoredOf(deps, job, source);
-  const hasProviders = vendored !== null && vendored.manifest.providers > 0;
-  return { tree, root: workspace.path, mirror: hasProviders ? `${vendored.path}/providers` : null };
+  const dependencies = await dependenciesOf(deps, job, source);
+  const mirror = dependencies?.hasProviders === true ? `${dependencies.path}/providers` : null;
+  return { tree, root: workspace.path, mirror };
 }
 
 /** The path may be another directory since the workspace was added: the service's own is never copied into a run. */

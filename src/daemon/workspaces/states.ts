@@ -13,7 +13,7 @@ import { stateLabel } from '../../store/secrets/seal.ts';
 import { keepState, listStatesAt, newestState } from '../../store/workspaces/states.ts';
 import { findWorkspace, getWorkspace, moveWorkspace } from '../../store/workspaces/workspaces.ts';
 import type { CheckedJob } from '../jobs/checked-job.ts';
-import type { RecoverDeps } from '../jobs/run-support.ts';
+import type { RunDeps } from '../jobs/run-support.ts';
 import { leaveMovers } from './movers.ts';
 
 /** The states of roots that have no backend: no result of a run is lost. */
@@ -135,7 +135,7 @@ interface FoundState extends SealedState {
  * The state in the directory of an unfinished run; null where this machine has no such state, as after the death of
  * another machine. The processes of the run have ended before this is called.
  */
-export async function findState({ store, keyring, runsDir }: RecoverDeps, job: CheckedJob): Promise<FoundState | null> {
+export async function findState({ store, keyring, runsDir }: RunDeps, job: CheckedJob): Promise<FoundState | null> {
   if (job.workspace === null) return null;
   const workspace = await findWorkspace(store.db, job.workspace);
   if (workspace === undefined) return null;

@@ -7,8 +7,6 @@ import { type PlaybookResults, ResultsCollector } from '../../domain/playbooks/r
 import { verdictOf } from '../../domain/playbooks/verdict.ts';
 import { leftOutLine } from '../checkout/plugin-folders.ts';
 import { TREE } from '../checkout/run-tree.ts';
-import { readRequirements } from '../checkout/vendored/requirements.ts';
-import type { Vendored } from '../checkout/vendored/vendored-files.ts';
 import { outcomeOfError, type RunJob, type Runner, type RunOutcome, type RunTools } from '../runner.ts';
 import { CLEAR_FILES, placeInputs, type PlaybookMaterials } from './inputs.ts';
 import { findAnsible } from './tool.ts';
@@ -49,13 +47,13 @@ async function runPlaybook(
   const { playbook, leftOut, hasConfig } = await makeTree(tools.runDir, order, tools.signal);
   if (leftOut.length > 0) tools.say(leftOutLine(leftOut, 'add the source with --plugins'));
   if (hasConfig) tools.say('Not used: ansible.cfg. Ansible runs with the configuration of the service.');
-  await sayVendored(materials.vendored, tools);
+  for (const note of (await materials.dependencies?.notes(tools.runDir)) ?? []) tools.say(note);
   const inputs = await placeInputs(spec, materials, secrets, tools);
   const collector = new ResultsCollector((text) => tools.redact(text));
   const connectPorts = [...new Set([SSH_PORT, ...materials.sshPorts, ...spec.egressPorts])];
   const end = await tools.exec({
     argv: [tool.path, ...inputs.options, '--', playbook],
-    readable: [...tool.readable, ...(materials.vendored === null ? [] : [materials.vendored.path])],
+    readable: [...tool.readable, ...(materials.dependencies === null ? [] : [materials.dependencies.path])],
     writable: spec.writable ?? [],
     connectPorts,
     sharedMemory: true,
@@ -85,14 +83,4 @@ async function runPlaybook(
 function closedPortsLine(ports: readonly number[]): string {
   const options = ports.slice(0, PORTS_SAID_MAX).map((port) => `--egress-port ${port}`);
   return `Hosts have SSH on a port that this job may not connect to. To allow it: ${options.join(' ')}`;
-}
-
-/** Says which files are used, and whether the source asks for others by now. */
-async function sayVendored(vendored: Vendored | null, tools: RunTools<never>): Promise<void> {
-  if (vendored === null) return;
-  const { job_id: jobId, requirements } = vendored.manifest;
-  tools.say(`Uses the collections and roles that ${jobId} fetched for this source.`);
-  const declared = await readRequirements(tools.runDir, TREE).catch(() => null);
-  if (declared?.digest !== requirements)
-    tools.say('The source declares other collections or roles since then; fetch them with svc vendor.');
 }

@@ -10,7 +10,7 @@ const SECRET = 'hunter2-hunter2';
 const MATERIALS: PlaybookMaterials = {
   tree: { path: '/srv/ops', named: null },
   plugins: false,
-  vendored: null,
+  dependencies: null,
   inventory: { file: 'inventory.json', text: '{}\n' },
   hosts: ['web1'],
   knownHosts: '',

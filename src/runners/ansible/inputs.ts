@@ -3,9 +3,9 @@ import { basename, join } from 'node:path';
 import { SSH_SILENCE } from '../../domain/inventories/connection.ts';
 import type { PlaybookSpec } from '../../domain/playbooks/playbook.ts';
 import type { Tree } from '../../domain/sources/directory.ts';
+import type { Dependencies } from '../../domain/sources/source.ts';
 import type { Json } from '../../domain/yaml/json.ts';
 import { REPORT_FD } from '../launch/steps.ts';
-import type { Vendored } from '../checkout/vendored/vendored-files.ts';
 import { makeRunFolder, writeRunFile } from '../run-files/run-files.ts';
 import type { RunTools } from '../runner.ts';
 import { varsFile } from './vars-file.ts';
@@ -26,7 +26,7 @@ export interface PlaybookMaterials {
   /** Whether the operator allowed the plugins of the tree. */
   readonly plugins: boolean;
   /** What was fetched for the source; null without it. */
-  readonly vendored: Vendored | null;
+  readonly dependencies: Dependencies | null;
   /** Written by the service, see `renderInventory`. */
   readonly inventory: { readonly file: string; readonly text: string };
   /** The hosts of the limit; null for all. */
@@ -93,7 +93,7 @@ export async function placeInputs(
   const environment = {
     ...environmentOf(tools.runDir, `${tools.runDir}/.ansible`),
     ANSIBLE_FORKS: String(materials.forks),
-    ...searchPaths(materials.vendored),
+    ...searchPaths(materials.dependencies),
     ANSIBLE_CONFIG: config,
     ANSIBLE_CALLBACK_PLUGINS: join(tools.runDir, PLUGIN_FOLDER),
     ...(ids.length === 0 ? {} : { ANSIBLE_VAULT_IDENTITY_LIST: ids.join(',') }),
@@ -132,8 +132,8 @@ function sshVars(knownHosts: string): Record<string, Json> {
 }
 
 /** Where Ansible looks for collections and roles besides the folder of the playbook. */
-function searchPaths(vendored: Vendored | null): Record<string, string> {
-  const first = (folder: string): string[] => (vendored === null ? [] : [join(vendored.path, folder)]);
+function searchPaths(dependencies: Dependencies | null): Record<string, string> {
+  const first = (folder: string): string[] => (dependencies === null ? [] : [join(dependencies.path, folder)]);
   return {
     ANSIBLE_COLLECTIONS_PATH: [...first('collections'), '/usr/share/ansible/collections'].join(':'),
     ANSIBLE_ROLES_PATH: [...first('roles'), '/usr/share/ansible/roles', '/etc/ansible/roles'].join(':'),

@@ -21,7 +21,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { openOwnFolder } from '../run-files/own-folder.ts';
 import { collect, COLLECT_LIMITS, type Collected } from './collect.ts';
 import { watchSize } from './size-watch.ts';
-import { VendoredFiles } from '../checkout/vendored/vendored-files.ts';
+import { VendoredFiles } from './vendored-files.ts';
 
 const JOB = jobIdPart('job_00000000000000000000000001');
 const TOOLS = 'collections/ansible_collections/acme/tools';

@@ -6,7 +6,7 @@ import type { OpenFile } from '../run-files/open-file.ts';
 import { linksOf, type TreeEntry } from '../checkout/link.ts';
 import { PLUGIN_FOLDERS } from '../checkout/plugin-folders.ts';
 import { shownPath } from '../checkout/tree-names.ts';
-import type { VendorTarget } from '../checkout/vendored/vendored-files.ts';
+import type { VendorTarget } from './vendored-files.ts';
 
 interface CollectLimits {
   /** Files, folders and links. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { RunTools } from '../runner.ts';
-import type { Requirements } from '../checkout/vendored/requirements.ts';
+import type { Requirements } from './requirements.ts';
 
 type Tools = Pick<RunTools<never>, 'runDir' | 'placeInput'>;
 

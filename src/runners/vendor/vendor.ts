@@ -17,9 +17,9 @@ import { leftOutLine } from '../checkout/plugin-folders.ts';
 import { copyIntoRun, TREE } from '../checkout/run-tree.ts';
 import { collect, type Collected, VENDORED_FOLDERS } from './collect.ts';
 import { galaxyEnvironment, galaxyOrders } from './galaxy.ts';
-import { readRequirements, REQUIREMENT_FILES, type Requirements } from '../checkout/vendored/requirements.ts';
+import { readRequirements, REQUIREMENT_FILES, type Requirements } from './requirements.ts';
 import { watchSize } from './size-watch.ts';
-import type { VendorTarget } from '../checkout/vendored/vendored-files.ts';
+import type { VendorTarget } from './vendored-files.ts';
 
 interface VendorMaterials {
   readonly tree: Tree;

@@ -88,7 +88,7 @@ export class PlaybookRuns {
       materials: {
         tree: this.tree,
         plugins: false,
-        vendored: null,
+        dependencies: null,
         inventory: { file: INVENTORY_FILE, text: renderInventory(LOCALHOST_INVENTORY) },
         hosts: null,
         knownHosts: '',

@@ -2,6 +2,8 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { dataDirPaths } from '../../../src/config/data-dir.ts';
+import { readSettings } from '../../../src/config/settings/read-settings.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { testKeyring } from '../seal.ts';
@@ -10,15 +12,11 @@ import { insertDaemon } from '../../../src/store/maintenance/daemons.ts';
 import { insertJob, type NewJob } from '../../../src/store/jobs/jobs.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
 import { RUN_SUPPORT } from '../../../src/daemon/kinds.ts';
-import { VendoredFiles } from '../../../src/runners/checkout/vendored/vendored-files.ts';
-import { keptInitsDir } from '../../../src/runners/terraform/init/kept-inits.ts';
-import type { RunDeps, RunKinds } from '../../../src/daemon/jobs/run-support.ts';
+import type { RunDeps } from '../../../src/daemon/jobs/run-support.ts';
 import { placeStore } from './template.ts';
 
 export interface TestStore extends RunDeps {
   readonly store: Store;
-  readonly kinds: RunKinds;
-  readonly runsDir: string;
   readonly instancesDir: string;
   /** Records a daemon whose lock is free. Returns its id. */
   daemon(machine?: { host: string; bootId: string }, node?: string): Promise<string>;
@@ -34,7 +32,8 @@ export const HERE = { host: 'here', bootId: 'boot' };
 /** On `given`, which the caller closes, or on a fresh store. */
 export async function openTestStore(given: Store | null = null): Promise<TestStore> {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-daemon-'));
-  const [runsDir, instancesDir] = [join(dir, 'runs'), join(dir, 'instances')];
+  const paths = dataDirPaths(dir);
+  const { runs: runsDir, instances: instancesDir } = paths;
   for (const folder of [runsDir, instancesDir]) mkdirSync(folder);
   const store =
     given ??
@@ -46,14 +45,13 @@ export async function openTestStore(given: Store | null = null): Promise<TestSto
     }));
   return {
     store,
-    forks: 10,
-    sshAgent: null,
+    clock: systemClock,
+    account: null,
+    settings: readSettings({ 'data-dir': dir }, {}),
+    paths,
     kinds: RUN_SUPPORT,
     keyring: () => Promise.resolve(RING),
     sources: { treeOf: () => Promise.resolve(null), fetch: () => Promise.reject(new Error('there are no sources')) },
-    backups: { folder: join(dir, 'backups'), keep: 0, environment: {} },
-    vendored: new VendoredFiles(runsDir, null, systemClock),
-    keptInitsDir: keptInitsDir(runsDir),
     runsDir,
     instancesDir,
     async daemon(machine = HERE, node) {

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
-import { Failure } from '../../../domain/failure.ts';
-import { refused, refuseOthers, textOf } from '../../../domain/yaml/fields.ts';
-import { readYaml, YAML_BYTES_MAX, YAML_LIMITS, type YamlLimits, type YamlValue } from '../../../domain/yaml/file.ts';
-import { errorCode } from '../../../lib/error-code.ts';
-import { checkGitRef, checkGitUrl } from '../git/url.ts';
-import { readRunFile } from '../../run-files/run-files.ts';
+import { Failure } from '../../domain/failure.ts';
+import { refused, refuseOthers, textOf } from '../../domain/yaml/fields.ts';
+import { readYaml, YAML_BYTES_MAX, YAML_LIMITS, type YamlLimits, type YamlValue } from '../../domain/yaml/file.ts';
+import { errorCode } from '../../lib/error-code.ts';
+import { checkGitRef, checkGitUrl } from '../checkout/git/url.ts';
+import { TREE } from '../checkout/run-tree.ts';
+import { readRunFile } from '../run-files/run-files.ts';
 
 /** Where a source declares what it needs, in the order in which ansible-galaxy gets it. */
 export const REQUIREMENT_FILES: readonly string[] = ['', 'collections/', 'roles/'].flatMap((folder) => [
@@ -55,6 +56,17 @@ export async function readRequirements(runDir: string, tree: string): Promise<Re
       throw new Failure('invalid_argument', `The source declares ${length}; expected at most ${REQUIREMENTS_MAX}.`);
   }
   return { collections, roles, digest: hash('sha256', texts.join('\n')) };
+}
+
+/** For the output of a run: which files it uses, and whether the source asks for others by now. */
+export async function notesOn(
+  { job_id: jobId, requirements }: { readonly job_id: string; readonly requirements: string },
+  runDir: string,
+): Promise<string[]> {
+  const declared = await readRequirements(runDir, TREE).catch(() => null);
+  const uses = `Uses the collections and roles that ${jobId} fetched for this source.`;
+  if (declared?.digest === requirements) return [uses];
+  return [uses, 'The source declares other collections or roles since then; fetch them with svc vendor.'];
 }
 
 async function textIn(runDir: string, tree: string, file: string): Promise<string | null> {

@@ -1,15 +1,15 @@
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, readdir, readFile, rename, symlink, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Failure } from '../../../domain/failure.ts';
-import type { AccountIds } from '../../../domain/jobs/account.ts';
-import { NAME } from '../../../domain/name.ts';
-import { affixed, entryPath, idPartIn, jobIdPart, namePart, type PathPart } from '../../../domain/path-part.ts';
-import { syncDirectory, writeFileAtomic } from '../../../lib/atomic-file.ts';
-import type { Clock } from '../../../lib/clock.ts';
-import { errorCode } from '../../../lib/error-code.ts';
-import { shareFolder } from '../../run-files/outer-folder.ts';
-import { discard, eraseLeftovers } from '../erase.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { AccountIds } from '../../domain/jobs/account.ts';
+import { NAME } from '../../domain/name.ts';
+import { affixed, entryPath, idPartIn, jobIdPart, namePart, type PathPart } from '../../domain/path-part.ts';
+import { syncDirectory, writeFileAtomic } from '../../lib/atomic-file.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { errorCode } from '../../lib/error-code.ts';
+import { shareFolder } from '../run-files/outer-folder.ts';
+import { discard, eraseLeftovers } from '../checkout/erase.ts';
 
 /** Beside the run directories: where jobs have another account, that one can pass them and nothing of the service. */
 const FOLDER = '.vendored';
@@ -148,6 +148,11 @@ export class VendoredFiles {
   #discard(path: string): Promise<void> {
     return discard(this.#folder, path, this.#clock);
   }
+}
+
+/** Removes what is here of a source that was removed. */
+export function removeOfSource(runsDir: string, name: string, clock: Clock): Promise<void> {
+  return new VendoredFiles(runsDir, null, clock).remove(name);
 }
 
 /** A new folder of the service that nothing else writes; paths are relative to it. */

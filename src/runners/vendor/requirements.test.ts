@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Failure } from '../../../domain/failure.ts';
+import { Failure } from '../../domain/failure.ts';
 import { parseRequirements } from './requirements.ts';
 
 const parse = (text: string): Promise<object> => parseRequirements('requirements.yml', text);
