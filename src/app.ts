@@ -15,6 +15,6 @@ export const runMigrate: App['runMigrate'] = async (settings) =>
   (await import('./app/migrate.ts')).runMigrate(settings);
 
 export const openRestore: App['openRestore'] = async (settings, order) =>
-  (await import('./app/restore.ts')).openRestore(settings, order);
+  (await import('./app/backups/restore.ts')).openRestore(settings, order);
 
 export const runWeb: App['runWeb'] = async (settings, io) => (await import('./app/serve.ts')).runWeb(settings, io);

@@ -173,7 +173,7 @@ export function createServices(base: Base, parts: ServiceParts): Services {
     sources: base.sources,
     hostKeys: base.hostKeys,
     outside: createOutsideChecker(base.keptFolders),
-    backups: { folder: base.paths.backups },
+    paths: base.paths,
     checkSamples: parts.checkSamples ?? (() => []),
     openJobs: async () => (await moduleOf('openJobs')).readOpenJobs(base.store.db),
     ...(parts.reload === undefined ? {} : { reload: parts.reload }),

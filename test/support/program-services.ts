@@ -1,4 +1,5 @@
 /** What operations work with in a program of a test: real where it is cheap, made up where it would reach outside. */
+import { dataDirPaths } from '../../src/config/data-dir.ts';
 import { type Clock } from '../../src/lib/clock.ts';
 import type { Followers } from '../../src/lib/flow/followers.ts';
 import { randomBytes } from '../../src/lib/random.ts';
@@ -79,7 +80,7 @@ export function fakeServices(fakes: Fakes): Services {
     lockSeenAt: () => clock.now(),
     hostKeys: { scan: () => Promise.reject(new Error('no hosts')) },
     outside: { check: () => undefined },
-    backups: { folder: '/nowhere' },
+    paths: dataDirPaths('/nowhere'),
     reaction: {
       store,
       clock,

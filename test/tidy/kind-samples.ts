@@ -46,6 +46,7 @@ export const KIND_SAMPLES = {
       ...at('src/daemon/workspaces/a.ts', "import { x } from '../../runners/terraform/b.ts';"),
       ...at('src/runners/terraform/a.ts', "import { x } from '../checkout/b.ts';"),
       ...at('src/app/a.ts', "import { x } from '../daemon/workspaces/b.ts';"),
+      ...at('src/app.ts', "const { x } = await import('./app/backups/b.ts');"),
     ],
   },
   'compares no id of an operation': {

@@ -78,7 +78,7 @@ export const kindImportRule: SourceRule = {
     'only the tables of kinds, and what has a reason in test/tidy/kinds.ts, import areas.',
   find(source) {
     const { path } = source;
-    const isFree = isTest(path) || path.startsWith('src/app/') || TABLES.includes(path);
+    const isFree = isTest(path) || path.startsWith('src/app') || TABLES.includes(path);
     if (!path.startsWith('src/') || isFree) return [];
     const own = ownersOf(path);
     const found = importsOf(source).flatMap(({ node, target }) => {

@@ -30,8 +30,10 @@ const TEXT_IS_PATH = ['app', 'config', 'daemon', 'doctor', 'runners'];
 
 /** By file, the words that it joins into paths all the same, and why none of them is of a row. */
 export const FREE_PARTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'src/app/restore-target.ts': { name: 'an entry of the data directory, or a name of the table of its entries' },
-  'src/app/restore.ts': { name: 'an entry of the folder of backups' },
+  'src/app/backups/restore-target.ts': {
+    name: 'an entry of the data directory, or a name of the table of its entries',
+  },
+  'src/app/backups/restore.ts': { name: 'an entry of the folder of backups' },
   'src/config/program/digest.ts': { name: 'a file or a package of the program' },
   'src/config/runs-dir.ts': { 'instanceName(paths.dir)': 'a digest of the path of the data directory' },
   'src/daemon/maintenance/restart.ts': { 'store.dialect.name': 'one of two constants' },
@@ -197,7 +199,7 @@ export const PATH_PART_SAMPLES: Samples = {
       'const url = `${origin}/${path}`;',
     ),
     ...at('src/store/secrets/a.ts', 'const reference = `${secret.project}/${secret.name}`;'),
-    ...at('src/app/restore.ts', "import { join } from 'node:path';\njoin(folder, name);"),
+    ...at('src/app/backups/restore.ts', "import { join } from 'node:path';\njoin(folder, name);"),
     ...at('src/runners/a.test.ts', "import { join } from 'node:path';\njoin(dir, id);"),
     ...at('src/faces/http/a.ts', 'const path = `/jobs/${id}`;'),
   ],

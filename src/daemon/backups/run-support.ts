@@ -1,6 +1,6 @@
 import { rm, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { postgresEnvironment } from '../../config/postgres-environment.ts';
+import { postgresEnvironment } from './postgres-environment.ts';
 import { backupFileName, backupIdOf, type BackupSpec, partialFileName } from '../../domain/backups/backup.ts';
 import { backupKind } from '../../domain/backups/kind.ts';
 import { entryPath } from '../../domain/path-part.ts';

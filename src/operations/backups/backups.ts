@@ -97,7 +97,6 @@ const verify = writeOperation({
 /** Throws forbidden for a row that somebody changed, conflict for a file that is not whole. */
 async function requireWhole({ store, services }: Context, row: BackupRow): Promise<void> {
   const what = `Backup ${row.id}`;
-  const { folder } = services.backups;
   const keyPlace = 'the seal key file of this service';
   const name = fileOf(await checkTag(store, 'backups', row));
   if (name === null)
@@ -105,16 +104,14 @@ async function requireWhole({ store, services }: Context, row: BackupRow): Promi
       'conflict',
       `Integrity: the file that the row of backup ${row.id} names is not that of a backup.`,
     );
-  const file = await openBackup(entryPath(folder, name), await services.keyring(), { what, keyPlace }).catch(
-    (error: unknown) => {
-      if (!(error instanceof Failure) || error.code !== 'not_found') throw error;
-      const other = row.host === hostname() ? '' : ` It was written by the machine ${row.host}: verify it there.`;
-      throw new Failure(
-        'not_found',
-        `Backup ${row.id} has no file in the directory of backups (--backup-dir).${other}`,
-      );
-    },
-  );
+  const file = await openBackup(entryPath(services.paths.backups, name), await services.keyring(), {
+    what,
+    keyPlace,
+  }).catch((error: unknown) => {
+    if (!(error instanceof Failure) || error.code !== 'not_found') throw error;
+    const other = row.host === hostname() ? '' : ` It was written by the machine ${row.host}: verify it there.`;
+    throw new Failure('not_found', `Backup ${row.id} has no file in the directory of backups (--backup-dir).${other}`);
+  });
   try {
     if (file.head.id !== row.id || file.sha256 !== row.sha256)
       throw new Failure('conflict', `Integrity: the file of backup ${row.id} is not the one that was made.`);

@@ -1,3 +1,4 @@
+import type { DataDirPaths } from '../../config/data-dir.ts';
 import type { CheckSample } from '../../domain/checks/sweep/report.ts';
 import type { DoctorEntry } from '../../doctor/entry.ts';
 import type { CheckKind, CheckOptions } from '../../domain/checks/check.ts';
@@ -44,8 +45,8 @@ export interface Services {
   readonly sources: SourceFetcher;
   readonly hostKeys: HostKeyScanner;
   readonly outside: OutsideChecker;
-  /** Where the files of backups are. */
-  readonly backups: { readonly folder: string };
+  /** Places of files, with those that settings name. */
+  readonly paths: DataDirPaths;
   readonly reaction: ReactionDeps;
   /** Follows the netgroups of the store. */
   readonly netgroups: CurrentNetgroups;

@@ -34,7 +34,7 @@ export async function insertSource(tx: Tx, source: NewSource): Promise<void> {
 
 /**
  * Replaces the source of the name; false without one. With the time of the new one a fetch of the old one is not
- * noted, and its vendored files are not used.
+ * noted, and what was fetched for it is not used.
  */
 export function replaceSource(tx: Tx, source: NewSource): Promise<boolean> {
   const row = { ...NO_PLUGINS, ...source };

@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
 import { open } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { postgresEnvironment } from '../config/postgres-environment.ts';
-import { processEnvironment, type Settings } from '../config/settings/settings.ts';
-import { Failure } from '../domain/failure.ts';
-import { findProgram } from '../lib/programs/find-program.ts';
-import { finishRestore, openEmptyDatabase } from '../store/engine/postgres/restore-target.ts';
-import type { SnapshotFormat } from '../store/engine/snapshot.ts';
-import type { StoreOptions } from '../store/store.ts';
-import { ownSearchPath } from './search-path.ts';
+import { postgresEnvironment } from '../../daemon/backups/postgres-environment.ts';
+import { processEnvironment, type Settings } from '../../config/settings/settings.ts';
+import { Failure } from '../../domain/failure.ts';
+import { findProgram } from '../../lib/programs/find-program.ts';
+import { finishRestore, openEmptyDatabase } from '../../store/engine/postgres/restore-target.ts';
+import type { SnapshotFormat } from '../../store/engine/snapshot.ts';
+import type { StoreOptions } from '../../store/store.ts';
+import { ownSearchPath } from '../search-path.ts';
 
 /** How the content of a backup becomes a store, by its form. */
 interface RestoreForm {

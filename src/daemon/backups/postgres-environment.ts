@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { processEnvironment } from './settings/settings.ts';
+import { processEnvironment } from '../../config/settings/settings.ts';
 
 /** What the environment of this process says of PostgreSQL, for its programs. */
 export function postgresEnvironment(): Record<string, string> {

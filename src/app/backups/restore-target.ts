@@ -1,9 +1,9 @@
 import { lstat, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DATA_DIR_ENTRIES, PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, prepareDataDir } from '../config/data-dir.ts';
-import { Failure } from '../domain/failure.ts';
-import { createExclusive, syncDirectory } from '../lib/atomic-file.ts';
-import { errorCode } from '../lib/error-code.ts';
+import { DATA_DIR_ENTRIES, PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, prepareDataDir } from '../../config/data-dir.ts';
+import { Failure } from '../../domain/failure.ts';
+import { createExclusive, syncDirectory } from '../../lib/atomic-file.ts';
+import { errorCode } from '../../lib/error-code.ts';
 
 /** What is restored lies here until it is whole: no daemon starts on it. */
 const UNFINISHED = '.restore';
