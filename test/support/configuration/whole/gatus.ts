@@ -52,7 +52,7 @@ export const WHOLE_GATUS = {
       // Gatus expects its name server here, with which the check is left out.
       url: '',
       dns: { 'query-name': 'example.org', 'query-type': 'AAAA' },
-      conditions: ['[BODY] == mail'],
+      conditions: ['[DNS_RCODE] == NOERROR', '[BODY] == mail'],
     },
     { name: 'cert', url: 'tls://example.org:443', enabled: false, conditions: ['[CERTIFICATE_EXPIRATION] > 72h'] },
   ],

@@ -1,4 +1,6 @@
 import { Failure } from '../../../../domain/failure.ts';
+import { isCredentialName } from '../../../../domain/secrets/credential-name.ts';
+import { hasCredential } from './credential.ts';
 import { Fields, LeftOut } from './reading/fields.ts';
 import { Collector, type Imported } from './imported.ts';
 import { checkSize } from './reading/read-export.ts';
@@ -25,11 +27,10 @@ const USER_HEADING = /^#.*\b(?:dow\s+user|user-name)\b/;
 /** A command without any of these needs no shell. */
 const SHELL = /[\\"'$`|&;<>(){}*?[\]~#!=\n]/;
 
-/** What to do instead of each variable; the default is for those of commands. */
+/** What to do instead of each variable of cron itself; every other one is in the environment of the commands. */
 const INSTEAD: Readonly<Record<string, string>> = {
   MAILTO: 'the output is kept with each job; for messages see svc serve --notify',
   MAILFROM: 'the output is kept with each job; for messages see svc serve --notify',
-  SHELL: 'a command that needs a shell runs as sh -c',
   RANDOM_DELAY: 'jobs are queued at the minute of their times',
 };
 
@@ -43,7 +44,7 @@ export async function importCrontab(text: string): Promise<Imported> {
   const lines = text.split(/\r?\n/);
   const hasUsers = lines.some((line) => USER_HEADING.test(line));
   const file = new Fields({ lines: lines.map((line) => fieldsOf(line.trim(), hasUsers)) }, 'file');
-  const reading: Reading = { found, timezone: null, first: null, hasTimes: false };
+  const reading: Reading = { found, timezone: null, first: null, hasTimes: false, shell: 'sh', environment: new Map() };
   await found.each(file.objects('lines', 'line'), (line) => importLine(reading, line));
   const { hasTimes, first } = reading;
   if (!hasTimes) throw new Failure('invalid_argument', `file: no line is one of a crontab${first ?? ''}.`);
@@ -74,6 +75,10 @@ interface Reading {
   first: string | null;
   /** Whether a line has times of a crontab. */
   hasTimes: boolean;
+  /** What runs the commands of the lines that follow. */
+  shell: string;
+  /** Of those commands; null for a value that no configuration may hold. */
+  readonly environment: Map<string, string | null>;
 }
 
 async function importLine(reading: Reading, line: Fields): Promise<void> {
@@ -93,26 +98,52 @@ async function importLine(reading: Reading, line: Fields): Promise<void> {
 async function readVariable(reading: Reading, line: Fields): Promise<void> {
   const name = (line.text('variable') ?? '').slice(0, 60);
   const value = line.text('value');
-  if (name === 'CRON_TZ') reading.timezone = (value ?? '').replaceAll(/["']/g, '').trim() || null;
-  else {
-    const instead = Object.hasOwn(INSTEAD, name) ? INSTEAD[name] : `a command can set it: env ${name}=VALUE COMMAND`;
-    throw new LeftOut(`the variable ${name}; ${instead}`);
-  }
+  if (Object.hasOwn(INSTEAD, name)) throw new LeftOut(`the variable ${name}; ${INSTEAD[name]}`);
+  const plain = unquoted(value ?? '');
+  if (name === 'CRON_TZ') reading.timezone = plain || null;
+  else if (name === 'SHELL') reading.shell = plain === '' || plain === '/bin/sh' ? 'sh' : plain;
+  else reading.environment.set(name, isSecret(name, plain) ? null : plain);
 }
 
-async function importCommand({ found, timezone }: Reading, line: Fields, cron: string): Promise<void> {
+/** As cron reads it: without spaces at its ends, and without the quotes around it. */
+function unquoted(value: string): string {
+  const text = value.trim();
+  return /^(["']).*\1$/.exec(text) === null || text.length < 2 ? text : text.slice(1, -1);
+}
+
+function isSecret(name: string, value: string): boolean {
+  return isCredentialName(name) || hasCredential({ value });
+}
+
+async function importCommand(
+  { found, timezone, shell, environment }: Reading,
+  line: Fields,
+  cron: string,
+): Promise<void> {
   const [user, command] = [line.text('user'), line.text('command')];
   if (command === null) throw new LeftOut('it has no command');
   // An unescaped % begins the standard input of the command.
   if (/(?<!\\)%/.test(command)) throw new LeftOut('its command has a standard input (%)');
   if (command.startsWith('-')) throw new LeftOut('its command begins with an option of cron');
+  // A command without one of its variables may do something else: rm -rf $DIR/* removes all files.
+  const secret = [...environment].find(([, value]) => value === null)?.[0];
+  if (secret !== undefined)
+    throw new LeftOut(
+      `its variable ${secret.slice(0, 60)} may be a credential: svc secret set keeps one, and a command reads it`,
+    );
   const plain = command.replaceAll(String.raw`\%`, '%');
-  const words = SHELL.test(plain) ? ['sh', '-c', plain] : plain.split(/\s+/);
+  const words = SHELL.test(plain) ? [shell, '-c', plain] : plain.split(/\s+/);
+  const settings = [...environment].map(([name, value]) => `${name}=${value ?? ''}`);
   const ranAs = `it ran as ${user?.slice(0, 60)} (${line.label}); jobs run as the account of jobs`;
   const [program = ''] = plain.split(/\s/, 1);
   const title = program.slice(program.lastIndexOf('/') + 1);
   await found.schedule(
     { title, from: [line], losses: user === null ? [] : [ranAs] },
-    { cron, ...(timezone === null ? {} : { timezone }), command: words, inventory: 'localhost' },
+    {
+      cron,
+      ...(timezone === null ? {} : { timezone }),
+      command: settings.length === 0 ? words : ['env', ...settings, ...words],
+      inventory: 'localhost',
+    },
   );
 }

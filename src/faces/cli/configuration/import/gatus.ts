@@ -12,6 +12,8 @@ const BODY = /^\[BODY\]\s*==\s*pat\(\*([^*]+)\*\)$/;
 const DAYS = /^\[CERTIFICATE_EXPIRATION\]\s*>=?\s*(\d{1,6})h$/;
 /** What a check of the kind means anyway. */
 const IMPLIED = /^\[CONNECTED\]\s*==\s*true$|^\[DNS_RCODE\]\s*==\s*NOERROR$|^\[STATUS\]\s*<\s*400$/;
+/** A target that must not answer: a check is up when it does. */
+const MUST_FAIL = /^\[CONNECTED\]\s*(?:==\s*false|!=\s*true)$/;
 const BELOW_300 = /^\[STATUS\]\s*<\s*300$/;
 const DAY_HOURS = 24;
 /** Variables of the environment of Gatus, which it replaces in its whole file, and its way to write a dollar sign. */
@@ -88,13 +90,19 @@ function httpFields(subject: Subject, endpoint: Fields): Entry {
 function conditions(subject: Subject, endpoint: Fields, takes: readonly string[]): Entry {
   const own: Record<string, unknown> = {};
   let below: string | null = null;
-  for (const text of endpoint.texts('conditions')) {
+  const lost: string[] = [];
+  const all = endpoint.texts('conditions');
+  for (const text of all) {
     requireNoVariable(text);
+    if (MUST_FAIL.test(text)) throw new LeftOut(`its condition ${text}; a check is up when its target answers`);
     const [field, value] = fieldOf(text);
     if (field !== null && takes.includes(field) && own[field] === undefined) own[field] = value;
     else if (BELOW_300.test(text) && takes.includes('expect')) below = text;
-    else if (!IMPLIED.test(text)) subject.losses.push(`the condition ${text.slice(0, 100)} is left out`);
+    else if (!IMPLIED.test(text)) lost.push(text.slice(0, 100));
   }
+  if (lost.length > 0 && lost.length === all.length)
+    throw new LeftOut(`no check has its conditions: ${lost.join(', ').slice(0, 200)}`);
+  for (const text of lost) subject.losses.push(`the condition ${text} is left out`);
   if (below !== null && !(Number(own['expect']) < 300)) noteAnyStatus(subject, below);
   return own;
 }

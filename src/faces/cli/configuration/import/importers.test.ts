@@ -140,7 +140,6 @@ describe('An export', () => {
       },
     });
     assert.deepEqual(notes, [
-      'Left out: line 2: the variable SHELL; a command that needs a shell runs as sh -c.',
       'cd: it ran as root (line 4); jobs run as the account of jobs.',
       'tidy: it ran as www-data (line 6); jobs run as the account of jobs.',
       'Left out: line 7: @reboot.',
@@ -163,7 +162,7 @@ describe('An export', () => {
       ].map(
         ([cron, each, command = `test -x /usr/sbin/anacron || { cd / && run-parts --report /etc/cron.${each}; }`]) => [
           cron,
-          ['sh', '-c', command],
+          ['env', 'PATH=/usr/local/sbin:/usr/local/bin:/sbin:/bin:/usr/sbin:/usr/bin', 'sh', '-c', command],
         ],
       ),
     );

@@ -147,12 +147,56 @@ describe('The report of a crontab', () => {
     assert.equal(notesOnUtc((await imported('crontab', 'CRON_TZ=Europe/Berlin\n0 1 * * * b\n')).notes), 0);
   });
 
-  test('says what to do instead of a variable', async () => {
-    const { notes } = await imported('crontab', 'MAILTO=ops\nLANG=C\n0 1 * * * a\n');
-    assert.deepEqual(notes.slice(0, 2), [
+  test('says what to do instead of a variable of cron', async () => {
+    const { notes } = await imported('crontab', 'MAILTO=ops\n0 1 * * * a\n');
+    assert.deepEqual(notes.slice(0, 1), [
       'Left out: line 1: the variable MAILTO; the output is kept with each job; for messages see svc serve --notify.',
-      'Left out: line 2: the variable LANG; a command can set it: env LANG=VALUE COMMAND.',
     ]);
+  });
+
+  test('runs each command with the variables above it, and with their shell', async () => {
+    const text = 'DIR=/a\n0 1 * * * one $DIR/*\nDIR = " b "\nSHELL=/bin/bash\n0 2 * * * two\n0 3 * * * three && four\n';
+    const { schedules } = await imported('crontab', text);
+    assert.deepEqual(
+      Object.values(schedules).map((each) => each['command']),
+      [
+        ['env', 'DIR=/a', 'sh', '-c', 'one $DIR/*'],
+        ['env', 'DIR= b ', 'two'],
+        ['env', 'DIR= b ', '/bin/bash', '-c', 'three && four'],
+      ],
+    );
+  });
+
+  test('leaves out the commands below a variable that may be a credential, and shows no value of it', async () => {
+    for (const line of ['RESTIC_PASSWORD=hunter2', 'REPO=https://me:hunter2@example.org/x']) {
+      const { schedules, notes } = await imported('crontab', `0 1 * * * a\n${line}\n0 2 * * * b\n`);
+      assert.deepEqual(Object.keys(schedules), ['a']);
+      const name = line.slice(0, line.indexOf('='));
+      assert.ok(notes.some((note) => note.startsWith(`Left out: line 3: its variable ${name} may be a credential`)));
+      assert.ok(!JSON.stringify(notes).includes('hunter2'));
+    }
+  });
+});
+
+describe('A check that would say the opposite is left out', () => {
+  test('of Gatus, where its target must not answer, or no condition can be kept', async () => {
+    const of = (conditions: readonly string[]): string =>
+      JSON.stringify({ endpoints: [{ name: 'a', url: 'https://example.org', conditions }] });
+    const leftOut = [['[CONNECTED] == false'], ['[STATUS] == 200', '[CONNECTED] != true'], ['[STATUS] != 500']];
+    for (const conditions of leftOut) assert.deepEqual((await imported('gatus', of(conditions))).checks, {});
+    const { checks, notes } = await imported('gatus', of(['[STATUS] == 200', '[BODY] != pat(*bad*)']));
+    assert.equal(checks['a']?.['expect'], 200);
+    assert.ok(notes.some((note) => note.includes('the condition [BODY] != pat(*bad*) is left out')));
+  });
+
+  test('of Uptime Kuma, where it accepts errors alone', async () => {
+    const of = (codes: readonly string[]): string =>
+      JSON.stringify({
+        monitorList: [{ name: 'a', type: 'http', url: 'https://example.org', accepted_statuscodes: codes }],
+      });
+    assert.deepEqual((await imported('uptime-kuma', of(['500-599', '404']))).checks, {});
+    assert.equal((await imported('uptime-kuma', of(['404']))).checks['a']?.['expect'], 404);
+    assert.deepEqual(Object.keys((await imported('uptime-kuma', of(['200-299', '404']))).checks), ['a']);
   });
 });
 

@@ -52,6 +52,8 @@ function httpFields(subject: Subject, monitor: Fields): Entry {
   const codes = monitor.texts('accepted_statuscodes');
   const [code] = codes;
   const one = codes.length === 1 && /^[1-5]\d\d$/.test(code ?? '') ? Number(code) : null;
+  if (codes.length > 0 && !codes.some((each) => /^[23]/.test(each)) && one === null)
+    throw new LeftOut(`it accepts ${codes.join(', ').slice(0, 100)}, and a check one status, or all of 2xx and 3xx`);
   // Noted for its default too: it follows a redirect to an error, which a check accepts.
   if (one === null && codes.length > 0) noteAnyStatus(subject, codes.join(', '));
   return { ...(one === null ? {} : { expect: one }), ...method, ...(keyword === null ? {} : { expect_body: keyword }) };
