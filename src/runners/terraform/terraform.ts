@@ -10,6 +10,7 @@ import type {
   WorkspaceResult,
   WorkspaceSpec,
 } from '../../domain/workspaces/workspace.ts';
+import { listRunFolder } from '../run-files/run-files.ts';
 import { outcomeOf, outcomeOfError, type ProgramEnd, type Runner, type RunOutcome } from '../runner.ts';
 import type { DiffMasks } from './diff/diff-log.ts';
 import { inputWords } from './inputs/plan-inputs.ts';
@@ -20,6 +21,11 @@ import { keepBrought } from './state/brought-state.ts';
 import { ERRORED_STATE_FILE, readState, STATE_FILE, watchState } from './state-file.ts';
 import { readStateBytes } from './state/state-reader.ts';
 import { begin, COMMON, exec, must, type Run } from './terraform-run.ts';
+
+/** Where terraform keeps the states of named workspaces, below a root without a backend. */
+const NAMED_STATES = 'terraform.tfstate.d';
+/** Names that are looked at. */
+const NAMED_STATES_MAX = 100;
 
 const NO_STATE: StatePosition = { serial: 0, lineage: '' };
 
@@ -58,12 +64,13 @@ async function initialise(run: Run): Promise<boolean> {
   if (backend === 'local') {
     throw new Error(
       'This root keeps its state in its own files (backend "local"), which would be lost with the copy that ' +
-        'the run works in. Remove the backend block; then the service keeps the state. It reads it in from ' +
-        `${STATE_FILE} in the directory of the root, or from a file: ` +
+        'the run works in. Remove the backend block; then the service keeps the state. Move its state to ' +
+        `${STATE_FILE} in the directory of the root, or read it in from its file: ` +
         `svc workspace restore ${run.job.spec.workspace} --file PATH`,
     );
   }
   await refuseLostBackend(run, backend !== null);
+  if (backend === null) await refuseOtherStates(run);
   await run.kept.keep();
   await keepBrought(run, backend !== null);
   return backend !== null;
@@ -76,6 +83,21 @@ async function refuseLostBackend(run: Run, ownBackend: boolean): Promise<void> {
     'This root had its own backend at the last run, and has no backend now: every resource would be ' +
       'created a second time. Copy the state as terraform.tfstate into its directory first.',
   );
+}
+
+/** A root whose states are those of named workspaces of the tool: the one that is used here would begin with none. */
+async function refuseOtherStates({ root, job }: Run): Promise<void> {
+  if ((await readState(root)) !== null) return;
+  const names = await listRunFolder(root.runDir, `${root.folder}/${NAMED_STATES}`).catch(() => []);
+  for (const name of names.slice(0, NAMED_STATES_MAX).toSorted()) {
+    const file = `${NAMED_STATES}/${name}/${STATE_FILE}`;
+    if ((await readState(root, file)) === null) continue;
+    throw new Error(
+      `This root has the state ${file} of a named workspace, which the service does not use, and none of its own: ` +
+        'every resource would be created a second time. Read the state in with: svc workspace restore ' +
+        `${job.spec.workspace} --file PATH. To begin with none, remove the folder ${NAMED_STATES}.`,
+    );
+  }
 }
 
 /** Where the state is before the run does anything. */

@@ -1,6 +1,6 @@
 /** A root with its own backend keeps it: the serial is read from there, and a change there is seen. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -173,5 +173,21 @@ describe('A root with its own backend', { skip: needs('terraform or tofu', 'Land
     const job = await runToEnd(fixture, 'plan', 'own');
     assert.equal(job.state, 'failed');
     assert.match((await linesOf(fixture, job.id)).join('\n'), /Remove the backend block/);
+  });
+
+  test('in a named workspace is refused until it is read in, because all would be made a second time', async (t) => {
+    const fixture = await openFixture(t);
+    await fixture.serve();
+    const dir = await addWorkspace(fixture, 'own', items(1));
+    const state = { version: 4, terraform_version: '1.9.0', serial: 3, lineage: 'prod', outputs: {}, resources: [] };
+    mkdirSync(join(dir, 'terraform.tfstate.d', 'prod'), { recursive: true });
+    const file = join(dir, 'terraform.tfstate.d', 'prod', 'terraform.tfstate');
+    writeFileSync(file, JSON.stringify(state));
+    const job = await runToEnd(fixture, 'plan', 'own');
+    assert.equal(job.state, 'failed');
+    const said = (await linesOf(fixture, job.id)).join('\n');
+    assert.match(said, /the state terraform\.tfstate\.d\/prod\/terraform\.tfstate of a named workspace/);
+    await fixture.call('workspace.restore', { name: 'own', file });
+    await planOf(fixture);
   });
 });
