@@ -170,7 +170,16 @@ export class Console {
     try {
       const query = new URLSearchParams(queryOf(exchange.request));
       const csrf = authenticator.csrfOf(caller);
-      const parts = { runtime, caller, csrf, basePath, params, query, asked: new Map<string, Promise<unknown>>() };
+      const parts = {
+        runtime,
+        caller,
+        csrf,
+        basePath,
+        params,
+        query,
+        asked: new Map<string, Promise<unknown>>(),
+        textOf,
+      };
       const request = pageRequest(page, parts);
       const frame = pageRequest({ path: '/', reads: ['approval.list', 'maintenance.readiness'] }, parts);
       const [{ shown, status }, pending, cordoned] = await Promise.all([

@@ -16,7 +16,7 @@ const PLACES: readonly (readonly [prefix: string, path: string])[] = [
 /** The same for the script of the pages: `job=/jobs/ apr=/approvals/`. */
 export const ID_PLACES = PLACES.map((place) => place.join('=')).join(' ');
 
-interface Links {
+export interface Links {
   readonly url: (path: string) => string;
   /** The title of a column whose cells are names, and where they are shown: `NAME` and `/checks/`. */
   readonly named?: Readonly<Record<string, string>>;

@@ -1,6 +1,7 @@
 import type { Projected, ViewName } from '../../../views/views.ts';
 import { html, type Html } from '../../html/html.ts';
 import type { Display } from '../../text/display.ts';
+import type { Links } from './blocks.ts';
 
 /** The entries of the navigation, in its order. The first page of a section without parameters is its entry. */
 export const SECTIONS = [
@@ -65,6 +66,8 @@ export interface PageRequest {
     kind: V,
     input?: Readonly<Record<string, unknown>>,
   ) => Promise<Projected<V>>;
+  /** An answer as the command line shows it, with links. */
+  readonly view: <V extends ViewName>(kind: V, data: Projected<V>, links?: Omit<Links, 'url'>) => Html;
   /** The fields of an operation in the query, with the types of the API. Throws invalid_argument. */
   readonly fields: (operation: string) => Record<string, unknown>;
   /** Whether the scope of the visitor permits an operation. */

@@ -4,6 +4,9 @@ import { randomName } from '../../../lib/random.ts';
 import type { Runtime } from '../../../operations/core/invoke.ts';
 import { takesKey } from '../../../operations/core/operation.ts';
 import { html, type Html } from '../../html/html.ts';
+import type { Text } from '../../text/blocks.ts';
+import type { Display } from '../../text/display.ts';
+import { blocksHtml } from './blocks.ts';
 import type { Button, Page, PageRequest } from './page.ts';
 import { ask, mayCall, operationOf, queryFields } from './asker.ts';
 
@@ -16,16 +19,19 @@ interface RequestParts {
   readonly query: URLSearchParams;
   /** What was asked for this answer already: the frame and the page may need the same. */
   readonly asked: Map<string, Promise<unknown>>;
+  /** An answer of this kind as the command line shows it. It is handed in, because each area has texts. */
+  readonly textOf: (kind: string, data: unknown, display: Display) => Text;
 }
 
 export function pageRequest(page: Pick<Page, 'path' | 'reads'>, parts: RequestParts): PageRequest {
-  const { runtime, caller, csrf, basePath, params, query, asked } = parts;
+  const { runtime, caller, csrf, basePath, params, query, asked, textOf } = parts;
+  const display = { nowMs: runtime.services.clock.now(), color: false, width: null };
   const url = (path: string): string => basePath + path;
   return {
     params,
     query,
     visitor: { name: caller.name, owner: caller.owner, scope: caller.scope, csrf },
-    display: { nowMs: runtime.services.clock.now(), color: false, width: null },
+    display,
     url,
     ask(operation, kind, input = {}) {
       if (!page.reads.includes(operation)) throw new Error(`The row of ${page.path} does not list ${operation}`);
@@ -35,6 +41,7 @@ export function pageRequest(page: Pick<Page, 'path' | 'reads'>, parts: RequestPa
       asked.set(key, answer);
       return answer;
     },
+    view: (kind, data, links = {}) => blocksHtml(textOf(kind, data, display), { ...links, url }),
     fields: (operation) => queryFields(operation, query),
     may: (operation) => mayCall(caller, operation),
     form: (button) => (csrf === null || !mayCall(caller, button.operation) ? html`` : form(button, url, csrf)),

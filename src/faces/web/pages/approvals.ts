@@ -3,12 +3,11 @@ import { Failure } from '../../../domain/failure.ts';
 import { KINDS } from '../../../domain/kinds.ts';
 import type { Projected } from '../../../views/views.ts';
 import { html, type Html } from '../../html/html.ts';
-import { textOf } from '../../areas/texts.ts';
 import { movedBy } from '../../text/stale.ts';
 import { timeLeft } from '../../../domain/duration.ts';
 import { clockTime, relative } from '../../text/time.ts';
 import { APPROVAL_PAINTS } from '../../areas/approvals/text.ts';
-import { blocksHtml, linked } from '../console/blocks.ts';
+import { linked } from '../console/blocks.ts';
 import { mark } from '../console/marks.ts';
 import { planHtml } from '../console/plan.ts';
 import type { Page, PageRequest } from '../console/page.ts';
@@ -98,12 +97,12 @@ function tab(title: string, to: string, isShown: boolean): Html {
 
 /** In parts, or in the words of the command line, which are the same values: the URL says which. */
 function planView(plan: Plan, request: PageRequest): Html {
-  const { params, query, display, url } = request;
+  const { params, query, url } = request;
   const isText = query.get('plan') === 'console';
   const here = url(`/approvals/${params['id'] ?? ''}`);
   return html`<nav class="tabs" aria-label="Form of the plan">
 ${tab('Structured', `${here}#plan`, !isText)}${tab('Console', `${here}?plan=console#plan`, isText)}</nav>
-${isText ? blocksHtml(textOf('approval.plan', plan, display), request) : planHtml(plan)}`;
+${isText ? request.view('approval.plan', plan) : planHtml(plan)}`;
 }
 
 function facts(approval: Approval, { display, url }: PageRequest): Html {

@@ -1,7 +1,5 @@
 import { html } from '../../html/html.ts';
-import { textOf } from '../../areas/texts.ts';
 import { OUTCOME_PAINTS, reasonText } from '../../areas/events/text.ts';
-import { blocksHtml } from '../console/blocks.ts';
 import { filters } from '../console/filters.ts';
 import { mark } from '../console/marks.ts';
 import { traceHtml } from '../console/trace.ts';
@@ -18,7 +16,7 @@ const LIST: Page = {
   reads: ['event.list', 'event.summary'],
   filters: true,
   async show(request) {
-    const { ask, display, query, url } = request;
+    const { ask, query, url } = request;
     const filter = request.fields('event.list');
     const noMatch = Object.keys(filter).length > 0 ? 'Nothing matches the filter.' : undefined;
     const [events, summary] = await Promise.all([
@@ -31,7 +29,7 @@ const LIST: Page = {
     );
     const content = html`<p>Since the beginning ${received} received:</p>
 <p class="acts">${links}</p>
-${filters('event.list', query)}${blocksHtml(textOf('event.list', events, display), { url, noMatch })}`;
+${filters('event.list', query)}${request.view('event.list', events, { noMatch })}`;
     return { title: 'Events', content };
   },
 };
@@ -49,7 +47,7 @@ const EVENT: Page = {
   title: 'Event',
   reads: ['event.get', 'event.trace'],
   async show(request) {
-    const { ask, params, display } = request;
+    const { ask, params } = request;
     const [event, trace] = await Promise.all([
       ask('event.get', 'event.get', params),
       ask('event.trace', 'event.trace', params),
@@ -57,7 +55,7 @@ const EVENT: Page = {
     const content = html`<section class="panel"><h2>Why</h2>
 <p>${reasonText(event.reason)}</p>
 ${traceHtml(trace.steps)}</section>
-${blocksHtml(textOf('event.get', event, display), request)}`;
+${request.view('event.get', event)}`;
     const name = event.name ?? event.source;
     return { title: `Event ${name}`, state: mark(event.outcome, OUTCOME_PAINTS[event.outcome]), content };
   },

@@ -1,8 +1,6 @@
 import { Failure } from '../../../domain/failure.ts';
 import type { Projected } from '../../../views/views.ts';
 import { html, type Html } from '../../html/html.ts';
-import { textOf } from '../../areas/texts.ts';
-import { blocksHtml } from '../console/blocks.ts';
 import { type Page, type PageRequest, typed } from '../console/page.ts';
 
 type Readiness = Projected<'maintenance.readiness'>;
@@ -19,13 +17,13 @@ const MAINTENANCE: Page = {
   title: 'Maintenance',
   reads: ['maintenance.readiness', 'node.list', 'maintenance.restart-status', 'maintenance.interrupted'],
   async show(request) {
-    const { ask, display } = request;
+    const { ask } = request;
     const [readiness, nodes] = await Promise.all([readinessOf(request), ask('node.list', 'node.list')]);
     const ofDaemon =
       readiness === null ? html`` : html`${await restartsHtml(nodes, request)}${await interruptedHtml(request)}`;
     const content = html`<p>While the service is cordoned, running jobs continue, no job starts and no rule fires.</p>
 ${readinessHtml(readiness, request)}<h2>Daemons</h2>
-${blocksHtml(textOf('node.list', nodes, display), request)}
+${request.view('node.list', nodes)}
 ${ofDaemon}`;
     return { title: titleOf(readiness), content };
   },
@@ -62,7 +60,7 @@ store; ask one of them: <code>svc maintenance readiness</code></p>\n`;
       })
     : request.form({ path: '/maintenance/cordon', operation: 'maintenance.cordon', label: 'Cordon the service' });
   return html`<div class="acts">${button}</div>
-${blocksHtml(textOf('maintenance.readiness', readiness, request.display), request)}`;
+${request.view('maintenance.readiness', readiness)}`;
 }
 
 /** How each daemon becomes the new program on disk, and what became of that. */
@@ -83,10 +81,7 @@ async function restartHtml(node: string, request: PageRequest): Promise<Html> {
     fields: typed(`Type ${node} to restart it`),
   });
   const last = await request.ask('maintenance.restart-status', 'maintenance.restart', { node }).catch(nullIfGone);
-  const known =
-    last === null || last.requested_at === null
-      ? html``
-      : blocksHtml(textOf('maintenance.restart', last, request.display), request);
+  const known = last === null || last.requested_at === null ? html`` : request.view('maintenance.restart', last);
   return html`<div class="acts">${form}</div>\n${known}\n`;
 }
 
@@ -100,7 +95,7 @@ async function interruptedHtml(request: PageRequest): Promise<Html> {
   const jobs = await request.ask('maintenance.interrupted', 'job.list');
   const again =
     jobs.length === 0 ? html`` : html`<p class="soft">Queue them again with: <code>svc job redrive</code></p>\n`;
-  const list = blocksHtml(textOf('job.list', jobs.slice(0, INTERRUPTED_MAX), request.display), request);
+  const list = request.view('job.list', jobs.slice(0, INTERRUPTED_MAX));
   const cut = `The first ${INTERRUPTED_MAX} of ${jobs.length}. All:`;
   const more =
     jobs.length <= INTERRUPTED_MAX

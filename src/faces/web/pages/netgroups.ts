@@ -1,7 +1,5 @@
 import { Failure } from '../../../domain/failure.ts';
 import { html, type Html } from '../../html/html.ts';
-import { textOf } from '../../areas/texts.ts';
-import { blocksHtml } from '../console/blocks.ts';
 import type { Page, PageRequest } from '../console/page.ts';
 
 export const NETGROUPS_PAGE: Page = {
@@ -10,7 +8,7 @@ export const NETGROUPS_PAGE: Page = {
   title: 'Netgroups',
   reads: ['netgroup.list', 'netgroup.classify'],
   async show(request) {
-    const { ask, display, query } = request;
+    const { ask, query } = request;
     const list = await ask('netgroup.list', 'netgroup.list');
     const address = query.get('address')?.trim() ?? '';
     const content = html`<form class="filter" role="search">
@@ -18,7 +16,7 @@ export const NETGROUPS_PAGE: Page = {
 <button>Show its netgroup</button>
 </form>
 ${address === '' ? html`` : await classified(address, request)}\
-${blocksHtml(textOf('netgroup.list', list, display), request)}`;
+${request.view('netgroup.list', list)}`;
     return { title: 'Netgroups', content };
   },
 };
@@ -27,7 +25,7 @@ ${blocksHtml(textOf('netgroup.list', list, display), request)}`;
 async function classified(address: string, request: PageRequest): Promise<Html> {
   try {
     const found = await request.ask('netgroup.classify', 'netgroup.classify', { address });
-    return html`<div class="panel">${blocksHtml(textOf('netgroup.classify', found, request.display), request)}</div>\n`;
+    return html`<div class="panel">${request.view('netgroup.classify', found)}</div>\n`;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     return html`<p role="alert">${error.message}</p>\n`;

@@ -1,10 +1,8 @@
 import type { Projected } from '../../../views/views.ts';
 import { html, type Html } from '../../html/html.ts';
-import { textOf } from '../../areas/texts.ts';
 import { timeLeft } from '../../../domain/duration.ts';
 import { clockTime, relative } from '../../text/time.ts';
 import { JOB_PAINTS } from '../../areas/jobs/text.ts';
-import { blocksHtml } from '../console/blocks.ts';
 import { mark } from '../console/marks.ts';
 import { PENDING, pendingText } from '../console/pending.ts';
 import type { Page, PageRequest } from '../console/page.ts';
@@ -44,7 +42,7 @@ ${shown('job.list', jobs, request)}<p><a href="${request.url('/jobs')}">All jobs
 };
 
 function shown<V extends 'job.list' | 'event.summary'>(kind: V, data: Projected<V>, request: PageRequest): Html {
-  return blocksHtml(textOf(kind, data, request.display), request);
+  return request.view(kind, data);
 }
 
 function waiting(all: Projected<'approval.list'>, { url, display }: PageRequest): Html {

@@ -2,9 +2,8 @@ import { Failure } from '../../../domain/failure.ts';
 import { isNone } from '../../../operations/core/http-face.ts';
 import type { ViewName } from '../../../views/views.ts';
 import { html, type Html } from '../../html/html.ts';
-import { textOf } from '../../areas/texts.ts';
 import { operationOf, ROWS, ROWS_MAX } from '../console/asker.ts';
-import { blocksHtml } from '../console/blocks.ts';
+import type { Links } from '../console/blocks.ts';
 import { copyable } from '../console/elsewhere.ts';
 import { filters } from '../console/filters.ts';
 import type { Page, PageRequest } from '../console/page.ts';
@@ -63,8 +62,8 @@ async function partHtml(part: Part, request: PageRequest, isFirst: boolean): Pro
     if (show !== undefined) return html`${head}${await show(request)}`;
     const fields = isFirst && isList(request) ? request.fields(operation) : {};
     const data = await request.ask(operation, kind, { ...fields, ...request.params });
-    const links = linksOf(part, request, Object.keys(fields).length > 0);
-    const rows = blocksHtml(textOf(kind, data, request.display), links);
+    const links = linksOf(part, Object.keys(fields).length > 0);
+    const rows = request.view(kind, data, links);
     return html`${head}${rows}${more(data, request)}${note?.(request) ?? html``}`;
   } catch (error) {
     if (isFirst || !(error instanceof Failure)) throw error;
@@ -77,9 +76,9 @@ function isList({ params }: PageRequest): boolean {
   return Object.keys(params).length === 0;
 }
 
-function linksOf({ named }: Part, { url }: PageRequest, isFiltered: boolean): Parameters<typeof blocksHtml>[1] {
+function linksOf({ named }: Part, isFiltered: boolean): Omit<Links, 'url'> {
   const noMatch = isFiltered ? 'Nothing matches the filter.' : undefined;
-  return { url, noMatch, ...(named === undefined ? {} : { named }) };
+  return { noMatch, ...(named === undefined ? {} : { named }) };
 }
 
 /** What a bounded list may have left out. */

@@ -1,8 +1,6 @@
 /** Mutes and silences, and what a mute would hold: a session makes none, so pages show the finished command. */
 import { html, type Html } from '../../html/html.ts';
-import { textOf } from '../../areas/texts.ts';
 import { relative } from '../../text/time.ts';
-import { blocksHtml } from '../console/blocks.ts';
 import { commandOf, copyable } from '../console/elsewhere.ts';
 import type { Page, PageRequest } from '../console/page.ts';
 import { commandNote, plainPage } from './plain.ts';
@@ -76,14 +74,14 @@ function isEmpty({ query }: PageRequest): boolean {
 
 /** What the mute of the form would have held, and the command that makes it. */
 async function preview(request: PageRequest): Promise<Html> {
-  const { fields, ask, display } = request;
+  const { fields, ask } = request;
   if (isEmpty(request))
     return html`<p class="soft">A mute holds notifications of an alert, of a host, or all. The job runs all the same, \
 and requests for approval are sent.</p>\n`;
   const given = fields('mute.preview');
   const data = await ask('mute.preview', 'mute.preview', given);
   const until = 'for' in given || 'expires_at' in given ? {} : { for: AGAIN_FOR };
-  return html`${blocksHtml(textOf('mute.preview', data, display), request)}\
+  return html`${request.view('mute.preview', data)}\
 <h2>Make it</h2>
 <p>${copyable(commandOf('mute.add', { ...given, ...until }))}</p>\n`;
 }

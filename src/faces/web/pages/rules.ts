@@ -1,8 +1,6 @@
 import { Failure } from '../../../domain/failure.ts';
 import { html, type Html } from '../../html/html.ts';
-import { textOf } from '../../areas/texts.ts';
 import { OUTCOME_PAINTS } from '../../areas/events/text.ts';
-import { blocksHtml } from '../console/blocks.ts';
 import { mark } from '../console/marks.ts';
 import { traceHtml } from '../console/trace.ts';
 import type { Page, PageRequest } from '../console/page.ts';
@@ -24,13 +22,13 @@ const RULE: Page = {
   title: 'Rule',
   reads: ['rule.list', 'rule.export', 'rule.test', 'event.list'],
   async show(request) {
-    const { ask, params, may, display } = request;
+    const { ask, params, may } = request;
     const { name = '' } = params;
     const rule = (await ask('rule.list', 'rule.list')).filter((each) => each.name === name);
     if (rule.length === 0) throw new Failure('not_found', `There is no rule ${name}.`);
     const file = may('rule.export') ? await ask('rule.export', 'rule.exported', { name }) : null;
     const text = file === null ? html`` : html`<h2>File</h2>\n<pre>${file.text}</pre>\n`;
-    const facts = blocksHtml(textOf('rule.list', rule, display), request);
+    const facts = request.view('rule.list', rule);
     return { title: `Rule ${name}`, content: html`${facts}${await tester(name, request)}${text}` };
   },
 };

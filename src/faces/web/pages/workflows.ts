@@ -2,10 +2,8 @@ import { Failure } from '../../../domain/failure.ts';
 import type { Projected } from '../../../views/views.ts';
 import type { Paint } from '../../text/display.ts';
 import { html, type Html } from '../../html/html.ts';
-import { textOf } from '../../areas/texts.ts';
 import { actionText } from '../../text/actions.ts';
 import { JOB_PAINTS } from '../../areas/jobs/text.ts';
-import { blocksHtml } from '../console/blocks.ts';
 import { graphHtml } from '../console/graph.ts';
 import { mark } from '../console/marks.ts';
 import type { Page, PageRequest } from '../console/page.ts';
@@ -29,7 +27,7 @@ const WORKFLOW: Page = {
   async show(request) {
     const workflow = await request.ask('workflow.get', 'workflow.get', request.params);
     const graph = graphHtml(workflow.steps.map((step) => ({ ...step, note: actionText(step) })));
-    const content = html`${graph}${blocksHtml(textOf('workflow.get', workflow, request.display), request)}`;
+    const content = html`${graph}${request.view('workflow.get', workflow)}`;
     return { title: `Workflow ${workflow.name}`, content };
   },
 };
@@ -43,7 +41,7 @@ const RUN: Page = {
   async show(request) {
     const run = await request.ask('workflow.status', 'workflow.status', request.params);
     const content = html`${await ofWorkflow(run, request)}\
-${blocksHtml(textOf('workflow.status', run, request.display), request)}`;
+${request.view('workflow.status', run)}`;
     return { title: `Run of ${run.workflow}`, state: mark(run.state, paintOf(run.state)), content };
   },
 };

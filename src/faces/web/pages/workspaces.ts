@@ -1,7 +1,6 @@
 import type { Projected } from '../../../views/views.ts';
 import { html, type Html } from '../../html/html.ts';
 import { table } from '../../text/blocks.ts';
-import { textOf } from '../../areas/texts.ts';
 import { relative } from '../../text/time.ts';
 import { DRIFT_PAINT, NO_STATES } from '../../areas/workspaces/text.ts';
 import { blocksHtml } from '../console/blocks.ts';
@@ -24,16 +23,16 @@ const WORKSPACE: Page = {
   title: 'Workspace',
   reads: ['workspace.get', 'workspace.state', 'workspace.plans'],
   async show(request) {
-    const { ask, params, display } = request;
+    const { ask, params } = request;
     const [workspace, states, plans] = await Promise.all([
       ask('workspace.get', 'workspace.get', params),
       ask('workspace.state', 'workspace.state', params),
       ask('workspace.plans', 'workspace.plans', params),
     ]);
-    const facts = blocksHtml(textOf('workspace.get', workspace, display), request);
+    const facts = request.view('workspace.get', workspace);
     const content = html`${actions(workspace, request)}${facts}
 <h2>Saved plans</h2>
-${blocksHtml(textOf('workspace.plans', plans, display), request)}
+${request.view('workspace.plans', plans)}
 <h2>Serials of the state</h2>
 ${ladder(workspace, states, plans, request)}`;
     const drift = mark(`drift ${workspace.drift}`, DRIFT_PAINT[workspace.drift]);

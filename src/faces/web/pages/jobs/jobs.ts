@@ -4,7 +4,6 @@ import { Failure } from '../../../../domain/failure.ts';
 import type { Projected } from '../../../../views/views.ts';
 import { html, type Html } from '../../../html/html.ts';
 import { table } from '../../../text/blocks.ts';
-import { textOf } from '../../../areas/texts.ts';
 import { JOB_PAINTS } from '../../../areas/jobs/text.ts';
 import { blocksHtml } from '../../console/blocks.ts';
 import { logHtml } from '../../console/log/log.ts';
@@ -32,7 +31,7 @@ const JOB: Page = {
   title: 'Job',
   reads: ['job.get', 'job.events', 'job.result', 'playbook.hosts', 'job.list'],
   async show(request) {
-    const { params, ask, display } = request;
+    const { params, ask } = request;
     const job = await ask('job.get', 'job.get', params);
     const [progress, log, result, hosts] = await Promise.all([
       progressHtml(job, request),
@@ -41,7 +40,7 @@ const JOB: Page = {
       hostsOf(job, request),
     ]);
     const content = html`${progress}${approvalOf(job, request)}${act(job, request)}\
-${blocksHtml(textOf('job.get', job, display), request)}
+${request.view('job.get', job)}
 ${result}${hosts}`;
     return { title: job.runbook, state: mark(job.state, JOB_PAINTS[job.state]), content, log };
   },
