@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { build, type Metafile, type Plugin } from 'esbuild';
 import { readMigrations } from '../src/store/engine/migration.ts';
 import { WHOLE_SCHEMA, wholeSchema } from '../src/store/engine/sqlite/whole-schema.ts';
-import { joinedScript } from '../src/faces/web/console/joined-script.ts';
+import { joinedScript } from '../src/faces/console/joined-script.ts';
 import { readArguments } from './arguments.ts';
 
 const ROOT = join(import.meta.dirname, '..');

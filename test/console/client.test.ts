@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { array, assert as holds, nat, property, record, string } from 'fast-check';
 import { EventReader } from '../../src/faces/web/client/event-stream.ts';
-import { joinedScript } from '../../src/faces/web/console/joined-script.ts';
-import { logLine } from '../../src/faces/web/console/log/log-line.ts';
+import { joinedScript } from '../../src/faces/console/joined-script.ts';
+import { logLine } from '../../src/faces/areas/jobs/log/log-line.ts';
 
 test('Events are read from parts of any length, and comments are left out', () => {
   const event = record({ name: string({ minLength: 1 }).map((name) => JSON.stringify(name)), text: string() });

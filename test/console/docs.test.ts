@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { documentPaths, documentText, START } from '../../src/faces/web/docs/library.ts';
 import { addressOf } from '../../src/faces/web/docs/links.ts';
 import { DOCS_PAGES } from '../../src/faces/web/pages/docs.ts';
-import type { PageRequest, Shown } from '../../src/faces/web/console/page.ts';
+import type { PageRequest, Shown } from '../../src/faces/console/page.ts';
 import { readMarkdown } from '../../src/faces/web/docs/markdown.ts';
 import { EVIL } from '../support/console/story.ts';
 import { visit } from '../support/console/visitor.ts';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { JOB_STATES } from '../../src/domain/jobs/job.ts';
 import { JOB_PAINTS } from '../../src/faces/areas/jobs/text.ts';
-import { mark } from '../../src/faces/web/console/marks.ts';
+import { mark } from '../../src/faces/console/marks.ts';
 import { programFile } from '../../src/lib/files/program-files.ts';
 
 type Colour = readonly [number, number, number];
@@ -67,7 +67,7 @@ function oklab(hex: string, vision: Matrix): Colour {
 
 describe('A mark', () => {
   it('has a colour that is not taken for another, whatever colours one sees, in both schemes', () => {
-    const style = readFileSync(programFile('faces/web/console/style/base.css'), 'utf8');
+    const style = readFileSync(programFile('faces/console/style/base.css'), 'utf8');
     const near: string[] = [];
     for (const [scheme, at] of [
       ['light', 1],

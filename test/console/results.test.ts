@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { toJson } from '../../src/lib/json.ts';
-import { graphHtml } from '../../src/faces/web/console/graph.ts';
-import { matrixHtml } from '../../src/faces/web/console/matrix.ts';
+import { graphHtml } from '../../src/faces/areas/workflows/graph.ts';
+import { matrixHtml } from '../../src/faces/areas/playbooks/matrix.ts';
 import { startProgram } from '../support/program.ts';
 import { EVIL, onMachine, tellStory } from '../support/console/story.ts';
 import { visit } from '../support/console/visitor.ts';

@@ -7,7 +7,7 @@ import type { Authenticator } from '../../operations/access/authenticate.ts';
 import type { Runtime } from '../../operations/core/invoke.ts';
 import { isNone, pathFields } from '../../operations/core/http-face.ts';
 import { OPERATIONS } from '../../operations/table.ts';
-import { ASSETS } from '../web/console/assets.ts';
+import { ASSETS } from '../console/assets.ts';
 import { Console } from '../web/console-face.ts';
 import { ACTIONS } from '../web/pages/actions.ts';
 import { PAGES } from '../web/pages/table.ts';

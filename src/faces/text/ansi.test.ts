@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { array, assert as holds, constantFrom, property } from 'fast-check';
 import { ansiSpans } from './ansi.ts';
-import { spanHtml } from '../web/console/log/log.ts';
+import { spanHtml } from '../areas/jobs/log/log.ts';
 
 const shown = (text: string): string =>
   ansiSpans(text)

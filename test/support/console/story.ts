@@ -1,7 +1,7 @@
 /** A store in which each page of the console has something to show, some of it hostile. */
 import { localCaller } from '../../../src/domain/access/caller.ts';
 import { toJson } from '../../../src/lib/json.ts';
-import { operationOf } from '../../../src/faces/web/console/asker.ts';
+import { operationOf } from '../../../src/faces/console/asker.ts';
 import { invoke } from '../../../src/operations/core/invoke.ts';
 import { encodeResults, insertResults } from '../../../src/store/playbooks/results.ts';
 import { gate } from '../fixtures/approvals.ts';

@@ -3,7 +3,7 @@
  * others. When that tab closes or pauses, the browser gives the lock to the next. Over plain http from another machine
  * browsers have no locks; there the looks at the page bring the number.
  */
-import { COUNT_MAX, pendingText } from '../console/pending.ts';
+import { COUNT_MAX, pendingText } from '../../console/pending.ts';
 import { pause, readStream } from './stream.ts';
 
 const RETRY_MS = 5_000;

@@ -7,11 +7,11 @@ import { movedBy } from '../../text/stale.ts';
 import { timeLeft } from '../../../domain/duration.ts';
 import { clockTime, relative } from '../../text/time.ts';
 import { APPROVAL_PAINTS } from '../../areas/approvals/text.ts';
-import { linked } from '../console/blocks.ts';
-import { mark } from '../console/marks.ts';
-import { planHtml } from '../console/plan.ts';
-import type { Page, PageRequest } from '../console/page.ts';
-import { plainPage } from './plain.ts';
+import { linked } from '../../console/blocks.ts';
+import { mark } from '../../console/marks.ts';
+import { planHtml } from '../../areas/approvals/plan.ts';
+import type { Page, PageRequest } from '../../console/page.ts';
+import { plainPage } from '../../console/plain.ts';
 
 type Approval = Projected<'approval.get'>;
 type Plan = Projected<'approval.plan'>;

@@ -1,10 +1,10 @@
 import type { Projected } from '../../../views/views.ts';
 import { html, type Html } from '../../html/html.ts';
 import { checkBlocks, percent } from '../../areas/checks/text.ts';
-import { blocksHtml } from '../console/blocks.ts';
-import { stripHtml, stripTable } from '../console/strip.ts';
-import type { Page, PageRequest } from '../console/page.ts';
-import { plainPage } from './plain.ts';
+import { blocksHtml } from '../../console/blocks.ts';
+import { stripHtml, stripTable } from '../../areas/checks/strip.ts';
+import type { Page, PageRequest } from '../../console/page.ts';
+import { plainPage } from '../../console/plain.ts';
 
 type Check = Projected<'check.get'>;
 type History = NonNullable<Check['targets'][number]['history']>;

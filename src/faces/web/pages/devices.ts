@@ -1,8 +1,8 @@
 /** Where notifications of a person are sent, and this browser as one more of those places. */
 import { html, type Html } from '../../html/html.ts';
-import { DEVICES_SCRIPT_PATH, WORKER_PATH } from '../console/assets.ts';
-import type { PageRequest } from '../console/page.ts';
-import { commandNote, plainPage } from './plain.ts';
+import { DEVICES_SCRIPT_PATH, WORKER_PATH } from '../../console/assets.ts';
+import type { PageRequest } from '../../console/page.ts';
+import { commandNote, plainPage } from '../../console/plain.ts';
 
 const LABEL_MAX = 100;
 

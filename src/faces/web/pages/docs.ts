@@ -3,7 +3,7 @@ import { html, type Html } from '../../html/html.ts';
 import { documentPaths, documentText, START } from '../docs/library.ts';
 import { addressOf, documentPage, isFolder } from '../docs/links.ts';
 import { readMarkdown } from '../docs/markdown.ts';
-import type { Page, PageRequest, Shown } from '../console/page.ts';
+import type { Page, PageRequest, Shown } from '../../console/page.ts';
 
 /** A path has a segment for each folder, and the name of the file. */
 const PATHS = ['/docs', '/docs/:area', '/docs/:area/:topic', '/docs/:area/:topic/:name'] as const;

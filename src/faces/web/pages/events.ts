@@ -1,9 +1,9 @@
 import { html } from '../../html/html.ts';
 import { OUTCOME_PAINTS, reasonText } from '../../areas/events/text.ts';
-import { filters } from '../console/filters.ts';
-import { mark } from '../console/marks.ts';
-import { traceHtml } from '../console/trace.ts';
-import type { Page } from '../console/page.ts';
+import { filters } from '../../console/filters.ts';
+import { mark } from '../../console/marks.ts';
+import { traceHtml } from '../../areas/events/trace.ts';
+import type { Page } from '../../console/page.ts';
 
 /** Rows of the page: a filter with fewer or more rows gets the nearest. */
 const ROWS_MIN = 100;

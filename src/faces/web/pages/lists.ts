@@ -1,5 +1,5 @@
 /** Pages that show what the command line shows, in its words. */
-import { commandNote, plainPage } from './plain.ts';
+import { commandNote, plainPage } from '../../console/plain.ts';
 
 export const LIST_PAGES = [
   plainPage({

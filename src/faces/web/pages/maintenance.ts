@@ -1,7 +1,7 @@
 import { Failure } from '../../../domain/failure.ts';
 import type { Projected } from '../../../views/views.ts';
 import { html, type Html } from '../../html/html.ts';
-import { type Page, type PageRequest, typed } from '../console/page.ts';
+import { type Page, type PageRequest, typed } from '../../console/page.ts';
 
 type Readiness = Projected<'maintenance.readiness'>;
 type Nodes = Projected<'node.list'>;

@@ -1,6 +1,6 @@
 import { Failure } from '../../../domain/failure.ts';
 import { html, type Html } from '../../html/html.ts';
-import type { Page, PageRequest } from '../console/page.ts';
+import type { Page, PageRequest } from '../../console/page.ts';
 
 export const NETGROUPS_PAGE: Page = {
   path: '/netgroups',

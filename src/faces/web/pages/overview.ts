@@ -3,9 +3,9 @@ import { html, type Html } from '../../html/html.ts';
 import { timeLeft } from '../../../domain/duration.ts';
 import { clockTime, relative } from '../../text/time.ts';
 import { JOB_PAINTS } from '../../areas/jobs/text.ts';
-import { mark } from '../console/marks.ts';
-import { PENDING, pendingText } from '../console/pending.ts';
-import type { Page, PageRequest } from '../console/page.ts';
+import { mark } from '../../console/marks.ts';
+import { PENDING, pendingText } from '../../console/pending.ts';
+import type { Page, PageRequest } from '../../console/page.ts';
 
 const JOBS = 10;
 const FAILURES = 5;

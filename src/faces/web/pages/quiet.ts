@@ -1,9 +1,9 @@
 /** Mutes and silences, and what a mute would hold: a session makes none, so pages show the finished command. */
 import { html, type Html } from '../../html/html.ts';
 import { relative } from '../../text/time.ts';
-import { commandOf, copyable } from '../console/elsewhere.ts';
-import type { Page, PageRequest } from '../console/page.ts';
-import { commandNote, plainPage } from './plain.ts';
+import { commandOf, copyable } from '../../console/elsewhere.ts';
+import type { Page, PageRequest } from '../../console/page.ts';
+import { commandNote, plainPage } from '../../console/plain.ts';
 
 const PREVIEW_PATH = '/quiet/mute';
 

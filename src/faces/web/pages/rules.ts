@@ -1,10 +1,10 @@
 import { Failure } from '../../../domain/failure.ts';
 import { html, type Html } from '../../html/html.ts';
 import { OUTCOME_PAINTS } from '../../areas/events/text.ts';
-import { mark } from '../console/marks.ts';
-import { traceHtml } from '../console/trace.ts';
-import type { Page, PageRequest } from '../console/page.ts';
-import { plainPage } from './plain.ts';
+import { mark } from '../../console/marks.ts';
+import { traceHtml } from '../../areas/events/trace.ts';
+import type { Page, PageRequest } from '../../console/page.ts';
+import { plainPage } from '../../console/plain.ts';
 
 const LIST = plainPage({
   path: '/rules',

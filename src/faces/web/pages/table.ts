@@ -8,7 +8,7 @@ import { LIST_PAGES } from './lists.ts';
 import { MAINTENANCE_PAGES } from './maintenance.ts';
 import { NETGROUPS_PAGE } from './netgroups.ts';
 import { OVERVIEW } from './overview.ts';
-import type { Page } from '../console/page.ts';
+import type { Page } from '../../console/page.ts';
 import { QUIET_PAGES } from './quiet.ts';
 import { RULE_PAGES } from './rules.ts';
 import { WORKFLOW_PAGES } from './workflows.ts';

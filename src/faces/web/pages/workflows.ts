@@ -4,10 +4,10 @@ import type { Paint } from '../../text/display.ts';
 import { html, type Html } from '../../html/html.ts';
 import { actionText } from '../../text/actions.ts';
 import { JOB_PAINTS } from '../../areas/jobs/text.ts';
-import { graphHtml } from '../console/graph.ts';
-import { mark } from '../console/marks.ts';
-import type { Page, PageRequest } from '../console/page.ts';
-import { plainPage } from './plain.ts';
+import { graphHtml } from '../../areas/workflows/graph.ts';
+import { mark } from '../../console/marks.ts';
+import type { Page, PageRequest } from '../../console/page.ts';
+import { plainPage } from '../../console/plain.ts';
 
 type Steps = Projected<'workflow.get'>['steps'];
 type Run = Projected<'workflow.status'>;

@@ -3,10 +3,10 @@ import { html, type Html } from '../../html/html.ts';
 import { table } from '../../text/blocks.ts';
 import { relative } from '../../text/time.ts';
 import { DRIFT_PAINT, NO_STATES } from '../../areas/workspaces/text.ts';
-import { blocksHtml } from '../console/blocks.ts';
-import { mark } from '../console/marks.ts';
-import { type Page, type PageRequest, typed } from '../console/page.ts';
-import { plainPage } from './plain.ts';
+import { blocksHtml } from '../../console/blocks.ts';
+import { mark } from '../../console/marks.ts';
+import { type Page, type PageRequest, typed } from '../../console/page.ts';
+import { plainPage } from '../../console/plain.ts';
 
 type Workspace = Projected<'workspace.get'>;
 

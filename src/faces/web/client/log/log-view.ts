@@ -1,6 +1,6 @@
 /** The lines of a log on the page: appended in order, bounded, and followed until somebody reads further up. */
 import type { JobEvent } from '../../../../domain/jobs/job.ts';
-import { BLOCK_LINES, logLine, outputSpans } from '../../console/log/log-line.ts';
+import { BLOCK_LINES, logLine, outputSpans } from '../../../areas/jobs/log/log-line.ts';
 import type { Span } from '../../../text/ansi.ts';
 import { LogFind } from './log-find.ts';
 import { LogFold } from './log-fold.ts';

@@ -5,10 +5,10 @@ import type { Projected } from '../../../../views/views.ts';
 import { html, type Html } from '../../../html/html.ts';
 import { hostBlocks } from '../../../areas/playbooks/text.ts';
 import { JOB_PAINTS } from '../../../areas/jobs/text.ts';
-import { blocksHtml } from '../../console/blocks.ts';
-import { mark } from '../../console/marks.ts';
-import { matrixHtml } from '../../console/matrix.ts';
-import type { Page, PageRequest } from '../../console/page.ts';
+import { blocksHtml } from '../../../console/blocks.ts';
+import { mark } from '../../../console/marks.ts';
+import { matrixHtml } from '../../../areas/playbooks/matrix.ts';
+import type { Page, PageRequest } from '../../../console/page.ts';
 
 /** The way to the hosts of a playbook that has ended; nothing for another kind. */
 export async function hostsOf({ id, state }: Projected<'job.get'>, { ask, url }: PageRequest): Promise<Html> {

@@ -5,12 +5,12 @@ import type { Projected } from '../../../../views/views.ts';
 import { html, type Html } from '../../../html/html.ts';
 import { table } from '../../../text/blocks.ts';
 import { JOB_PAINTS } from '../../../areas/jobs/text.ts';
-import { blocksHtml } from '../../console/blocks.ts';
-import { logHtml } from '../../console/log/log.ts';
-import { mark } from '../../console/marks.ts';
+import { blocksHtml } from '../../../console/blocks.ts';
+import { logHtml } from '../../../areas/jobs/log/log.ts';
+import { mark } from '../../../console/marks.ts';
 import { hostsOf, HOSTS_PAGE } from './hosts.ts';
-import type { Page, PageRequest } from '../../console/page.ts';
-import { plainPage } from '../plain.ts';
+import type { Page, PageRequest } from '../../../console/page.ts';
+import { plainPage } from '../../../console/plain.ts';
 import { progressHtml } from './progress.ts';
 
 /** Events of the log that are shown first: the newest ones. */

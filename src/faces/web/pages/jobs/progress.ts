@@ -2,7 +2,7 @@
 import type { Projected } from '../../../../views/views.ts';
 import { html, type Html } from '../../../html/html.ts';
 import { took } from '../../../text/time.ts';
-import type { PageRequest } from '../../console/page.ts';
+import type { PageRequest } from '../../../console/page.ts';
 
 type Job = Projected<'job.get'>;
 

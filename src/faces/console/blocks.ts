@@ -1,8 +1,8 @@
 /** Text for people as a page: the same tables and names as on a terminal, with links. */
-import { isId } from '../../../lib/id.ts';
-import { html, type Html } from '../../html/html.ts';
-import { type Block, blocksOf, type Sheet, type Table, type Text } from '../../text/blocks.ts';
-import { inline } from '../../text/safe.ts';
+import { isId } from '../../lib/id.ts';
+import { html, type Html } from '../html/html.ts';
+import { type Block, blocksOf, type Sheet, type Table, type Text } from '../text/blocks.ts';
+import { inline } from '../text/safe.ts';
 import { mark } from './marks.ts';
 
 /** Where the things of an id are shown, by its prefix. */

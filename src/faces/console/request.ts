@@ -1,11 +1,11 @@
 /** What a page is given: the visitor, the query, and the way to ask operations as that visitor. */
-import type { Caller } from '../../../domain/access/caller.ts';
-import { randomName } from '../../../lib/random.ts';
-import type { Runtime } from '../../../operations/core/invoke.ts';
-import { takesKey } from '../../../operations/core/operation.ts';
-import { html, type Html } from '../../html/html.ts';
-import type { Text } from '../../text/blocks.ts';
-import type { Display } from '../../text/display.ts';
+import type { Caller } from '../../domain/access/caller.ts';
+import { randomName } from '../../lib/random.ts';
+import type { Runtime } from '../../operations/core/invoke.ts';
+import { takesKey } from '../../operations/core/operation.ts';
+import { html, type Html } from '../html/html.ts';
+import type { Text } from '../text/blocks.ts';
+import type { Display } from '../text/display.ts';
 import { blocksHtml } from './blocks.ts';
 import type { Button, Page, PageRequest } from './page.ts';
 import { ask, mayCall, operationOf, queryFields } from './asker.ts';

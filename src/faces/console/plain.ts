@@ -1,12 +1,12 @@
-import { Failure } from '../../../domain/failure.ts';
-import { isNone } from '../../../operations/core/http-face.ts';
-import type { ViewName } from '../../../views/views.ts';
-import { html, type Html } from '../../html/html.ts';
-import { operationOf, ROWS, ROWS_MAX } from '../console/asker.ts';
-import type { Links } from '../console/blocks.ts';
-import { copyable } from '../console/elsewhere.ts';
-import { filters } from '../console/filters.ts';
-import type { Page, PageRequest } from '../console/page.ts';
+import { Failure } from '../../domain/failure.ts';
+import { isNone } from '../../operations/core/http-face.ts';
+import type { ViewName } from '../../views/views.ts';
+import { html, type Html } from '../html/html.ts';
+import { operationOf, ROWS, ROWS_MAX } from './asker.ts';
+import type { Links } from './blocks.ts';
+import { copyable } from './elsewhere.ts';
+import { filters } from './filters.ts';
+import type { Page, PageRequest } from './page.ts';
 
 /** One operation whose answer is shown as on the command line. */
 interface Part {

@@ -1,6 +1,6 @@
 /** What all pages of the console share: navigation, heading, the state of the service, and the foot. */
-import { html, type Html } from '../../html/html.ts';
-import { clockTime } from '../../text/time.ts';
+import { html, type Html } from '../html/html.ts';
+import { clockTime } from '../text/time.ts';
 import { type Page, SECTIONS, type Visitor } from './page.ts';
 import { ICON_PATH, MANIFEST_PATH, SCRIPT_PATH, STYLE_PATH, WAITING_ICON_PATH } from './assets.ts';
 import { ID_PLACES } from './blocks.ts';

@@ -1,5 +1,5 @@
 /** How a person wants to see the pages: in a cookie that their script writes, and that decides nothing else. */
-import { html, Html } from '../../html/html.ts';
+import { html, Html } from '../html/html.ts';
 
 const VIEW_COOKIE = 'svc_view';
 

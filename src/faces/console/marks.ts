@@ -1,6 +1,6 @@
 /** States as shape, word and colour: the shape and the word alone are enough. */
-import { html, Html } from '../../html/html.ts';
-import type { Paint } from '../../text/display.ts';
+import { html, Html } from '../html/html.ts';
+import type { Paint } from '../text/display.ts';
 
 /** A colour of the style sheet, by what a terminal uses. */
 export const HUES: Readonly<Record<Paint, string>> = {

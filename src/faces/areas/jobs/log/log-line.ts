@@ -1,7 +1,7 @@
 /** How a line of a log is shown, for pages and for their script, which appends lines as they come. */
 import type { JobEvent } from '../../../../domain/jobs/job.ts';
 import { block } from '../../../text/safe.ts';
-import { eventText } from '../../../areas/jobs/job-event.ts';
+import { eventText } from '../job-event.ts';
 import { ansiSpans, type Span } from '../../../text/ansi.ts';
 
 /** Lines of one block: a browser lays out only the blocks that are seen. */

@@ -1,7 +1,7 @@
 /** The filters of a list: a form with the fields, names and values of the API, which needs no script. */
 import * as z from 'zod';
-import { pathFields, isNone } from '../../../operations/core/http-face.ts';
-import { html, type Html } from '../../html/html.ts';
+import { pathFields, isNone } from '../../operations/core/http-face.ts';
+import { html, type Html } from '../html/html.ts';
 import { operationOf } from './asker.ts';
 
 interface Field {

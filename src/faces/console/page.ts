@@ -1,6 +1,6 @@
-import type { Projected, ViewName } from '../../../views/views.ts';
-import { html, type Html } from '../../html/html.ts';
-import type { Display } from '../../text/display.ts';
+import type { Projected, ViewName } from '../../views/views.ts';
+import { html, type Html } from '../html/html.ts';
+import type { Display } from '../text/display.ts';
 import type { Links } from './blocks.ts';
 
 /** The entries of the navigation, in its order. The first page of a section without parameters is its entry. */
@@ -85,12 +85,12 @@ export interface Visitor {
   readonly csrf: string | null;
 }
 
-/** One button, with the fields of its form. */
 /** The field in which one types the name of what one means, for an action with `confirms`. */
 export function typed(label: string): Html {
   return html`<label>${label}<input name="confirm" required autocomplete="off"></label> `;
 }
 
+/** One button, with the fields of its form. */
 export interface Button {
   /** The path of a row of ACTIONS, with the values of its parameters. */
   readonly path: string;

@@ -1,7 +1,7 @@
 /** Files that pages load, under names that change with their content, so that a browser may keep them for ever. */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { packageFile, programEntry, programFile } from '../../../lib/files/program-files.ts';
+import { packageFile, programEntry, programFile } from '../../lib/files/program-files.ts';
 import { joinedScript } from './joined-script.ts';
 
 export interface Asset {
@@ -60,7 +60,7 @@ export const ASSETS: readonly Asset[] = [STYLE, SCRIPT, DEVICES_SCRIPT, WORKER, 
 /** Read and joined once, when the program starts. */
 function styleText(): string {
   return ['base', 'parts', 'live', 'pages', 'media']
-    .map((name) => read(programFile(`faces/web/console/style/${name}.css`)))
+    .map((name) => read(programFile(`faces/console/style/${name}.css`)))
     .join('');
 }
 
@@ -76,7 +76,7 @@ function ownScript(name: string): string {
 }
 
 function icon(name: string): Asset {
-  return asset(name, 'svg', 'image/svg+xml', read(programFile(`faces/web/console/${name}.svg`)));
+  return asset(name, 'svg', 'image/svg+xml', read(programFile(`faces/console/${name}.svg`)));
 }
 
 function read(file: string): string {

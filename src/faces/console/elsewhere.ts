@@ -1,7 +1,7 @@
 /** "This page elsewhere": the command, the route and the tool that answer the same. */
-import { isNone, pathFields } from '../../../operations/core/http-face.ts';
-import { toolsOf } from '../../../operations/core/mcp-face.ts';
-import { html, type Html } from '../../html/html.ts';
+import { isNone, pathFields } from '../../operations/core/http-face.ts';
+import { toolsOf } from '../../operations/core/mcp-face.ts';
+import { html, type Html } from '../html/html.ts';
 import { operationOf } from './asker.ts';
 
 /** A word that a shell takes as it is. */

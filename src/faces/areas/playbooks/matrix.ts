@@ -1,7 +1,7 @@
 /** How each task of a playbook run ended on each host: a table that is read without colours. */
 import type { Projected } from '../../../views/views.ts';
 import { html, type Html } from '../../html/html.ts';
-import { CELL_WORDS } from '../../areas/playbooks/text.ts';
+import { CELL_WORDS } from './text.ts';
 
 type Hosts = Projected<'playbook.hosts'>;
 

@@ -1,6 +1,6 @@
 /** A plan on a page: what is destroyed first and open, with each change of a value. */
 import type { Projected } from '../../../views/views.ts';
-import { knownLater } from '../../areas/workspaces/plan-text.ts';
+import { knownLater } from '../workspaces/plan-text.ts';
 import { html, type Html } from '../../html/html.ts';
 
 type Plan = Projected<'approval.plan'>;

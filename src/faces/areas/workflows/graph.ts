@@ -1,7 +1,7 @@
 /** The steps of a workflow as a graph, drawn by the server: a box for each step, a line for each need. */
 import type { Paint } from '../../text/display.ts';
 import { html, type Html } from '../../html/html.ts';
-import { HUES } from './marks.ts';
+import { HUES } from '../../console/marks.ts';
 
 interface GraphStep {
   readonly name: string;

@@ -1,12 +1,12 @@
 /** How a page asks operations: as the visitor, by the one way, and only those that its row lists. */
-import type { Caller } from '../../../domain/access/caller.ts';
-import { Failure } from '../../../domain/failure.ts';
-import { isNone } from '../../../operations/core/http-face.ts';
-import { type Answer, authorize, invoke, type Runtime } from '../../../operations/core/invoke.ts';
-import type { Operation } from '../../../operations/core/operation.ts';
-import { fromText } from '../../../operations/core/parse.ts';
-import { OPERATIONS } from '../../../operations/table.ts';
-import type { Projected, ViewName } from '../../../views/views.ts';
+import type { Caller } from '../../domain/access/caller.ts';
+import { Failure } from '../../domain/failure.ts';
+import { isNone } from '../../operations/core/http-face.ts';
+import { type Answer, authorize, invoke, type Runtime } from '../../operations/core/invoke.ts';
+import type { Operation } from '../../operations/core/operation.ts';
+import { fromText } from '../../operations/core/parse.ts';
+import { OPERATIONS } from '../../operations/table.ts';
+import type { Projected, ViewName } from '../../views/views.ts';
 
 const BY_ID = new Map(OPERATIONS.map((operation) => [operation.id, operation]));
 /** Rows that a page shows at most, and those that it shows when its URL names no `limit`. */

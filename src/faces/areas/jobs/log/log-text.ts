@@ -3,7 +3,7 @@ import type { JobEvent } from '../../../../domain/jobs/job.ts';
 import type { Projected } from '../../../../views/views.ts';
 import { line } from '../../../text/safe.ts';
 import { terminalLine } from '../../../text/terminal-line.ts';
-import { eventText } from '../../../areas/jobs/job-event.ts';
+import { eventText } from '../job-event.ts';
 
 type Ask = (part: { readonly since?: number; readonly last?: number }) => Promise<Projected<'job.events'>>;
 

@@ -1,7 +1,7 @@
 /** How an event came to its outcome: each rule, its terms, then its guards in their order. */
 import type { Projected } from '../../../views/views.ts';
 import { html, type Html } from '../../html/html.ts';
-import { mark } from './marks.ts';
+import { mark } from '../../console/marks.ts';
 
 type Step = Projected<'event.trace'>['steps'][number];
 type Term = NonNullable<Step['terms']>[number];
