@@ -1,8 +1,8 @@
 /** What one does in the console: each form is checked as the API checks, and a refusal is shown on its page. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { PAGES } from '../../src/faces/web/pages/table.ts';
-import { ACTIONS } from '../../src/faces/web/pages/actions.ts';
+import { ACTIONS, PAGES } from '../../src/faces/web/pages/table.ts';
+import { AREA_PAGES } from '../../src/faces/areas/pages.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
 import { getJob } from '../../src/store/jobs/jobs.ts';
 import { restartOf } from '../../src/store/maintenance/restarts.ts';
@@ -22,6 +22,14 @@ describe('In the console', () => {
       const row = OPERATIONS.find(({ id }) => id === operation);
       assert.ok(row !== undefined && row.bearerOnly !== true, path);
       for (const field of fields) assert.ok(field in row.input.shape, `${path}: ${field}`);
+    }
+  });
+
+  it('each addition has a page, which may ask what the addition asks', () => {
+    for (const { to, reads } of AREA_PAGES.flatMap(({ additions = [] }) => additions)) {
+      const page = PAGES.find(({ path }) => path === to);
+      assert.ok(page !== undefined, to);
+      for (const operation of reads) assert.ok(page.reads.includes(operation), `${to}: ${operation}`);
     }
   });
 

@@ -59,8 +59,6 @@ const IMPORTERS: Readonly<Record<string, string>> = {
   'src/operations/configuration/kinds/workspaces.ts': 'It is the row of workspaces in a table of stored objects.',
   'src/operations/schedules/actions.ts': 'It is the table of the actions of schedules.',
   'src/faces/areas/approvals/plan.ts': 'It draws the plan that an approval is about.',
-  'src/faces/web/pages/jobs/hosts.ts': 'It is the page of the hosts of a playbook run.',
-  'src/faces/web/pages/workspaces.ts': 'It is the page of workspaces.',
   'src/views/rules/views.ts': 'The view of a rule has the action of each kind.',
   'src/views/approvals/views.ts': 'An approval shows the plan that it is about.',
   'src/operations/approvals/decision-page.ts': 'The page of a decision shows the plan that it is about.',

@@ -92,7 +92,7 @@ export function typed(label: string): Html {
 
 /** One button, with the fields of its form. */
 export interface Button {
-  /** The path of a row of ACTIONS, with the values of its parameters. */
+  /** The path of an action, with the values of its parameters. */
   readonly path: string;
   readonly operation: string;
   readonly label: string;

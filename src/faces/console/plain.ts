@@ -2,6 +2,7 @@ import { Failure } from '../../domain/failure.ts';
 import { isNone } from '../../operations/core/http-face.ts';
 import type { ViewName } from '../../views/views.ts';
 import { html, type Html } from '../html/html.ts';
+import type { Addition } from './area-pages.ts';
 import { operationOf, ROWS, ROWS_MAX } from './asker.ts';
 import type { Links } from './blocks.ts';
 import { copyable } from './elsewhere.ts';
@@ -51,6 +52,11 @@ export function plainPage({ path, section, title, parts, heading, submits }: Pla
       }
     },
   };
+}
+
+/** An answer in the words of the command line at the end of a page of another area. */
+export function plainAddition(to: Addition['to'], part: Part): Addition {
+  return { to, reads: [part.operation], show: (request) => partHtml(part, request, false) };
 }
 
 async function partHtml(part: Part, request: PageRequest, isFirst: boolean): Promise<Html> {

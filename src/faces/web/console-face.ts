@@ -11,7 +11,7 @@ import { sendParts } from '../http/parts.ts';
 import type { Exchange, Sender } from '../http/sender.ts';
 import { html, type Html } from '../html/html.ts';
 import { textOf } from '../areas/texts.ts';
-import { type Action } from './pages/actions.ts';
+import { type Action } from '../console/action.ts';
 import type { Page, PageRequest, Shown } from '../console/page.ts';
 import { PAGES } from './pages/table.ts';
 import { type Pages, readForm } from './routes.ts';

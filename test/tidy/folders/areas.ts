@@ -37,6 +37,7 @@ export const TABLES = [
   'src/daemon/loops.ts',
   'src/views/views.ts',
   'src/faces/areas/texts.ts',
+  'src/faces/areas/pages.ts',
 ];
 
 /** Folders whose files are numbered and never removed. */

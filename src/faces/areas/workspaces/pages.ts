@@ -1,8 +1,10 @@
+import { toApprovalOrJob, toJob } from '../../console/action.ts';
+import type { AreaPages } from '../../console/area-pages.ts';
 import type { Projected } from '../../../views/views.ts';
 import { html, type Html } from '../../html/html.ts';
 import { table } from '../../text/blocks.ts';
 import { relative } from '../../text/time.ts';
-import { DRIFT_PAINT, NO_STATES } from '../../areas/workspaces/text.ts';
+import { DRIFT_PAINT, NO_STATES } from './text.ts';
 import { blocksHtml } from '../../console/blocks.ts';
 import { mark } from '../../console/marks.ts';
 import { type Page, type PageRequest, typed } from '../../console/page.ts';
@@ -108,4 +110,31 @@ function actions({ name, policy }: Workspace, { form }: PageRequest): Html {
 </details>\n`;
 }
 
-export const WORKSPACE_PAGES = [LIST, WORKSPACE];
+export const WORKSPACES: AreaPages = {
+  pages: [LIST, WORKSPACE],
+  actions: [
+    {
+      path: '/workspaces/:name/plan',
+      operation: 'workspace.plan',
+      fields: [],
+      page: '/workspaces/:name',
+      goesTo: toJob,
+    },
+    {
+      path: '/workspaces/:name/apply',
+      operation: 'workspace.apply',
+      fields: ['plan'],
+      page: '/workspaces/:name',
+      goesTo: toApprovalOrJob,
+      confirms: ({ plan }) => plan === undefined,
+    },
+    {
+      path: '/workspaces/:name/destroy',
+      operation: 'workspace.destroy',
+      fields: [],
+      page: '/workspaces/:name',
+      goesTo: toJob,
+      confirms: () => true,
+    },
+  ],
+};

@@ -1,8 +1,9 @@
+import type { AreaPages } from '../../console/area-pages.ts';
 import type { Projected } from '../../../views/views.ts';
 import { html, type Html } from '../../html/html.ts';
-import { checkBlocks, percent } from '../../areas/checks/text.ts';
+import { checkBlocks, percent } from './text.ts';
 import { blocksHtml } from '../../console/blocks.ts';
-import { stripHtml, stripTable } from '../../areas/checks/strip.ts';
+import { stripHtml, stripTable } from './strip.ts';
 import type { Page, PageRequest } from '../../console/page.ts';
 import { plainPage } from '../../console/plain.ts';
 
@@ -68,4 +69,7 @@ function windows(history: History): Html {
   return html`${shown}${since === undefined ? '' : `, observed since ${since.slice(0, 10)}`}`;
 }
 
-export const CHECK_PAGES = [LIST, CHECK];
+export const CHECKS: AreaPages = {
+  pages: [LIST, CHECK],
+  actions: [{ path: '/checks/:name/probe', operation: 'check.probe', fields: [], page: '/checks/:name' }],
+};

@@ -1,3 +1,4 @@
+import type { AreaPages } from '../../console/area-pages.ts';
 import { Failure } from '../../../domain/failure.ts';
 import type { Projected } from '../../../views/views.ts';
 import { html, type Html } from '../../html/html.ts';
@@ -11,7 +12,7 @@ const RESTARTS_MAX = 20;
 /** Rows of a thousand took 20 ms in one turn of the event loop. */
 const INTERRUPTED_MAX = 100;
 
-const MAINTENANCE: Page = {
+const PAGE: Page = {
   path: '/maintenance',
   section: 'System',
   title: 'Maintenance',
@@ -104,4 +105,32 @@ async function interruptedHtml(request: PageRequest): Promise<Html> {
   return html`<h2>Interrupted jobs</h2>\n${list}\n${more}${again}`;
 }
 
-export const MAINTENANCE_PAGES = [MAINTENANCE];
+const toMaintenance = (): string => '/maintenance';
+
+export const MAINTENANCE: AreaPages = {
+  pages: [PAGE],
+  actions: [
+    {
+      path: '/maintenance/cordon',
+      operation: 'maintenance.cordon',
+      fields: [],
+      page: '/maintenance',
+      goesTo: toMaintenance,
+    },
+    {
+      path: '/maintenance/uncordon',
+      operation: 'maintenance.uncordon',
+      fields: [],
+      page: '/maintenance',
+      goesTo: toMaintenance,
+    },
+    {
+      path: '/maintenance/nodes/:node/restart',
+      operation: 'maintenance.restart',
+      fields: [],
+      page: '/maintenance',
+      goesTo: toMaintenance,
+      confirms: () => true,
+    },
+  ],
+};

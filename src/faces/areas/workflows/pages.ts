@@ -1,10 +1,11 @@
+import type { AreaPages } from '../../console/area-pages.ts';
 import { Failure } from '../../../domain/failure.ts';
 import type { Projected } from '../../../views/views.ts';
 import type { Paint } from '../../text/display.ts';
 import { html, type Html } from '../../html/html.ts';
 import { actionText } from '../../text/actions.ts';
-import { JOB_PAINTS } from '../../areas/jobs/text.ts';
-import { graphHtml } from '../../areas/workflows/graph.ts';
+import { JOB_PAINTS } from '../jobs/text.ts';
+import { graphHtml } from './graph.ts';
 import { mark } from '../../console/marks.ts';
 import type { Page, PageRequest } from '../../console/page.ts';
 import { plainPage } from '../../console/plain.ts';
@@ -79,4 +80,4 @@ function paintOf(state: string): Paint {
   return paints[state] ?? 'dim';
 }
 
-export const WORKFLOW_PAGES = [LIST, WORKFLOW, RUN];
+export const WORKFLOWS: AreaPages = { pages: [LIST, WORKFLOW, RUN] };

@@ -1,9 +1,11 @@
+import type { AreaPages } from '../../console/area-pages.ts';
 import { html } from '../../html/html.ts';
-import { OUTCOME_PAINTS, reasonText } from '../../areas/events/text.ts';
+import { OUTCOME_PAINTS, reasonText } from './text.ts';
 import { filters } from '../../console/filters.ts';
 import { mark } from '../../console/marks.ts';
-import { traceHtml } from '../../areas/events/trace.ts';
+import { traceHtml } from './trace.ts';
 import type { Page } from '../../console/page.ts';
+import { plainPage } from '../../console/plain.ts';
 
 /** Rows of the page: a filter with fewer or more rows gets the nearest. */
 const ROWS_MIN = 100;
@@ -61,4 +63,11 @@ ${request.view('event.get', event)}`;
   },
 };
 
-export const EVENT_PAGES = [LIST, EVENT];
+const WEBHOOKS = plainPage({
+  path: '/webhooks',
+  section: 'Events',
+  title: 'Webhooks',
+  parts: [{ operation: 'webhook.list', kind: 'webhook.list' }],
+});
+
+export const EVENTS: AreaPages = { pages: [LIST, EVENT, WEBHOOKS] };

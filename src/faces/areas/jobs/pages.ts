@@ -1,16 +1,17 @@
-import { isTerminal } from '../../../../domain/jobs/job.ts';
-import { KINDS } from '../../../../domain/kinds.ts';
-import { Failure } from '../../../../domain/failure.ts';
-import type { Projected } from '../../../../views/views.ts';
-import { html, type Html } from '../../../html/html.ts';
-import { table } from '../../../text/blocks.ts';
-import { JOB_PAINTS } from '../../../areas/jobs/text.ts';
-import { blocksHtml } from '../../../console/blocks.ts';
-import { logHtml } from '../../../areas/jobs/log/log.ts';
-import { mark } from '../../../console/marks.ts';
-import { hostsOf, HOSTS_PAGE } from './hosts.ts';
-import type { Page, PageRequest } from '../../../console/page.ts';
-import { plainPage } from '../../../console/plain.ts';
+import { toApprovalOrJob } from '../../console/action.ts';
+import type { AreaPages } from '../../console/area-pages.ts';
+import { isTerminal } from '../../../domain/jobs/job.ts';
+import { KINDS } from '../../../domain/kinds.ts';
+import { Failure } from '../../../domain/failure.ts';
+import type { Projected } from '../../../views/views.ts';
+import { html, type Html } from '../../html/html.ts';
+import { table } from '../../text/blocks.ts';
+import { JOB_PAINTS } from './text.ts';
+import { blocksHtml } from '../../console/blocks.ts';
+import { logHtml } from './log/log.ts';
+import { mark } from '../../console/marks.ts';
+import type { Page, PageRequest } from '../../console/page.ts';
+import { plainPage } from '../../console/plain.ts';
 import { progressHtml } from './progress.ts';
 
 /** Events of the log that are shown first: the newest ones. */
@@ -29,19 +30,18 @@ const JOB: Page = {
   path: '/jobs/:id',
   section: 'Jobs',
   title: 'Job',
-  reads: ['job.get', 'job.events', 'job.result', 'playbook.hosts', 'job.list'],
+  reads: ['job.get', 'job.events', 'job.result', 'job.list'],
   async show(request) {
     const { params, ask } = request;
     const job = await ask('job.get', 'job.get', params);
-    const [progress, log, result, hosts] = await Promise.all([
+    const [progress, log, result] = await Promise.all([
       progressHtml(job, request),
       logOf(job, request),
       resultOf(job, request),
-      hostsOf(job, request),
     ]);
     const content = html`${progress}${approvalOf(job, request)}${act(job, request)}\
 ${request.view('job.get', job)}
-${result}${hosts}`;
+${result}`;
     return { title: job.runbook, state: mark(job.state, JOB_PAINTS[job.state]), content, log };
   },
 };
@@ -112,4 +112,16 @@ function ask({ params, ask: of }: PageRequest, part: object): Promise<Projected<
   return of('job.events', 'job.events', { ...params, ...part });
 }
 
-export const JOB_PAGES = [LIST, JOB, HOSTS_PAGE];
+export const JOBS: AreaPages = {
+  pages: [LIST, JOB],
+  actions: [
+    {
+      path: '/jobs/:id/cancel',
+      operation: 'job.cancel',
+      fields: [],
+      page: '/jobs/:id',
+      goesTo: ({ id }) => `/jobs/${id ?? ''}`,
+    },
+    { path: '/jobs/:id/rerun', operation: 'job.rerun', fields: [], page: '/jobs/:id', goesTo: toApprovalOrJob },
+  ],
+};

@@ -1,17 +1,18 @@
 /** How a playbook ended on each of its hosts. */
-import { Failure } from '../../../../domain/failure.ts';
-import { isTerminal } from '../../../../domain/jobs/job.ts';
-import type { Projected } from '../../../../views/views.ts';
-import { html, type Html } from '../../../html/html.ts';
-import { hostBlocks } from '../../../areas/playbooks/text.ts';
-import { JOB_PAINTS } from '../../../areas/jobs/text.ts';
-import { blocksHtml } from '../../../console/blocks.ts';
-import { mark } from '../../../console/marks.ts';
-import { matrixHtml } from '../../../areas/playbooks/matrix.ts';
-import type { Page, PageRequest } from '../../../console/page.ts';
+import type { AreaPages } from '../../console/area-pages.ts';
+import { Failure } from '../../../domain/failure.ts';
+import { isTerminal } from '../../../domain/jobs/job.ts';
+import { html, type Html } from '../../html/html.ts';
+import { hostBlocks } from './text.ts';
+import { JOB_PAINTS } from '../jobs/text.ts';
+import { blocksHtml } from '../../console/blocks.ts';
+import { mark } from '../../console/marks.ts';
+import { matrixHtml } from './matrix.ts';
+import type { Page, PageRequest } from '../../console/page.ts';
 
 /** The way to the hosts of a playbook that has ended; nothing for another kind. */
-export async function hostsOf({ id, state }: Projected<'job.get'>, { ask, url }: PageRequest): Promise<Html> {
+async function hostsOf({ ask, url, params }: PageRequest): Promise<Html> {
+  const { id, state } = await ask('job.get', 'job.get', params);
   if (!isTerminal(state)) return html``;
   try {
     const { hosts, hosts_left_out: others } = await ask('playbook.hosts', 'playbook.hosts', { id, limit: 1 });
@@ -24,7 +25,7 @@ export async function hostsOf({ id, state }: Projected<'job.get'>, { ask, url }:
   }
 }
 
-export const HOSTS_PAGE: Page = {
+const HOSTS: Page = {
   path: '/jobs/:id/hosts',
   section: 'Jobs',
   title: 'Hosts of a playbook',
@@ -39,4 +40,9 @@ export const HOSTS_PAGE: Page = {
 ${blocksHtml(hostBlocks(hosts), request)}${matrixHtml(hosts)}`;
     return { title: `Hosts of ${job.runbook}`, state: mark(job.state, JOB_PAINTS[job.state]), content };
   },
+};
+
+export const PLAYBOOKS: AreaPages = {
+  pages: [HOSTS],
+  additions: [{ to: '/jobs/:id', reads: ['playbook.hosts'], show: hostsOf }],
 };

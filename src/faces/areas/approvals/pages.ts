@@ -1,3 +1,5 @@
+import { toJob } from '../../console/action.ts';
+import type { AreaPages } from '../../console/area-pages.ts';
 import { noDecider } from '../../../domain/approvals/deciders.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { KINDS } from '../../../domain/kinds.ts';
@@ -6,10 +8,10 @@ import { html, type Html } from '../../html/html.ts';
 import { movedBy } from '../../text/stale.ts';
 import { timeLeft } from '../../../domain/duration.ts';
 import { clockTime, relative } from '../../text/time.ts';
-import { APPROVAL_PAINTS } from '../../areas/approvals/text.ts';
+import { APPROVAL_PAINTS } from './text.ts';
 import { linked } from '../../console/blocks.ts';
 import { mark } from '../../console/marks.ts';
-import { planHtml } from '../../areas/approvals/plan.ts';
+import { planHtml } from './plan.ts';
 import type { Page, PageRequest } from '../../console/page.ts';
 import { plainPage } from '../../console/plain.ts';
 
@@ -190,4 +192,16 @@ function planAgain({ workspace, requested_by: asker }: Approval, { url, may }: P
   return html`<a href="${url(`/workspaces/${encodeURIComponent(workspace)}`)}">Plan again</a>`;
 }
 
-export const APPROVAL_PAGES = [LIST, APPROVAL];
+export const APPROVALS: AreaPages = {
+  pages: [LIST, APPROVAL],
+  actions: [
+    {
+      path: '/approvals/:id/decision',
+      operation: 'approval.decision',
+      fields: ['decision', 'reason'],
+      page: '/approvals/:id',
+      goesTo: (params, data) =>
+        data['decision'] === 'approve' ? toJob(params, data) : `/approvals/${params['id'] ?? ''}`,
+    },
+  ],
+};

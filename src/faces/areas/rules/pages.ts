@@ -1,10 +1,12 @@
+import type { AreaPages } from '../../console/area-pages.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { html, type Html } from '../../html/html.ts';
-import { OUTCOME_PAINTS } from '../../areas/events/text.ts';
+import { OUTCOME_PAINTS } from '../events/text.ts';
 import { mark } from '../../console/marks.ts';
-import { traceHtml } from '../../areas/events/trace.ts';
+import { traceHtml } from '../events/trace.ts';
 import type { Page, PageRequest } from '../../console/page.ts';
 import { plainPage } from '../../console/plain.ts';
+import { QUIET_PAGES } from './quiet.ts';
 
 const LIST = plainPage({
   path: '/rules',
@@ -61,4 +63,4 @@ ${traceHtml(trace)}</section>\n`;
   }
 }
 
-export const RULE_PAGES = [LIST, RULE];
+export const RULES: AreaPages = { pages: [LIST, RULE, ...QUIET_PAGES] };

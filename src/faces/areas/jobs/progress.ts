@@ -1,8 +1,8 @@
 /** How far a job is: what it does, for how long, and how long the same took before. It is never a share of the work. */
-import type { Projected } from '../../../../views/views.ts';
-import { html, type Html } from '../../../html/html.ts';
-import { took } from '../../../text/time.ts';
-import type { PageRequest } from '../../../console/page.ts';
+import type { Projected } from '../../../views/views.ts';
+import { html, type Html } from '../../html/html.ts';
+import { took } from '../../text/time.ts';
+import type { PageRequest } from '../../console/page.ts';
 
 type Job = Projected<'job.get'>;
 

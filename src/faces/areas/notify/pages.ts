@@ -1,4 +1,5 @@
 /** Where notifications of a person are sent, and this browser as one more of those places. */
+import type { AreaPages } from '../../console/area-pages.ts';
 import { html, type Html } from '../../html/html.ts';
 import { DEVICES_SCRIPT_PATH, WORKER_PATH } from '../../console/assets.ts';
 import type { PageRequest } from '../../console/page.ts';
@@ -6,21 +7,21 @@ import { commandNote, plainPage } from '../../console/plain.ts';
 
 const LABEL_MAX = 100;
 
-export const DEVICE_PAGES = [
-  plainPage({
-    path: '/devices',
-    section: 'System',
-    title: 'Devices',
-    parts: [
-      {
-        operation: 'notify.endpoint.list',
-        kind: 'notify.endpoint.list',
-        note: commandNote('Register another device of yours with:', 'notify.endpoint.add'),
-      },
-      { operation: 'notify.key', kind: 'notify.key', heading: 'This browser', show: browserPanel },
-    ],
-  }),
-];
+const DEVICES = plainPage({
+  path: '/devices',
+  section: 'System',
+  title: 'Devices',
+  parts: [
+    {
+      operation: 'notify.endpoint.list',
+      kind: 'notify.endpoint.list',
+      note: commandNote('Register another device of yours with:', 'notify.endpoint.add'),
+    },
+    { operation: 'notify.key', kind: 'notify.key', heading: 'This browser', show: browserPanel },
+  ],
+});
+
+export const NOTIFY: AreaPages = { pages: [DEVICES] };
 
 /**
  * One form, so that a look at the page leaves it alone once it is filled in. Its fields have no names: without the

@@ -1,8 +1,9 @@
+import type { AreaPages } from '../../console/area-pages.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { html, type Html } from '../../html/html.ts';
 import type { Page, PageRequest } from '../../console/page.ts';
 
-export const NETGROUPS_PAGE: Page = {
+const PAGE: Page = {
   path: '/netgroups',
   section: 'Checks',
   title: 'Netgroups',
@@ -31,3 +32,5 @@ async function classified(address: string, request: PageRequest): Promise<Html> 
     return html`<p role="alert">${error.message}</p>\n`;
   }
 }
+
+export const NETGROUPS: AreaPages = { pages: [PAGE] };
