@@ -63,7 +63,7 @@ const get = readOperation({
   id: 'check.get',
   summary: 'Show one check with the status and the history of its targets',
   scopes: READERS,
-  ...localOnly('GET /checks has every check with all of its fields.'),
+  ...localOnly('GET /checks has every check with its targets, without the detail of the last probe.'),
   cli: { verb: 'check get', positionals: ['name'], examples: ['svc check get web'] },
   input: byName,
   answers: ['check.get'],

@@ -93,7 +93,7 @@ async function refuseOtherStates({ root, job }: Run): Promise<void> {
     const file = `${NAMED_STATES}/${name}/${STATE_FILE}`;
     if ((await readState(root, file)) === null) continue;
     throw new Error(
-      `This root has the state ${file} of a named workspace, which the service does not use, and none of its own: ` +
+      `This root has the state ${file} of a named workspace, which the service does not use, and no other: ` +
         'every resource would be created a second time. Read the state in with: svc workspace restore ' +
         `${job.spec.workspace} --file PATH. To begin with none, remove the folder ${NAMED_STATES}.`,
     );

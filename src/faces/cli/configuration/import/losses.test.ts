@@ -178,25 +178,27 @@ describe('The report of a crontab', () => {
   });
 });
 
+const endpoint = (conditions: readonly string[]): string =>
+  JSON.stringify({ endpoints: [{ name: 'a', url: 'https://example.org', conditions }] });
+
+const monitor = (codes: readonly string[]): string =>
+  JSON.stringify({
+    monitorList: [{ name: 'a', type: 'http', url: 'https://example.org', accepted_statuscodes: codes }],
+  });
+
 describe('A check that would say the opposite is left out', () => {
   test('of Gatus, where its target must not answer, or no condition can be kept', async () => {
-    const of = (conditions: readonly string[]): string =>
-      JSON.stringify({ endpoints: [{ name: 'a', url: 'https://example.org', conditions }] });
     const leftOut = [['[CONNECTED] == false'], ['[STATUS] == 200', '[CONNECTED] != true'], ['[STATUS] != 500']];
-    for (const conditions of leftOut) assert.deepEqual((await imported('gatus', of(conditions))).checks, {});
-    const { checks, notes } = await imported('gatus', of(['[STATUS] == 200', '[BODY] != pat(*bad*)']));
+    for (const conditions of leftOut) assert.deepEqual((await imported('gatus', endpoint(conditions))).checks, {});
+    const { checks, notes } = await imported('gatus', endpoint(['[STATUS] == 200', '[BODY] != pat(*bad*)']));
     assert.equal(checks['a']?.['expect'], 200);
     assert.ok(notes.some((note) => note.includes('the condition [BODY] != pat(*bad*) is left out')));
   });
 
   test('of Uptime Kuma, where it accepts errors alone', async () => {
-    const of = (codes: readonly string[]): string =>
-      JSON.stringify({
-        monitorList: [{ name: 'a', type: 'http', url: 'https://example.org', accepted_statuscodes: codes }],
-      });
-    assert.deepEqual((await imported('uptime-kuma', of(['500-599', '404']))).checks, {});
-    assert.equal((await imported('uptime-kuma', of(['404']))).checks['a']?.['expect'], 404);
-    assert.deepEqual(Object.keys((await imported('uptime-kuma', of(['200-299', '404']))).checks), ['a']);
+    assert.deepEqual((await imported('uptime-kuma', monitor(['500-599', '404']))).checks, {});
+    assert.equal((await imported('uptime-kuma', monitor(['404']))).checks['a']?.['expect'], 404);
+    assert.deepEqual(Object.keys((await imported('uptime-kuma', monitor(['200-299', '404']))).checks), ['a']);
   });
 });
 
