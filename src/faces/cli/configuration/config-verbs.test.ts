@@ -64,7 +64,7 @@ test('svc config import prints a file that svc config diff reads, and its report
   const app = appOf(await startProgram(t));
   const ran = await svc(['config', 'import', 'crontab', fileWith(t, CRONTAB)]);
   assert.equal(ran.exitCode, 0);
-  assert.match(ran.stderr, /^Left out: line 2: the variable SHELL/);
+  assert.match(ran.stderr, /^Left out: line 7: @reboot\.$/m);
   const diff = await svc(['config', 'diff', '--file', fileWith(t, ran.stdout)], { app });
   assert.deepEqual([diff.exitCode, diff.stdout.split('\n').slice(0, 2)], [2, ['+ schedule cd', '+ schedule tidy']]);
   const unknown = await svc(['config', 'import', 'nagios', fileWith(t, '')]);
