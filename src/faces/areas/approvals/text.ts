@@ -17,7 +17,7 @@ export const APPROVAL_PAINTS: Readonly<Record<Approval['state'], Paint>> = {
   expired: 'dim',
 };
 
-export function approvals(data: Projected<'approval.list'>, display: Display): Table {
+function approvals(data: Projected<'approval.list'>, display: Display): Table {
   return table(data, 'No pending approvals.', [
     { title: 'STATE', cell: (each) => marked(display, each.state), paint: (each) => APPROVAL_PAINTS[each.state] },
     { title: 'ID', cell: (each) => each.id },
@@ -34,7 +34,7 @@ function whatOf({ kind, workspace, summary, plan_artifact_id: plan }: Approval):
   return plan === null || workspace === null ? summary : `${kind} ${workspace}: ${shortCounts(summary)}`;
 }
 
-export function approval(data: Projected<'approval.get'>, display: Display): Text {
+function approval(data: Projected<'approval.get'>, display: Display): Text {
   const { stale, provenance } = data;
   const shown = sheet([
     ['Approval', data.id],
@@ -99,7 +99,7 @@ function cameFrom(
   ].join(', ');
 }
 
-export function pending(data: Projected<'approval.pending'>, display: Display): string {
+function pending(data: Projected<'approval.pending'>, display: Display): string {
   const head = paint(display, 'magenta', inline(`◆ Waiting for approval ${data.approval_id}`));
   return [
     head +
@@ -119,7 +119,7 @@ export function pending(data: Projected<'approval.pending'>, display: Display): 
   ].join('\n');
 }
 
-export function decision(data: Projected<'approval.decision'>, display: Display): string {
+function decision(data: Projected<'approval.decision'>, display: Display): string {
   const { approval_id: id, job_id: job, state, job_state: jobState } = data;
   const word = paint(display, APPROVAL_PAINTS[state], inline(state.charAt(0).toUpperCase() + state.slice(1)));
   const head = `${word}${inline(`: ${id}. Job ${job} is ${jobState}.`)}\n`;
@@ -127,7 +127,7 @@ export function decision(data: Projected<'approval.decision'>, display: Display)
 }
 
 /** The only display that contains the links. */
-export function link(data: Projected<'approval.link'>, display: Display): string {
+function link(data: Projected<'approval.link'>, display: Display): string {
   const lines = [
     `Links with which ${data.recipient} decides ${data.approval_id}, until ` +
       `${absolute(data.expires_at, display.nowMs)}.`,
@@ -138,3 +138,11 @@ export function link(data: Projected<'approval.link'>, display: Display): string
   ];
   return lines.map((each) => `${inline(each)}\n`).join('');
 }
+
+export const APPROVALS_TEXTS = {
+  'approval.pending': pending,
+  'approval.list': approvals,
+  'approval.get': approval,
+  'approval.decision': decision,
+  'approval.link': link,
+};

@@ -9,7 +9,7 @@ type Row = Projected<'audit.list'>[number];
 const NARROW = 100;
 
 /** The ledger as a table, the newest row first. */
-export function auditList(rows: Projected<'audit.list'>, display: Display): Table {
+function auditList(rows: Projected<'audit.list'>, display: Display): Table {
   return table(rows, 'None.', [
     { title: 'AT', cell: (row: Row) => timeOf(row, display) },
     { title: 'WHO', cell: (row: Row) => row.principal, mayCut: true },
@@ -33,6 +33,8 @@ function timeOf({ at }: Row, { nowMs, width }: Display): string {
 }
 
 /** One line for each chain, whole and without a title, so that a file of them can be compared later. */
-export function auditHead(heads: Projected<'audit.head'>): string {
+function auditHead(heads: Projected<'audit.head'>): string {
   return heads.map(({ chain, seq, hash }) => `${inline(chain)} ${seq} ${inline(hash)}\n`).join('');
 }
+
+export const AUDIT_TEXTS = { 'audit.list': auditList, 'audit.head': auditHead };

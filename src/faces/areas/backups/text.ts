@@ -4,7 +4,7 @@ import { absolute, relative } from '../../text/time.ts';
 import type { Display } from '../../text/display.ts';
 import { sheet, type Sheet, table, type Table } from '../../text/blocks.ts';
 
-export function backups(data: Projected<'backup.list'>, display: Display): Table {
+function backups(data: Projected<'backup.list'>, display: Display): Table {
   return table(data, 'No backups. Make one with: svc backup create --wait', [
     { title: 'ID', cell: ({ id }) => id },
     { title: 'CREATED', cell: (each) => relative(each.created_at, display.nowMs) },
@@ -13,7 +13,7 @@ export function backups(data: Projected<'backup.list'>, display: Display): Table
   ]);
 }
 
-export function backup(data: Projected<'backup.get'>, display: Display): Sheet {
+function backup(data: Projected<'backup.get'>, display: Display): Sheet {
   return sheet([
     ['Backup', data.id],
     ['Job', data.job_id],
@@ -27,3 +27,5 @@ export function backup(data: Projected<'backup.get'>, display: Display): Sheet {
 function verified({ verified_at: at }: Projected<'backup.get'>, shown: (at: string) => string): string {
   return at === null ? 'no: it could not be read' : shown(at);
 }
+
+export const BACKUPS_TEXTS = { 'backup.list': backups, 'backup.get': backup };

@@ -10,7 +10,7 @@ type Target = Check['targets'][number];
 
 const PAINTS: Readonly<Record<Target['status'], Paint>> = { up: 'green', down: 'red', unknown: 'dim' };
 
-export function checks(data: Projected<'check.list'>): Table {
+function checks(data: Projected<'check.list'>): Table {
   const empty = 'No checks. Create one with: svc check add NAME --kind KIND --interval 30s --target NAME=TARGET';
   return table(data, empty, [
     { title: 'NAME', cell: (each) => each.name },
@@ -41,7 +41,7 @@ function downOf({ targets }: Check): string {
   return down.length === 0 ? '-' : `${down.slice(0, 3).join(', ')}${down.length > 3 ? ', …' : ''}`;
 }
 
-export function check(data: Check, display: Display): Text {
+function check(data: Check, display: Display): Text {
   return [...checkBlocks(data, display), ...daysOf(data)];
 }
 
@@ -127,7 +127,7 @@ function milliseconds(value: number | null): string {
   return value === null ? '-' : `${value.toFixed(value < 10 ? 1 : 0)}ms`;
 }
 
-export function probed({ targets }: Projected<'check.probe'>): Table {
+function probed({ targets }: Projected<'check.probe'>): Table {
   return table(targets, 'No targets.', [
     { title: 'TARGET', cell: (each) => each.target, mayCut: true },
     { title: 'RESULT', cell: ({ up }) => (up ? 'up' : 'down'), paint: ({ up }) => PAINTS[up ? 'up' : 'down'] },
@@ -140,3 +140,5 @@ export function probed({ targets }: Projected<'check.probe'>): Table {
 function numberOf(value: number | undefined): string | undefined {
   return value === undefined ? undefined : String(value);
 }
+
+export const CHECKS_TEXTS = { 'check.list': checks, 'check.get': check, 'check.probe': probed };

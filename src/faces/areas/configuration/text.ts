@@ -9,17 +9,17 @@ type Change = Diff['changes'][number];
 const MARKS: Readonly<Record<Change['change'], string>> = { add: '+', change: '~', remove: '-' };
 
 /** The file as it is, so that it can be applied. */
-export function configFile({ text }: Projected<'config.exported'>): string {
+function configFile({ text }: Projected<'config.exported'>): string {
   return text.endsWith('\n') ? text : `${text}\n`;
 }
 
-export function configDiff(data: Diff, display: Display): string {
+function configDiff(data: Diff, display: Display): string {
   const summary =
     data.changes.length === 0 ? 'No differences.' : `${counted(data, 'to add', 'to change', 'to remove')}.`;
   return changesText(data, display) + takenText(data, 'To be managed') + line(summary);
 }
 
-export function configApplied(data: Projected<'config.applied'>, display: Display): string {
+function configApplied(data: Projected<'config.applied'>, display: Display): string {
   const { webhooks } = data;
   const isSame = data.changes.length === 0;
   const nothing = data.taken.length === 0 ? 'Nothing to do.' : 'Nothing else to do.';
@@ -60,3 +60,9 @@ function changeText({ change, kind, name, fields, by_hand: byHand }: Change, dis
   const who = principal === null ? 'by hand' : `by ${principal}, ${operation}, ${relative(at, display.nowMs)}`;
   return head + values.join('') + line(`    changed ${who}`);
 }
+
+export const CONFIGURATION_TEXTS = {
+  'config.exported': configFile,
+  'config.diff': configDiff,
+  'config.applied': configApplied,
+};

@@ -3,7 +3,7 @@ import type { Display } from '../../text/display.ts';
 import { sheet, type Sheet, table, type Table } from '../../text/blocks.ts';
 import { absolute, relative } from '../../text/time.ts';
 
-export function watches(data: Projected<'deadman.list'>, display: Display): Table {
+function watches(data: Projected<'deadman.list'>, display: Display): Table {
   return table(data, 'No watches. Add one with: svc deadman add NAME --webhook WEBHOOK --every 10m', [
     { title: 'NAME', cell: (each) => each.name },
     { title: 'WEBHOOK', cell: (each) => each.webhook, mayDrop: true },
@@ -16,7 +16,7 @@ export function watches(data: Projected<'deadman.list'>, display: Display): Tabl
   ]);
 }
 
-export function watch(data: Projected<'deadman.get'>, display: Display): Sheet {
+function watch(data: Projected<'deadman.get'>, display: Display): Sheet {
   return sheet([
     ['Watch', data.name],
     ['Webhook', data.webhook],
@@ -33,3 +33,5 @@ function stateOf({ state, last_heard_at: heardAt, created_at: addedAt }: Project
     return 'last message older than this watch; the silence counts from the creation of the watch';
   return state;
 }
+
+export const DEADMAN_TEXTS = { 'deadman.list': watches, 'deadman.get': watch };

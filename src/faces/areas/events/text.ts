@@ -21,7 +21,7 @@ export const OUTCOME_PAINTS: Readonly<Record<Event['outcome'], Paint>> = {
 
 const NO_EVENTS = 'No events. Create a URL that receives alerts with: svc webhook add NAME --source alertmanager';
 
-export function eventList(data: Projected<'event.list'>, display: Display): Table {
+function eventList(data: Projected<'event.list'>, display: Display): Table {
   return table(folded(data), NO_EVENTS, [
     { title: 'OUTCOME', cell: (each) => each.outcome, paint: (each) => OUTCOME_PAINTS[each.outcome] },
     { title: 'ID', cell: (each) => each.id },
@@ -70,7 +70,7 @@ export function reasonText(reason: string): string {
   return REASON_WORDS[reason] ?? reason;
 }
 
-export function eventSheet(data: Event, display: Display): Text {
+function eventSheet(data: Event, display: Display): Text {
   const head = sheet([
     ['Event', data.id],
     ['Outcome', data.outcome],
@@ -91,7 +91,7 @@ export function eventSheet(data: Event, display: Display): Text {
   return labels.length === 0 ? head : [head, 'Labels:\n', sheet(labels)];
 }
 
-export function eventSummary(data: Projected<'event.summary'>): Sheet {
+function eventSummary(data: Projected<'event.summary'>): Sheet {
   return sheet(
     Object.entries(data).map(([name, count]) => [`${name[0]?.toUpperCase() ?? ''}${name.slice(1)}`, String(count)]),
   );
@@ -114,7 +114,7 @@ const TERM_PAINT: Readonly<Record<NonNullable<Step['terms']>[number]['result'], 
 /** An annotation is cut after a paragraph; the JSON output has all of it. */
 const ANNOTATION_CHARACTERS = 300;
 
-export function eventTrace({ steps: all, annotations }: Projected<'event.trace'>, display: Display): Text {
+function eventTrace({ steps: all, annotations }: Projected<'event.trace'>, display: Display): Text {
   const said = Object.entries(annotations).map(([name, value]) => [`  ${name}`, shortened(value)] as const);
   const head = said.length === 0 ? [] : ['Annotations:\n', sheet(said), '\n'];
   return [...head, steps(all, display)];
@@ -151,3 +151,10 @@ function line({ step, rule, result, why }: Step, display: Display): string {
   const what = step !== 'rule' ? `  ${step}` : rule === null ? 'rules' : `rule ${rule}`;
   return `${paint(display, RESULT_PAINT[result], result.padEnd(11))}  ${inline(what)}: ${inline(why)}`;
 }
+
+export const EVENTS_TEXTS = {
+  'event.list': eventList,
+  'event.get': eventSheet,
+  'event.summary': eventSummary,
+  'event.trace': eventTrace,
+};

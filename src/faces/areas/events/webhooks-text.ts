@@ -3,7 +3,7 @@ import type { Display } from '../../text/display.ts';
 import { sheet, type Sheet, table, type Table } from '../../text/blocks.ts';
 import { absolute, relative } from '../../text/time.ts';
 
-export function webhooks(data: Projected<'webhook.list'>, display: Display): Table {
+function webhooks(data: Projected<'webhook.list'>, display: Display): Table {
   return table(data, 'No webhooks. Add one with: svc webhook add NAME --source alertmanager', [
     { title: 'NAME', cell: (each) => each.name },
     { title: 'SOURCE', cell: (each) => each.source },
@@ -16,7 +16,7 @@ export function webhooks(data: Projected<'webhook.list'>, display: Display): Tab
   ]);
 }
 
-export function webhook(data: Projected<'webhook.get'>, display: Display): Sheet {
+function webhook(data: Projected<'webhook.get'>, display: Display): Sheet {
   return sheet([
     ['Webhook', data.name],
     ['Source', data.source],
@@ -29,9 +29,11 @@ export function webhook(data: Projected<'webhook.get'>, display: Display): Sheet
 /**
  * The words about the URL and the secret. Only those are on standard output, a line each: see SECRETS in render.ts.
  */
-export function webhookCreated({ name, source, signed }: Projected<'webhook.created'>): string {
+function webhookCreated({ name, source, signed }: Projected<'webhook.created'>): string {
   const shown = signed
     ? 'its URL and, below it, its signing secret. Anyone who has both'
     : 'its URL. Anyone who has it';
   return `Webhook ${name}, source ${source}. Shown only now: ${shown} can send alerts.\n`;
 }
+
+export const WEBHOOK_TEXTS = { 'webhook.list': webhooks, 'webhook.get': webhook, 'webhook.created': webhookCreated };

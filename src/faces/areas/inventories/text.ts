@@ -5,7 +5,7 @@ import { inline } from '../../text/safe.ts';
 import { sheet, table, type Table, type Text } from '../../text/blocks.ts';
 import { absolute, relative } from '../../text/time.ts';
 
-export function inventories(data: Projected<'inventory.list'>, display: Display): Table {
+function inventories(data: Projected<'inventory.list'>, display: Display): Table {
   const empty = 'No inventories besides localhost. Add one with: svc inventory add NAME --file FILE';
   return table(data, empty, [
     { title: 'NAME', cell: (each) => each.name },
@@ -16,7 +16,7 @@ export function inventories(data: Projected<'inventory.list'>, display: Display)
   ]);
 }
 
-export function inventory(data: Projected<'inventory.get'>, display: Display): Text {
+function inventory(data: Projected<'inventory.get'>, display: Display): Text {
   const head = sheet([
     ['Inventory', data.name],
     ['Hosts', String(data.hosts)],
@@ -46,7 +46,7 @@ function keysOf({ connection, host_keys: keys }: Member): string {
 }
 
 /** Each host with the keys that it offers; a key that differs from the accepted ones is marked. */
-export function hostKeys(data: Projected<'inventory.host_keys'>): string {
+function hostKeys(data: Projected<'inventory.host_keys'>): string {
   return data.map(hostLines).join('');
 }
 
@@ -59,3 +59,9 @@ function hostLines({ host, address, port, keys, accepted, fault }: Projected<'in
     lines.push(inline(`  CHANGED: accepted before was ${gone.map(({ fingerprint }) => fingerprint).join(', ')}`));
   return `${lines.join('\n')}\n`;
 }
+
+export const INVENTORIES_TEXTS = {
+  'inventory.list': inventories,
+  'inventory.get': inventory,
+  'inventory.host_keys': hostKeys,
+};

@@ -19,7 +19,7 @@ export const JOB_PAINTS: Readonly<Record<JobState, Paint>> = {
   interrupted: 'yellow',
 };
 
-export function jobs(data: Projected<'job.list'>, display: Display): Table {
+function jobs(data: Projected<'job.list'>, display: Display): Table {
   return table(data, 'No jobs.', [
     { title: 'STATE', cell: (job) => marked(display, job.state), paint: (job) => JOB_PAINTS[job.state] },
     { title: 'ID', cell: (job) => job.id },
@@ -31,7 +31,7 @@ export function jobs(data: Projected<'job.list'>, display: Display): Table {
   ]);
 }
 
-export function job(data: Projected<'job.get'>, display: Display): Sheet {
+function job(data: Projected<'job.get'>, display: Display): Sheet {
   const { progress } = data;
   return sheet([
     ['Job', data.id],
@@ -61,7 +61,7 @@ export function job(data: Projected<'job.get'>, display: Display): Sheet {
   ]);
 }
 
-export function events(data: Projected<'job.events'>): Table {
+function events(data: Projected<'job.events'>): Table {
   return table(data, 'No events.', [
     { title: 'SEQ', cell: (event) => String(event.seq) },
     { title: 'AT', cell: (event) => event.at },
@@ -74,7 +74,7 @@ export function events(data: Projected<'job.events'>): Table {
   ]);
 }
 
-export function redrive(data: Projected<'job.redrive'>): Table {
+function redrive(data: Projected<'job.redrive'>): Table {
   return table(data, 'No jobs to queue again.', [
     { title: 'OLD', cell: (pair) => pair.old_job_id },
     { title: 'NEW', cell: (pair) => pair.new_job_id ?? (pair.skipped === undefined ? '(not queued)' : '-') },
@@ -82,7 +82,7 @@ export function redrive(data: Projected<'job.redrive'>): Table {
   ]);
 }
 
-export function enqueued({ job_id: id, state }: Projected<'job.enqueued'>, display: Display): string {
+function enqueued({ job_id: id, state }: Projected<'job.enqueued'>, display: Display): string {
   return `${inline(`Job ${id} is ${state}.`)}\n${inline(`Follow it with: ${command(display, `job tail ${id}`)}`)}\n`;
 }
 
@@ -100,7 +100,7 @@ export function cancelled({ id, state, approval_id: approval }: Projected<'job.g
 const PLAIN_WORD = /^[A-Za-z0-9_@%+=:,./-]+$/;
 
 /** One line that a POSIX shell reads as these words, after comments with what the job may write. */
-export function commandLine({ command: words, writable = [] }: Projected<'job.command'>): string {
+function commandLine({ command: words, writable = [] }: Projected<'job.command'>): string {
   return `${writable.map((path) => `# writable: ${inline(path)}\n`).join('')}${words.map(quoted).join(' ')}\n`;
 }
 
@@ -108,7 +108,7 @@ function quoted(word: string): string {
   return PLAIN_WORD.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-export function result(data: Projected<'command.result'>, display: Display): string {
+function result(data: Projected<'command.result'>, display: Display): string {
   if (data.hosts.length === 0) return `Job ${data.job_id} is ${data.state}: nothing ran.\n`;
   return data.hosts
     .map((host) => {
@@ -123,3 +123,13 @@ export function result(data: Projected<'command.result'>, display: Display): str
 function closed(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }
+
+export const JOBS_TEXTS = {
+  'job.list': jobs,
+  'job.get': job,
+  'job.events': events,
+  'job.enqueued': enqueued,
+  'job.redrive': redrive,
+  'job.command': commandLine,
+  'command.result': result,
+};

@@ -2,7 +2,7 @@ import type { Projected } from '../../../views/views.ts';
 import { inline } from '../../text/safe.ts';
 import { sheet, type Sheet, table, type Table } from '../../text/blocks.ts';
 
-export function netgroups(data: Projected<'netgroup.list'>): Table {
+function netgroups(data: Projected<'netgroup.list'>): Table {
   const empty = 'No netgroups; every address is away. Add one with: svc netgroup add NAME --prefixes LIST';
   return table(data, empty, [
     { title: 'NAME', cell: (each) => each.name },
@@ -11,7 +11,7 @@ export function netgroups(data: Projected<'netgroup.list'>): Table {
   ]);
 }
 
-export function netgroup(data: Projected<'netgroup.get'>): Sheet {
+function netgroup(data: Projected<'netgroup.get'>): Sheet {
   return sheet([
     ['Netgroup', data.name],
     ['Id', data.id],
@@ -20,8 +20,14 @@ export function netgroup(data: Projected<'netgroup.get'>): Sheet {
   ]);
 }
 
-export function classified({ address, netgroup: name, match }: Projected<'netgroup.classify'>): string {
+function classified({ address, netgroup: name, match }: Projected<'netgroup.classify'>): string {
   if (match === null) return inline(`${address} is ${name}: no netgroup covers it.`) + '\n';
   const reason = match.excluded ? `is ${name}: ${match.netgroup} excludes` : `is in ${name}, by`;
   return `${inline(`${address} ${reason} ${match.prefix}.`)}\n`;
 }
+
+export const NETGROUPS_TEXTS = {
+  'netgroup.list': netgroups,
+  'netgroup.get': netgroup,
+  'netgroup.classify': classified,
+};

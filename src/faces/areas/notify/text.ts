@@ -3,7 +3,7 @@ import type { Display } from '../../text/display.ts';
 import { sheet, type Sheet, table, type Table } from '../../text/blocks.ts';
 import { absolute, relative } from '../../text/time.ts';
 
-export function endpoints(data: Projected<'notify.endpoint.list'>, display: Display): Table {
+function endpoints(data: Projected<'notify.endpoint.list'>, display: Display): Table {
   return table(data, 'You have no endpoints. Register one with: svc notify endpoint add URL --label phone', [
     { title: 'ID', cell: (each) => each.id },
     { title: 'LABEL', cell: (each) => each.label ?? '-' },
@@ -15,7 +15,7 @@ export function endpoints(data: Projected<'notify.endpoint.list'>, display: Disp
   ]);
 }
 
-export function endpoint(data: Projected<'notify.endpoint'>, display: Display): Sheet {
+function endpoint(data: Projected<'notify.endpoint'>, display: Display): Sheet {
   return sheet([
     ['Endpoint', data.id],
     ['Label', data.label ?? '-'],
@@ -26,11 +26,11 @@ export function endpoint(data: Projected<'notify.endpoint'>, display: Display): 
 }
 
 /** Alone on its line, for scripts. */
-export function pushKey(data: Projected<'notify.key'>): string {
+function pushKey(data: Projected<'notify.key'>): string {
   return `${data.public_key}\n`;
 }
 
-export function testNotification(data: Projected<'notify.test'>): string {
+function testNotification(data: Projected<'notify.test'>): string {
   const own = data.endpoints === 1 ? 'your endpoint' : `your ${data.endpoints} endpoints`;
   return (
     `Notification ${data.page_id} is queued for every recipient, ` +
@@ -39,10 +39,18 @@ export function testNotification(data: Projected<'notify.test'>): string {
   );
 }
 
-export function armed(data: Projected<'job.notify'>, display: Display): Sheet {
+function armed(data: Projected<'job.notify'>, display: Display): Sheet {
   return sheet([
     ['Job', data.job_id],
     ['State', data.state],
     ['Notify at end, since', absolute(data.armed_at, display.nowMs)],
   ]);
 }
+
+export const NOTIFY_TEXTS = {
+  'notify.endpoint.list': endpoints,
+  'notify.endpoint': endpoint,
+  'notify.key': pushKey,
+  'notify.test': testNotification,
+  'job.notify': armed,
+};

@@ -16,7 +16,7 @@ export const CELL_WORDS = [
   ['.', 'not reached'],
 ] as const;
 
-export function playbookHosts(data: Hosts): Text {
+function playbookHosts(data: Hosts): Text {
   return [...hostBlocks(data), '\n', taskTable(data), `${CELL_WORDS.map((pair) => pair.join(' ')).join(', ')}.\n`];
 }
 
@@ -58,3 +58,5 @@ function taskTable({ tasks, hosts, tasks_left_out: cut }: Hosts): Block {
     { title: 'HOSTS', cell: ({ at }) => hosts.map(({ cells }) => cells[at] ?? '.').join(''), mayCut: true },
   ]);
 }
+
+export const PLAYBOOKS_TEXTS = { 'playbook.hosts': playbookHosts };

@@ -9,7 +9,7 @@ function held({ scope_kind: kind, scope_value: value }: Pick<Mute, 'scope_kind' 
   return kind === 'global' ? 'everything' : `${kind} ${value ?? '-'}`;
 }
 
-export function mutes(data: Projected<'mute.list'>, display: Display): Table {
+function mutes(data: Projected<'mute.list'>, display: Display): Table {
   return table(data, 'No mutes: every notification is sent.', [
     { title: 'ID', cell: (each) => each.id },
     { title: 'HOLDS', cell: held, mayCut: true },
@@ -19,7 +19,7 @@ export function mutes(data: Projected<'mute.list'>, display: Display): Table {
   ]);
 }
 
-export function mute(data: Mute, display: Display): Sheet {
+function mute(data: Mute, display: Display): Sheet {
   return sheet([
     ['Mute', data.id],
     ['Mutes', `notifications of ${held(data)}; jobs still run`],
@@ -30,7 +30,7 @@ export function mute(data: Mute, display: Display): Sheet {
 }
 
 /** What a mute would have held, the newest of it as a table. */
-export function previewed(data: Projected<'mute.preview'>, display: Display): Text {
+function previewed(data: Projected<'mute.preview'>, display: Display): Text {
   const { would_hold: count, examined, since, newest } = data;
   const head = sheet([
     ['Mute of', held(data)],
@@ -46,3 +46,5 @@ export function previewed(data: Projected<'mute.preview'>, display: Display): Te
   ]);
   return [head, newest.length < count ? `The newest ${newest.length}:\n` : '\n', rows];
 }
+
+export const MUTE_TEXTS = { 'mute.list': mutes, 'mute.get': mute, 'mute.preview': previewed };

@@ -14,7 +14,7 @@ function state({ enabled, silenced_until: until }: Listed, display: Display): st
   return `${enabled ? 'enabled' : 'disabled'}${silenced}`;
 }
 
-export function rules(data: Projected<'rule.list'>, display: Display): Table {
+function rules(data: Projected<'rule.list'>, display: Display): Table {
   return table(data, 'No rules. Add one with: svc rule add NAME --file rule.yaml', [
     { title: 'NAME', cell: (each) => each.name },
     {
@@ -31,7 +31,7 @@ export function rules(data: Projected<'rule.list'>, display: Display): Table {
   ]);
 }
 
-export function rule(data: Projected<'rule.get'>, display: Display): Sheet {
+function rule(data: Projected<'rule.get'>, display: Display): Sheet {
   const ttl = data.approval_ttl === null ? '' : `, for ${data.approval_ttl}`;
   const { silenced_until: until, silence_id: silencedBy = '-', ended_silences: ended } = data;
   return sheet([
@@ -69,11 +69,11 @@ function sandboxText({ reach }: Pick<Projected<'rule.test'>, 'reach'>): string |
 }
 
 /** The file as it is, without a title, so that it can be added again. */
-export function ruleFile({ text }: Projected<'rule.exported'>): string {
+function ruleFile({ text }: Projected<'rule.exported'>): string {
   return text.endsWith('\n') ? text : `${text}\n`;
 }
 
-export function ruleTest(data: Projected<'rule.test'>, display: Display): Text {
+function ruleTest(data: Projected<'rule.test'>, display: Display): Text {
   const head = sheet([
     ['Rule', data.rule],
     ['Event', data.event_id],
@@ -90,7 +90,7 @@ function stops({ rule: name, when }: Silence): string {
   return `${name ?? 'all rules'}${only}`;
 }
 
-export function silences(data: Projected<'silence.list'>, display: Display): Table {
+function silences(data: Projected<'silence.list'>, display: Display): Table {
   return table(data, 'No silences. Add one with: svc silence add --rule NAME --for 1h --reason TEXT', [
     { title: 'ID', cell: (each) => each.id },
     { title: 'STOPS', cell: stops, mayCut: true },
@@ -99,7 +99,7 @@ export function silences(data: Projected<'silence.list'>, display: Display): Tab
   ]);
 }
 
-export function silence(data: Silence, display: Display): Sheet {
+function silence(data: Silence, display: Display): Sheet {
   return sheet([
     ['Silence', data.id],
     ['Stops', stops(data)],
@@ -108,3 +108,12 @@ export function silence(data: Silence, display: Display): Sheet {
     ['Ends', absolute(data.expires_at, display.nowMs)],
   ]);
 }
+
+export const RULES_TEXTS = {
+  'rule.list': rules,
+  'rule.get': rule,
+  'rule.exported': ruleFile,
+  'rule.test': ruleTest,
+  'silence.list': silences,
+  'silence.get': silence,
+};

@@ -17,7 +17,7 @@ function next({ enabled, next_at: at, timezone }: Listed, { nowMs }: Display): s
   return enabled ? zoned(at, timezone, nowMs) : 'disabled';
 }
 
-export function schedules(data: Projected<'schedule.list'>, display: Display): Table {
+function schedules(data: Projected<'schedule.list'>, display: Display): Table {
   return table(data, 'No schedules. Add one with: svc schedule add NAME --cron "0 3 * * *" --plan WORKSPACE', [
     { title: 'NAME', cell: (each) => each.name },
     { title: 'CRON', cell: (each) => each.cron },
@@ -29,7 +29,7 @@ export function schedules(data: Projected<'schedule.list'>, display: Display): T
   ]);
 }
 
-export function schedule(data: Schedule, display: Display): Sheet {
+function schedule(data: Schedule, display: Display): Sheet {
   const ttl = data.approval_ttl === null ? '' : `, for ${data.approval_ttl}`;
   return sheet([
     ['Schedule', data.name],
@@ -43,7 +43,7 @@ export function schedule(data: Schedule, display: Display): Sheet {
 }
 
 /** By day, in UTC; the time of day is that of the zone of each schedule. */
-export function agenda({ days, runs, left_out: cut }: Projected<'schedule.agenda'>, display: Display): Text {
+function agenda({ days, runs, left_out: cut }: Projected<'schedule.agenda'>, display: Display): Text {
   const list = table(runs, `No schedule runs in these ${days} days.`, [
     { title: 'IN', cell: ({ at }) => relative(at, display.nowMs) },
     {
@@ -56,3 +56,5 @@ export function agenda({ days, runs, left_out: cut }: Projected<'schedule.agenda
   ]);
   return cut === 0 ? list : [list, `${cut} more runs in these days are not shown.\n`];
 }
+
+export const SCHEDULES_TEXTS = { 'schedule.list': schedules, 'schedule.agenda': agenda, 'schedule.get': schedule };

@@ -4,7 +4,7 @@ import { sheet, type Sheet, table, type Table } from '../../text/blocks.ts';
 import { inline } from '../../text/safe.ts';
 import { absolute, relative } from '../../text/time.ts';
 
-export function secrets(data: Projected<'secret.list'>, display: Display): Table {
+function secrets(data: Projected<'secret.list'>, display: Display): Table {
   return table(data, 'No secrets. Set one with: svc secret set PROJECT/NAME < FILE', [
     { title: 'SECRET', cell: ({ project, name }) => `${project}/${name}` },
     { title: 'VERSION', cell: (each) => String(each.version) },
@@ -13,7 +13,7 @@ export function secrets(data: Projected<'secret.list'>, display: Display): Table
   ]);
 }
 
-export function secret(data: Projected<'secret.get'>, display: Display): Sheet {
+function secret(data: Projected<'secret.get'>, display: Display): Sheet {
   return sheet([
     ['Secret', `${data.project}/${data.name}`],
     ['Version', String(data.version)],
@@ -22,7 +22,7 @@ export function secret(data: Projected<'secret.get'>, display: Display): Sheet {
   ]);
 }
 
-export function sealExported({ key_id: id, file }: Projected<'seal.exported'>): string {
+function sealExported({ key_id: id, file }: Projected<'seal.exported'>): string {
   const where = file === null ? '' : ` to ${inline(file)}`;
   return `Exported the key file${where}; its active key is ${id}. Keep it apart from the backups.\n`;
 }
@@ -34,7 +34,7 @@ const SEAL_STATES: Readonly<Record<Projected<'seal.status'>['state'], string>> =
   foreign: 'foreign: some values are sealed with a key that is not in the key file',
 };
 
-export function seal(data: Projected<'seal.status'>, display: Display): Sheet {
+function seal(data: Projected<'seal.status'>, display: Display): Sheet {
   return sheet([
     ['Key', data.key_id ?? '-'],
     ['Algorithm', data.algorithm],
@@ -43,3 +43,10 @@ export function seal(data: Projected<'seal.status'>, display: Display): Sheet {
     ['State', SEAL_STATES[data.state] ?? data.state],
   ]);
 }
+
+export const SECRETS_TEXTS = {
+  'secret.list': secrets,
+  'secret.get': secret,
+  'seal.status': seal,
+  'seal.exported': sealExported,
+};

@@ -11,7 +11,7 @@ const STATUS_PAINT: Readonly<Record<Projected<'doctor'>[number]['status'], Paint
   unknown: 'dim',
 };
 
-export function whoami(data: Projected<'whoami'>, display: Display): Sheet {
+function whoami(data: Projected<'whoami'>, display: Display): Sheet {
   const { server } = data;
   return sheet([
     ['Name', data.name],
@@ -24,7 +24,7 @@ export function whoami(data: Projected<'whoami'>, display: Display): Sheet {
   ]);
 }
 
-export function doctor(data: Projected<'doctor'>, display: Display): Table {
+function doctor(data: Projected<'doctor'>, display: Display): Table {
   return table(data, 'No checks.', [
     { title: 'STATUS', cell: (entry) => marked(display, entry.status), paint: (entry) => STATUS_PAINT[entry.status] },
     { title: 'CHECK', cell: (entry) => entry.name },
@@ -38,7 +38,7 @@ function isLocked(node: Projected<'node.list'>[number]): boolean {
   return node.state !== 'gone' && node.last_seen_at === null;
 }
 
-export function nodes(data: Projected<'node.list'>, display: Display): Table {
+function nodes(data: Projected<'node.list'>, display: Display): Table {
   return table(data, 'No daemon has started yet. Start one with: svc serve', [
     { title: 'NAME', cell: (node) => node.name },
     { title: 'JOBS', cell: (node) => String(node.running_jobs) },
@@ -50,7 +50,7 @@ export function nodes(data: Projected<'node.list'>, display: Display): Table {
   ]);
 }
 
-export function readiness(data: Projected<'maintenance.readiness'>, display: Display): Text {
+function readiness(data: Projected<'maintenance.readiness'>, display: Display): Text {
   const head = sheet([
     ['Safe to reboot', data.safe_to_reboot ? 'yes' : data.cordoned ? 'no' : 'no, jobs may start'],
     ['Cordoned', data.cordoned ? 'yes' : 'no'],
@@ -66,7 +66,7 @@ export function readiness(data: Projected<'maintenance.readiness'>, display: Dis
   return [head, '\n', running];
 }
 
-export function restart(data: Projected<'maintenance.restart'>, display: Display): Sheet {
+function restart(data: Projected<'maintenance.restart'>, display: Display): Sheet {
   const time = (at: string | null): string | null => (at === null ? null : relative(at, display.nowMs));
   return sheet([
     ['Daemon', data.node],
@@ -81,7 +81,7 @@ export function restart(data: Projected<'maintenance.restart'>, display: Display
   ]);
 }
 
-export function reload({ schedules, transports, restart_needed: names }: Projected<'maintenance.reload'>): Sheet {
+function reload({ schedules, transports, restart_needed: names }: Projected<'maintenance.reload'>): Sheet {
   return sheet([
     ['Schedules', String(schedules)],
     ['Targets', String(transports)],
@@ -89,7 +89,7 @@ export function reload({ schedules, transports, restart_needed: names }: Project
   ]);
 }
 
-export function tokens(data: Projected<'token.list'>, display: Display): Table {
+function tokens(data: Projected<'token.list'>, display: Display): Table {
   return table(data, 'No tokens. Create one with: svc token create --name NAME --scope operator', [
     { title: 'NAME', cell: (token) => token.name },
     { title: 'SCOPE', cell: (token) => token.scope },
@@ -104,7 +104,7 @@ export function tokens(data: Projected<'token.list'>, display: Display): Table {
   ]);
 }
 
-export function token(data: Projected<'token.get'>, display: Display): Sheet {
+function token(data: Projected<'token.get'>, display: Display): Sheet {
   return sheet([
     ['Token', data.name],
     ['Id', data.id],
@@ -122,7 +122,19 @@ function end(token: Projected<'token.list'>[number], display: Display): string {
 }
 
 /** The words about the token. The token alone is on standard output: see SECRETS in render.ts. */
-export function tokenCreated(data: Projected<'token.created'>, display: Display): string {
+function tokenCreated(data: Projected<'token.created'>, display: Display): string {
   const until = data.expires_at === null ? 'until it is revoked' : `until ${absolute(data.expires_at, display.nowMs)}`;
   return `Token ${data.name}, scope ${data.scope}, valid ${until}. It is shown only now:\n`;
 }
+
+export const SERVICE_TEXTS = {
+  whoami,
+  doctor,
+  'token.list': tokens,
+  'token.get': token,
+  'token.created': tokenCreated,
+  'maintenance.readiness': readiness,
+  'maintenance.reload': reload,
+  'maintenance.restart': restart,
+  'node.list': nodes,
+};

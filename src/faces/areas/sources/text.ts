@@ -7,7 +7,7 @@ import { absolute, relative } from '../../text/time.ts';
 /** The length of git's own short commit id. */
 const COMMIT_LETTERS = 12;
 
-export function sources(data: Projected<'source.list'>, display: Display): Table {
+function sources(data: Projected<'source.list'>, display: Display): Table {
   return table(data, 'No sources. Add one with: svc source add NAME --git URL', [
     { title: 'NAME', cell: (each) => each.name },
     { title: 'KIND', cell: (each) => each.kind },
@@ -17,7 +17,7 @@ export function sources(data: Projected<'source.list'>, display: Display): Table
   ]);
 }
 
-export function source(data: Projected<'source.get'>, display: Display): Sheet {
+function source(data: Projected<'source.get'>, display: Display): Sheet {
   return sheet([
     ['Source', data.name],
     ['Kind', data.kind === 'git' ? 'git repository' : 'directory on this machine'],
@@ -27,9 +27,11 @@ export function source(data: Projected<'source.get'>, display: Display): Sheet {
   ]);
 }
 
-export function hooks(data: Projected<'hooks.show'>): string {
+function hooks(data: Projected<'hooks.show'>): string {
   const { source: name, file, hooks: steps } = data;
   if (file === null) return `Source ${inline(name)} declares no lifecycle hooks.\n`;
   const head = inline(`Source ${name} declares lifecycle hooks in ${file}. They never run.`);
   return [head, ...steps.map((step) => `  ${inline(step)}`), ''].join('\n');
 }
+
+export const SOURCES_TEXTS = { 'source.list': sources, 'source.get': source, 'hooks.show': hooks };

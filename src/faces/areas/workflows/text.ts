@@ -7,7 +7,7 @@ import { actionText } from '../../text/actions.ts';
 
 type Step = Projected<'workflow.get'>['steps'][number];
 
-export function workflows(data: Projected<'workflow.list'>, display: Display): Table {
+function workflows(data: Projected<'workflow.list'>, display: Display): Table {
   return table(data, 'No workflows. Add one with: svc workflow add NAME --file workflow.yaml', [
     { title: 'NAME', cell: (each) => each.name },
     { title: 'STEPS', cell: (each) => String(each.steps), mayDrop: true },
@@ -21,7 +21,7 @@ function approvalOf({ approval, approval_ttl: ttl }: Step): string {
   return ttl === null ? approval : `${approval}, for ${ttl}`;
 }
 
-export function workflow(data: Projected<'workflow.get'>, display: Display): Text {
+function workflow(data: Projected<'workflow.get'>, display: Display): Text {
   const head = sheet([
     ['Workflow', data.name],
     ['Added by', data.added_by],
@@ -38,7 +38,7 @@ export function workflow(data: Projected<'workflow.get'>, display: Display): Tex
   return [head, '\n', steps];
 }
 
-export function workflowRun(data: Projected<'workflow.status'>, display: Display): Text {
+function workflowRun(data: Projected<'workflow.status'>, display: Display): Text {
   const head = sheet([
     ['Run', data.run_id],
     ['Workflow', data.workflow],
@@ -52,3 +52,5 @@ export function workflowRun(data: Projected<'workflow.status'>, display: Display
   ]);
   return [head, '\n', steps];
 }
+
+export const WORKFLOWS_TEXTS = { 'workflow.list': workflows, 'workflow.get': workflow, 'workflow.status': workflowRun };

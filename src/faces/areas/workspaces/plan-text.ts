@@ -21,7 +21,7 @@ const SIGNS: Readonly<Record<Entry['action'], Sign>> = {
 const STRANGE: Sign = { sign: '?', paint: 'red' };
 
 /** A plan, destroys first. Its summary is the first and the last line: people read the last line of a plan. */
-export function plan(data: Plan, display: Display): string {
+function plan(data: Plan, display: Display): string {
   const summary = data.summary.replace(/\.$/, '');
   const entries = [...data.destroys, ...data.changes, ...data.creates].map((entry) => entryText(entry, display));
   const last = paint(display, 'bold', inline(`Plan: ${summary}.`));
@@ -60,3 +60,5 @@ function changeText(action: Entry['action'], before: string, after: string): str
   if (action === 'destroy' && after === '') return before;
   return `${before === '' ? '(empty)' : before} → ${after === '' ? '(empty)' : after}`;
 }
+
+export const PLAN_TEXTS = { 'approval.plan': plan };

@@ -12,7 +12,7 @@ export const DRIFT_PAINT: Readonly<Record<Workspace['drift'], Paint>> = {
   drifted: 'yellow',
 };
 
-export function workspaces(data: Projected<'workspace.list'>, display: Display): Table {
+function workspaces(data: Projected<'workspace.list'>, display: Display): Table {
   return table(data, 'No workspaces. Add one with: svc workspace add NAME --dir DIR', [
     { title: 'NAME', cell: (each) => each.name },
     { title: 'SERIAL', cell: (each) => serial(each) },
@@ -24,7 +24,7 @@ export function workspaces(data: Projected<'workspace.list'>, display: Display):
   ]);
 }
 
-export function workspace(data: Projected<'workspace.get'>, display: Display): Sheet {
+function workspace(data: Projected<'workspace.get'>, display: Display): Sheet {
   const { policy, inputs } = data;
   return sheet([
     ['Workspace', data.name],
@@ -76,7 +76,7 @@ const NUMBERS =
   'raises it.\nA saved plan can be applied while the serial is the one that it was made from. A negative version was ' +
   'set aside: another state\nwas newer.\n';
 
-export function states(data: Projected<'workspace.state'>, display: Display): Text {
+function states(data: Projected<'workspace.state'>, display: Display): Text {
   const list = stateTable(data, display);
   return data.length === 0 ? list : [list, NUMBERS];
 }
@@ -99,7 +99,7 @@ type Plan = Projected<'workspace.plans'>[number];
 
 const USE_PAINT: Readonly<Record<Plan['use'], Paint>> = { open: 'green', used: 'dim', stale: 'yellow' };
 
-export function plans(data: readonly Plan[], display: Display): Table {
+function plans(data: readonly Plan[], display: Display): Table {
   return table(data, 'No saved plans. Make one with: svc workspace plan NAME', [
     { title: 'USE', cell: ({ use }) => use, paint: ({ use }) => USE_PAINT[use] },
     { title: 'PLAN', cell: ({ id }) => id },
@@ -124,3 +124,10 @@ function files({ source, path }: Workspace): string {
   if (source === null) return path;
   return path === '' ? `source ${source}` : `source ${source}, ${path}`;
 }
+
+export const WORKSPACES_TEXTS = {
+  'workspace.list': workspaces,
+  'workspace.get': workspace,
+  'workspace.state': states,
+  'workspace.plans': plans,
+};
