@@ -1,11 +1,15 @@
 import type { WorkspaceMaterials } from '../../domain/workspaces/workspace.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import { copyIntoRun, TREE } from '../checkout/run-tree.ts';
-import { hasRunEntry, NoRunFolder, readRunFile, resolveRunFolder } from '../run-files/run-files.ts';
+import { hasRunEntry, listRunFolder, NoRunFolder, readRunFile, resolveRunFolder } from '../run-files/run-files.ts';
 import { STATE_FILE, type StatePlace } from './state-file.ts';
 
 /** What terraform notes about the backend it was initialised with. */
 const BACKEND_NOTE_MAX_BYTES = 1024 * 1024;
+
+/** Files of a root that are searched for its backend, and how long each may be. */
+const FILES_MAX = 200;
+const FILE_MAX_BYTES = 1024 * 1024;
 
 /** The private copy that a run works in. */
 export interface Root extends StatePlace {
@@ -34,6 +38,16 @@ async function folderOf(runDir: string, root: string): Promise<string> {
 /** Whether an `init` left something that later steps need: providers, modules, a backend. */
 export function wasInitialised({ runDir, folder }: StatePlace): Promise<boolean> {
   return hasRunEntry(runDir, `${folder}/.terraform`);
+}
+
+/** Whether a file of the root has a block for the backend `local`. */
+export async function hasLocalBackend({ runDir, folder }: StatePlace): Promise<boolean> {
+  const names = await listRunFolder(runDir, folder);
+  for (const name of names.filter((each) => /\.(?:tf|tofu)$/.test(each)).slice(0, FILES_MAX)) {
+    const file = await readRunFile(runDir, `${folder}/${name}`, FILE_MAX_BYTES).catch(() => null);
+    if (file !== null && /^[ \t]*backend[ \t]+"local"/m.test(file.toString())) return true;
+  }
+  return false;
 }
 
 /** The type of the backend that the root was initialised with; null without one. `cloud` counts as one. */

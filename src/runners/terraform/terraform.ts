@@ -16,7 +16,7 @@ import type { DiffMasks } from './diff/diff-log.ts';
 import { inputWords } from './inputs/plan-inputs.ts';
 import { againFor, makePlan, PLAN_FILE, planOf, showPlan } from './made-plan.ts';
 import { PrintedState } from './printed-state.ts';
-import { backendOf, wasInitialised } from './root.ts';
+import { backendOf, hasLocalBackend, wasInitialised } from './root.ts';
 import { keepBrought } from './state/brought-state.ts';
 import { ERRORED_STATE_FILE, readState, STATE_FILE, watchState } from './state-file.ts';
 import { readStateBytes } from './state/state-reader.ts';
@@ -59,21 +59,32 @@ function step(run: Run): Promise<Outcome> {
  * checked is checked also where the init is left out.
  */
 async function initialise(run: Run): Promise<boolean> {
-  if (!(await run.kept.restore())) await must(run, ['init', ...COMMON]);
+  if (!(await run.kept.restore())) await init(run);
   const backend = await backendOf(run.root);
-  if (backend === 'local') {
-    throw new Error(
-      'This root keeps its state in its own files (backend "local"), which would be lost with the copy that ' +
-        'the run works in. Remove the backend block; then the service keeps the state. Move its state to ' +
-        `${STATE_FILE} in the directory of the root, or read it in from its file: ` +
-        `svc workspace restore ${run.job.spec.workspace} --file PATH`,
-    );
-  }
+  if (backend === 'local') throw localBackend(run);
   await refuseLostBackend(run, backend !== null);
   if (backend === null) await refuseOtherStates(run);
   await run.kept.keep();
   await keepBrought(run, backend !== null);
   return backend !== null;
+}
+
+async function init(run: Run): Promise<void> {
+  try {
+    await must(run, ['init', ...COMMON]);
+  } catch (error) {
+    // Beside a state the tool asks where it belongs, and a run has no one to answer.
+    throw (await hasLocalBackend(run.root)) ? localBackend(run) : error;
+  }
+}
+
+function localBackend({ job }: Run): Error {
+  return new Error(
+    'This root keeps its state in its own files (backend "local"), which would be lost with the copy that ' +
+      'the run works in. Remove the backend block; then the service keeps the state. Move its state to ' +
+      `${STATE_FILE} in the directory of the root, or read it in from its file: ` +
+      `svc workspace restore ${job.spec.workspace} --file PATH`,
+  );
 }
 
 /** A root that had its state somewhere else has none here: everything would be made a second time. */

@@ -165,14 +165,19 @@ describe('A root with its own backend', { skip: needs('terraform or tofu', 'Land
   test('in local files is refused, because they would be lost with the copy', async (t) => {
     const fixture = await openFixture(t);
     await fixture.serve();
-    await addWorkspace(
+    const dir = await addWorkspace(
       fixture,
       'own',
       `terraform {\n  backend "local" {\n    path = "here.tfstate"\n  }\n}\n${items(1)}`,
     );
-    const job = await runToEnd(fixture, 'plan', 'own');
-    assert.equal(job.state, 'failed');
-    assert.match((await linesOf(fixture, job.id)).join('\n'), /Remove the backend block/);
+    const alone = await runToEnd(fixture, 'plan', 'own');
+    const state = { version: 4, terraform_version: '1.9.0', serial: 3, lineage: 'a', outputs: {}, resources: [] };
+    for (const name of ['terraform.tfstate', 'here.tfstate']) writeFileSync(join(dir, name), JSON.stringify(state));
+    for (const { id, state: ended } of [alone, await runToEnd(fixture, 'plan', 'own')]) {
+      assert.equal(ended, 'failed');
+      const said = await linesOf(fixture, id);
+      assert.match(said.at(-1) ?? '', /Remove the backend block/);
+    }
   });
 
   test('in a named workspace is refused until it is read in, because all would be made a second time', async (t) => {
