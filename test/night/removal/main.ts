@@ -1,0 +1,62 @@
+/**
+ * `npm run removal`: an area is taken out of a copy of the project by its folders and one line in each list, and what
+ * is left is green.
+ *
+ *     npm run removal [-- AREA...]
+ *
+ * In the copy the generated files are made again, then types, lint and tests run. Documents keep what they say of the
+ * area, so their tests are left out. Exit code 1 where something is red, 2 for a wrong option.
+ */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readArguments, refuseArgument } from '../../../scripts/arguments.ts';
+import { takeOut } from './take-out.ts';
+
+const USAGE = 'npm run removal [-- [AREA]...]';
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+/** Those that the rest must be whole without. Others are used by areas beside them, as netgroups is by rules. */
+const AREAS = ['deadman'];
+const COPIED = /\/(?:node_modules|\.git|dist)(?:\/|$)/;
+const LIMIT_MS = 1_800_000;
+
+/** The steps in the copy, each ended after LIMIT_MS. */
+const NODE = ['node', '--disable-warning=ExperimentalWarning'] as const;
+const STEPS: readonly (readonly [string, ...string[]])[] = [
+  ['node_modules/.bin/tsc', '--noEmit'],
+  ['node_modules/.bin/oxlint', '--type-aware', '--deny-warnings', 'src', 'test', 'scripts', 'bench'],
+  ['npm', 'run', '--silent', 'golden'],
+  [...NODE, 'scripts/tests/main.ts', 'src', 'test/api', 'test/store', 'test/stories', 'test/mcp', 'test/text'],
+];
+
+function isGreen(area: string): boolean {
+  const home = mkdtempSync(join(tmpdir(), 'gatehouse-removal-'));
+  const copy = join(home, 'copy');
+  try {
+    cpSync(ROOT, copy, { recursive: true, filter: (path) => !COPIED.test(path) });
+    symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+    const taken = takeOut(copy, area);
+    const shared = Map.groupBy(
+      taken.filter(({ file }) => file.startsWith('src/') && !file.endsWith('.test.ts')),
+      ({ file }) => file,
+    );
+    console.log(`${area}: taken out of ${shared.size} shared files of the source`);
+    for (const [file, lines] of shared) console.log(`  ${file}: ${lines.map(({ line }) => line).join(' ')}`);
+    return STEPS.every(([program, ...args]) => {
+      const { status } = spawnSync(program, args, { cwd: copy, stdio: 'inherit', timeout: LIMIT_MS });
+      console.log(`${area}: ${program} ${args[0] ?? ''}: ${status === 0 ? 'green' : 'red'}`);
+      return status === 0;
+    });
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+const { positionals } = readArguments(USAGE, {}, true);
+const unknown = positionals.find((name) => !AREAS.includes(name));
+if (unknown !== undefined) refuseArgument(`There is no ${unknown}; expected some of ${AREAS.join(', ')}.`, USAGE);
+const all = positionals.length === 0 ? AREAS : positionals;
+const red = all.filter((area) => !isGreen(area));
+console.log(red.length === 0 ? 'All green.' : `Red without: ${red.join(', ')}`);
+process.exit(red.length === 0 ? 0 : 1);
