@@ -13,12 +13,12 @@ import { doctorOf, moduleOf } from './services/on-demand.ts';
 
 /**
  * Opens the local command line's runtime: the same operations, on the data directory itself. Throws the reason as it
- * is: the operator is at the machine, and there is no daemon's log to look into. Without `mayMake` a directory without
- * a store is refused, and stays as it is.
+ * is: the operator is at the machine, and there is no daemon's log to look into. Without `mayMake` a data directory
+ * that does not exist is refused.
  */
 export async function openLocal(settings: Settings, mayMake = true): Promise<LocalRuntime> {
   const { dataDir, databaseUrl } = settings;
-  if (!mayMake && databaseUrl === null && !existsSync(pathsOf(settings).database))
+  if (!mayMake && databaseUrl === null && !existsSync(dataDir))
     throw new Failure(
       'not_found',
       `There is no data directory ${dataDir}: svc serve makes it, --data-dir names another.`,
