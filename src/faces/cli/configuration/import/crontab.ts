@@ -96,7 +96,7 @@ async function importLine(reading: Reading, line: Fields): Promise<void> {
 }
 
 async function readVariable(reading: Reading, line: Fields): Promise<void> {
-  const name = (line.text('variable') ?? '').slice(0, 60);
+  const name = line.text('variable') ?? '';
   const value = line.text('value');
   if (Object.hasOwn(INSTEAD, name)) throw new LeftOut(`the variable ${name}; ${INSTEAD[name]}`);
   const plain = unquoted(value ?? '');

@@ -165,6 +165,9 @@ describe('The report of a crontab', () => {
         ['env', 'DIR= b ', '/bin/bash', '-c', 'three && four'],
       ],
     );
+    const long = 'N'.repeat(90);
+    const { schedules: one } = await imported('crontab', `${long}=x\n0 1 * * * a\n`);
+    assert.deepEqual(one['a']?.['command'], ['env', `${long}=x`, 'a']);
   });
 
   test('leaves out the commands below a variable that may be a credential, and shows no value of it', async () => {
