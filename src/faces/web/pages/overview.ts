@@ -30,20 +30,16 @@ export const OVERVIEW: Page = {
       ask('event.summary', 'event.summary'),
     ]);
     const content = html`${waiting(approvals, request)}${attention(failed, checks, request)}<h2>Newest jobs</h2>
-${shown('job.list', jobs, request)}<p><a href="${request.url('/jobs')}">All jobs</a></p>
+${request.view('job.list', jobs)}<p><a href="${request.url('/jobs')}">All jobs</a></p>
 <div class="cards">
 <section><h2>Checks</h2>\n${checksLine(checks)}</section>
 <section><h2>Next on the schedule</h2>\n${nextRuns(schedules, request)}</section>
-<section><h2>Events since the beginning</h2>\n${shown('event.summary', events, request)}</section>
+<section><h2>Events since the beginning</h2>\n${request.view('event.summary', events)}</section>
 </div>
 `;
     return { title: 'Overview', content };
   },
 };
-
-function shown<V extends 'job.list' | 'event.summary'>(kind: V, data: Projected<V>, request: PageRequest): Html {
-  return request.view(kind, data);
-}
 
 function waiting(all: Projected<'approval.list'>, { url, display }: PageRequest): Html {
   if (all.length === 0) return html``;
