@@ -179,7 +179,7 @@ class Walk {
   async #fileDigest(path: string, stats: BigIntStats): Promise<string> {
     const kept = DIGESTS.get(path, stats);
     if (kept !== undefined) return kept;
-    // Three times as fast as through the pool of threads, which a package of 400 small files waits for.
+    // Through the pool of threads, a package of 400 small files takes twice as long (145 ms against 67).
     const digest = stats.size <= READ_BYTES ? this.#digestOfSmall(path) : await this.#digestOfLarge(path);
     DIGESTS.set(path, stats, this.#began, digest);
     return digest;

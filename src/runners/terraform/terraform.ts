@@ -99,8 +99,8 @@ async function refuseLostBackend(run: Run, ownBackend: boolean): Promise<void> {
 /** A root whose states are those of named workspaces of the tool: the one that is used here would begin with none. */
 async function refuseOtherStates({ root, job }: Run): Promise<void> {
   if ((await readState(root)) !== null) return;
-  const names = await listRunFolder(root.runDir, `${root.folder}/${NAMED_STATES}`).catch(() => []);
-  for (const name of names.slice(0, NAMED_STATES_MAX).toSorted()) {
+  const names: readonly string[] = await listRunFolder(root.runDir, `${root.folder}/${NAMED_STATES}`).catch(() => []);
+  for (const name of names.toSorted().slice(0, NAMED_STATES_MAX)) {
     const file = `${NAMED_STATES}/${name}/${STATE_FILE}`;
     if ((await readState(root, file)) === null) continue;
     throw new Error(
