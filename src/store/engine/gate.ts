@@ -158,6 +158,7 @@ export class WriteGate {
   async #transact(group: readonly Member[], apart: boolean, alone = false): Promise<Settled[]> {
     const found = this.#ring();
     const ring = found instanceof Promise ? await found : found;
+    let known = this.#known;
     let keyed = this.#isKeyed;
     const sent: Promise<unknown>[] = [];
     const run = async (db: Db, savepoint: Savepoint, later: Later): Promise<Settled[]> => {
@@ -179,12 +180,9 @@ export class WriteGate {
         settled.push(alone ? failed(follower, null) : await this.#runApart(follower, db, ring, savepoint));
       const entries = settled.flatMap((each) => each.entries);
       if (entries.length > 0) {
-        if (ring !== this.#known) await holdSameKey(db, ring, this.#clock.now());
-        keyed = await appendLedger(
-          db,
-          { chain: this.#chain, at: this.#clock.now(), ring, isKeyed: keyed, later },
-          entries,
-        );
+        const now = this.#clock.now();
+        if (ring !== known) known = await holdSameKey({ db, now }, ring, this.#tags);
+        keyed = await appendLedger(db, { chain: this.#chain, at: now, ring: known, isKeyed: keyed, later }, entries);
       }
       for (const [counter, count] of sums(settled)) later(counter.add(db, count));
       // A write with listeners in this process has listeners in the others.
@@ -193,7 +191,7 @@ export class WriteGate {
     };
     try {
       const settled = await this.#engine.transaction(run);
-      if (settled.some((each) => each.entries.length > 0)) this.#known = ring;
+      this.#known = known;
       this.#isKeyed = keyed;
       return settled;
     } catch (error) {

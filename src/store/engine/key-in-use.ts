@@ -1,6 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Keyring } from '../../lib/seal.ts';
 import type { Db, SealRow } from '../schema/schema.ts';
+import type { TagContext } from './tags/tags.ts';
 import type { Tx } from './tx.ts';
 
 /** The key that the daemons of this store seal with; undefined before the first. */
@@ -10,11 +11,15 @@ export function findUsed(db: Db): Promise<SealRow | undefined> {
 
 /**
  * As `assertSameKey` of store/secrets/seal, inside a write that appends to the ledger: rows under a key that the other
- * daemons do not have could not be verified.
+ * daemons do not have could not be verified. `ring` may be from before a rotation that another process, or this write,
+ * has noted since; then the file is read again. Returns the keyring that has the key.
  */
-export async function holdSameKey(db: Db, ring: Keyring, now: number): Promise<void> {
-  const used = (await findUsed(db)) ?? (await claimUsed({ db, now }, ring));
-  if (!ring.has(used.key_id)) throw otherKey(used, ring);
+export async function holdSameKey(tx: Pick<Tx, 'db' | 'now'>, ring: Keyring, tags: TagContext): Promise<Keyring> {
+  const used = (await findUsed(tx.db)) ?? (await claimUsed(tx, ring));
+  if (ring.has(used.key_id)) return ring;
+  const renewed = await tags.ringWith(used.key_id);
+  if (!renewed.has(used.key_id)) throw otherKey(used, renewed);
+  return renewed;
 }
 
 /** The key in use. In a new store, the active key of the ring becomes it. */

@@ -141,6 +141,22 @@ for (const engine of ENGINES) {
       await assertSameKey(its.store, its.ring);
     });
 
+    test('T19: a rotation since the key file was read stops no write, whose ledger row has the new key', async () => {
+      let ring = its.ring;
+      // A clock that does not move: what was read once is used without another look.
+      const clock = { ...systemClock, monotonic: () => 0 };
+      const store = await its.database.open({ clock, keyring: () => Promise.resolve(ring) });
+      await store.write(() => Promise.resolve());
+      ring = its.rotated;
+      await its.store.write((tx) => takeOver(tx, its.rotated));
+      await store.write((tx) => {
+        tx.record({ ...BY, operation: 'seal.rotate', target: 'x', detail: {} });
+        return Promise.resolve();
+      });
+      const rows = await store.db.selectFrom('ledger').select(['target', 'key_id']).execute();
+      assert.deepEqual(rows, [{ target: 'x', key_id: its.rotated.activeId }]);
+    });
+
     test('of two first starts at the same time with different keys, one succeeds', async () => {
       const other = await its.database.open();
       for (let round = 0; round < 10; round += 1) {
