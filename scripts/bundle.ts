@@ -47,7 +47,7 @@ export async function bundle(folder: string): Promise<void> {
     files.set(relative('src', asset), readFileSync(join(ROOT, asset)));
   for (const script of SCRIPTS)
     files.set(relative('src', script).replace(/ts$/, 'js'), Buffer.from(joinedScript(join(ROOT, script))));
-  for (const file of VENDORED) files.set(join('vendor', file), readFileSync(join(ROOT, 'node_modules', file)));
+  for (const file of VENDORED) files.set(join('packages', file), readFileSync(join(ROOT, 'node_modules', file)));
   files.set(WHOLE_SCHEMA, Buffer.from(wholeSchema(readMigrations(join(ROOT, 'migrations', 'sqlite')))));
   files.set('THIRD-PARTY-LICENSES', Buffer.from(licences(whole.metafile)));
   for (const [name, content] of files) replaceFile(join(folder, name), content);

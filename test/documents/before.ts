@@ -8,6 +8,7 @@ import { STATE } from './files.ts';
 import type { Given } from './given.ts';
 import { backupFor } from './ids.ts';
 import { remove } from './place.ts';
+import { BEFORE_VENDOR } from './vendor/before.ts';
 
 /** The versions 1 to 3 of the state, and one that a run left aside. */
 async function states({ place }: Given): Promise<void> {
@@ -61,10 +62,6 @@ async function exported({ place }: Given): Promise<void> {
 
 let builds = 0;
 
-/** A source that declares something to fetch. */
-const vendored = ({ place }: Given): Promise<unknown> =>
-  place.call('workspace.add', { name: 'vendored', source: 'ops', path: 'roots/prod' }).catch(() => undefined);
-
 /** What the reader did before such a command. */
 const BEFORE: readonly (readonly [command: RegExp, (given: Given) => unknown])[] = [
   [/workspace (export|restore) .*(--to|--version)/, states],
@@ -73,7 +70,7 @@ const BEFORE: readonly (readonly [command: RegExp, (given: Given) => unknown])[]
   [/readiness .*--wait/, ({ place }) => place.call('maintenance.cordon', { node: 'web1' })],
   [/doctor --ledger-head/, ({ place }) => place.svc('svc audit head > heads.txt')],
   [/maintenance restart /, ({ place }) => place.program.install(`0.1.0-next-${(builds += 1)}`)],
-  [/^svc vendor/, vendored],
+  BEFORE_VENDOR,
   // A rule that names it is in the way.
   [/^svc inventory remove/, ({ place }) => remove(place, 'rule', 'disk-full')],
   [/config (diff|apply) --file gatehouse/, exported],

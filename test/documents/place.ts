@@ -58,8 +58,6 @@ const THINGS: readonly (readonly [noun: string, name: string, command: string])[
   ['context', 'lab', 'svc context add lab --url URL --token-variable LAB_TOKEN'],
 ];
 
-/** What may hold one of the others. */
-const USERS = ['schedule', 'rule', 'workflow', 'workspace', 'deadman'];
 const OPEN = ['queued', 'running', 'awaiting_approval'] as const;
 const NODE = 'web1';
 /** Of the examples, and the one of the approvals. Another one is in the way of its source. */
@@ -132,20 +130,28 @@ function environment(dir: string, root: string, program: ProgramCopy): Record<st
   };
 }
 
-/** Read from the store, because all of them are read before each example. */
-const NAMES = {
-  source: 'sources',
-  secret: 'secrets',
-  inventory: 'inventories',
-  workspace: 'workspaces',
-  workflow: 'workflows',
-  rule: 'rules',
-  schedule: 'schedules',
-  webhook: 'webhooks',
-  deadman: 'deadmen',
-  netgroup: 'netgroups',
-  check: 'checks',
+/** Where each is in the store, which is read before each example. A user may hold one of the others. */
+const NOUNS = {
+  source: { table: 'sources' },
+  secret: { table: 'secrets' },
+  inventory: { table: 'inventories' },
+  workspace: { table: 'workspaces', isUser: true },
+  workflow: { table: 'workflows', isUser: true },
+  rule: { table: 'rules', isUser: true },
+  schedule: { table: 'schedules', isUser: true },
+  webhook: { table: 'webhooks' },
+  deadman: { table: 'deadmen', isUser: true },
+  netgroup: { table: 'netgroups' },
+  check: { table: 'checks' },
 } as const;
+
+function isStored(noun: string): noun is keyof typeof NOUNS {
+  return Object.hasOwn(NOUNS, noun);
+}
+
+function isUser(noun: string): boolean {
+  return isStored(noun) && 'isUser' in NOUNS[noun];
+}
 
 async function namesOf(at: Place, noun: string): Promise<string[]> {
   const { db } = at.fixture.store;
@@ -158,13 +164,8 @@ async function namesOf(at: Place, noun: string): Promise<string[]> {
     return (await db.selectFrom('tokens').select('name').where('revoked_at', 'is', null).execute()).map(
       (row) => row.name,
     );
-  if (!Object.hasOwn(NAMES, noun)) return [];
-  return (
-    await db
-      .selectFrom(NAMES[noun as keyof typeof NAMES])
-      .select('name')
-      .execute()
-  ).map((row) => row.name);
+  if (!isStored(noun)) return [];
+  return (await db.selectFrom(NOUNS[noun].table).select('name').execute()).map((row) => row.name);
 }
 
 function contexts(root: string): string {
@@ -201,9 +202,9 @@ export async function prepare(at: Place): Promise<void> {
 /** So that an example can add it. */
 export async function remove(at: Place, noun: string, name: string): Promise<void> {
   if (!(await namesOf(at, noun)).includes(name)) return;
-  if (!USERS.includes(noun))
-    for (const user of USERS)
-      for (const each of await namesOf(at, user)) if (each !== GATED) await at.svc(removal(user, each));
+  const users = isUser(noun) ? [] : Object.keys(NOUNS).filter(isUser);
+  for (const user of users)
+    for (const each of await namesOf(at, user)) if (each !== GATED) await at.svc(removal(user, each));
   await at.svc(removal(noun, name));
 }
 

@@ -22,7 +22,7 @@ export function programFile(path: string): string {
 
 /** A file of a package that the program reads as it is, named by its path below `node_modules`. */
 export function packageFile(path: string): string {
-  return IS_SOURCE ? join(PROGRAM_ROOT, 'node_modules', path) : join(CODE, 'vendor', path);
+  return IS_SOURCE ? join(PROGRAM_ROOT, 'node_modules', path) : join(CODE, 'packages', path);
 }
 
 /** The first file of another process or thread, named by its path below `src`, without an extension. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { render } from '../../src/faces/cli/render.ts';
-import type { Display } from '../../src/faces/text/display.ts';
+import { render } from '../../cli/render.ts';
+import type { Display } from '../../text/display.ts';
 
 const ADDED = '2026-11-21T12:00:00.000Z';
 const display: Display = { color: false, width: null, nowMs: Date.parse(ADDED) };
