@@ -24,7 +24,7 @@ export async function prepareJobIdentity({ jobUser }: Pick<Settings, 'jobUser'>)
 }
 
 /** The directories of a daemon's jobs. */
-interface JobPlace {
+export interface JobPlace {
   readonly runsDir: string;
   /** Where earlier runs of this data directory may have left something. */
   readonly formerRunsDirs: readonly string[];

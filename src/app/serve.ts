@@ -2,25 +2,21 @@ import type { JobIdentity } from '../config/job-account.ts';
 import { processEnvironment, type Settings } from '../config/settings/settings.ts';
 import { thisMachine } from '../daemon/core/identity.ts';
 import { loggedSignals } from '../daemon/core/logged-signals.ts';
-import { type Daemon, startDaemon } from '../daemon/daemon.ts';
 import type { ProgramIo } from '../faces/cli/terminal.ts';
 import { Peers } from '../faces/http/peers.ts';
 import { createIngressFace } from '../faces/ingress/face.ts';
 import { holdProcess } from '../lib/clock.ts';
 import { createLog, type Log } from '../lib/log.ts';
 import { openBounds } from '../runners/bounds/open-bounds.ts';
-import { DEFAULT_LANG } from '../runners/process/environment.ts';
 import { createGuard } from '../runners/process/guard.ts';
 import { endTree } from '../runners/process/tree.ts';
 import { createLauncher } from '../runners/launch/launch.ts';
 import type { SchemaAccess } from '../store/engine/migrate.ts';
-import { VERSION } from '../version.ts';
-import { type Base, openBase, sameKey } from './base.ts';
+import { type Base, openBase, sameKey, type ServiceParts } from './base.ts';
+import { assembleDaemon, prepareBase, type ServesQueue } from './daemon.ts';
 import { logOpenings, refuseExposed, refuseOpenDoor } from './exposure.ts';
 import { ingressUrlOf } from './ingress-url.ts';
-import { foldersOf } from './outside.ts';
-import { prepareJobIdentity, prepareJobPlace, sharedMemoryOf, watchModes, withModeWatch } from './job-place.ts';
-import { beginAdoption, beginKeying } from './keying/keying.ts';
+import { prepareJobIdentity, prepareJobPlace } from './job-place.ts';
 import { notifierOptions } from './notifier.ts';
 import { logLimits, sandboxSupport } from './sandbox-support.ts';
 import { statusOf } from './status.ts';
@@ -33,7 +29,6 @@ import { type ServiceManager, serviceManager } from './run/sd-notify.ts';
 import { StartMemory } from './run/start-memory.ts';
 import { untilStopSignal } from './run/stop.ts';
 import { Teardown } from './run/teardown.ts';
-import { ownSearchPath } from './search-path.ts';
 
 export async function runServe(load: Load, io: ProgramIo, schema: SchemaAccess = 'migrate'): Promise<number> {
   const settings = await load();
@@ -111,69 +106,51 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
   const opened = await openBase(settings, schema);
   teardown.add(() => opened.close());
   await prepareBase(opened);
+  await refuseExposed(opened);
   logOpenings(opened, log);
   const targets = await Targets.open(opened, settings.notify);
   const jobIdentity = await prepareJobIdentity(settings);
-  let daemon: Daemon | null = null;
-  const modes = jobIdentity.account === null ? watchModes(opened, () => daemon?.who().id ?? null) : null;
-  const base = modes === null ? opened : withModeWatch(opened, modes);
   const signals = loggedSignals(log);
-  const { sandbox, ...forJobs } = openJobParts({ settings, base, log, teardown, jobIdentity });
-
-  const readSettings = targets.reloader({ settings, load, daemon: () => daemon });
-  let ingressUrl = '';
-  const listeners = new Listeners(base, log, teardown, handed);
+  const { sandbox, ...jobs } = openJobParts({ settings, base: opened, log, teardown, jobIdentity });
   const inPlace = new InPlace(settings, handed.node !== null);
-  // The listeners accept before the first claim: a daemon that can't be reached must not run jobs.
-  const { runtime, url: webUrl } = await listeners.openWeb(settings.webAddr, 'web-addr', {
-    hasQueue: true,
-    wake: () => daemon?.wake(),
-    claimNow: async (tx) => daemon?.claimNow(tx),
-    ingressUrl: () => Promise.resolve(ingressUrl),
-    sandbox,
+  const { daemon, readSettings, listeners, ...listening } = await assembleDaemon(opened, {
+    machine: thisMachine(),
+    nodeName: settings.nodeName ?? handed.node,
     jobIdentity,
-    node: () => daemon?.who().node ?? null,
-    targets: () => targets.current.length,
-    reload: readSettings,
-    checkSamples: () => daemon?.checkSamples() ?? [],
+    jobs,
+    endTree,
+    restarting: inPlace.daemonPart,
+    signals,
+    targets,
+    readReload: (ofDaemon) => targets.reloader({ settings, load, daemon: ofDaemon }),
+    listen: (base, parts) => listenAll(new Listeners(base, log, teardown, handed), { ...parts, sandbox }),
+    async place(base) {
+      const place = await prepareJobPlace(base, jobIdentity, log);
+      logLimits(await sandbox(), log);
+      return place;
+    },
+    sending: (base, webUrl, services) => notifierOptions({ base, targets, webUrl, services }),
   });
-  const ingress = createIngressFace({ runtime, log, peers: new Peers(settings.trustedProxy), turns: listeners.turns });
+  teardown.add(() => daemon.stop());
+  teardown.add(reloadOnHangup(opened.store, readSettings, log));
+  const restartInPlace = inPlace.asked.then(() => listeners.keepSockets(daemon.who().node));
+  return { ...listening, daemon, signals, restartInPlace, stop: () => teardown.run() };
+}
+
+/** The listeners of a daemon, open. */
+async function listenAll(listeners: Listeners, parts: ServesQueue & Pick<ServiceParts, 'sandbox'>) {
+  const { settings } = listeners.base;
+  let ingressUrl = '';
+  const { runtime, url: webUrl } = await listeners.openWeb(settings.webAddr, 'web-addr', {
+    ...parts,
+    ingressUrl: () => Promise.resolve(ingressUrl),
+  });
+  const { log, turns } = listeners;
+  const ingress = createIngressFace({ runtime, log, peers: new Peers(settings.trustedProxy), turns });
   ingressUrl = await listeners.open('ingress', ingress, settings.ingressAddr, 'ingress-addr');
   const statusUrl = await openStatus(listeners);
   listeners.closeUnused();
-  // After the listeners: a refused start creates no directory for runs.
-  const place = await prepareJobPlace(base, jobIdentity, log);
-  logLimits(await sandbox(), log);
-  daemon = await startDaemon({
-    store: base.store,
-    keyring: () => sameKey(base),
-    sources: base.sources,
-    clock: base.clock,
-    setup: { ...forJobs, ...runSetup(base, place.runsDir, jobIdentity) },
-    machine: thisMachine(),
-    version: VERSION,
-    instancesDir: base.paths.instances,
-    formerRunsDirs: place.formerRunsDirs,
-    ...(modes === null ? {} : { modes }),
-    // For verbs on this machine, which do not have the settings of the daemon.
-    ingressUrl: settings.publicUrl ?? ingressUrl,
-    ...ofDaemon(base),
-    nodeName: settings.nodeName ?? handed.node,
-    restarting: inPlace.daemonPart,
-    readSettings,
-    endTree,
-    announceJob: (jobId) => base.followers.wake(jobId),
-    signals,
-    reaction: runtime.services.reaction,
-    checks: { ...runtime.services, probes: () => base.probes.deps(), canary: settings.checkCanary },
-    pages: notifierOptions({ base, targets, webUrl, services: runtime.services }),
-  });
-  const started = daemon;
-  teardown.add(() => started.stop());
-  teardown.add(reloadOnHangup(base.store, readSettings, log));
-  const restartInPlace = inPlace.asked.then(() => listeners.keepSockets(started.who().node));
-  const stop = (): Promise<void> => teardown.run();
-  return { webUrl, ingressUrl, statusUrl, runtime, daemon, signals, restartInPlace, stop };
+  return { listeners, runtime, webUrl, ingressUrl, statusUrl };
 }
 
 interface JobPartsOrder {
@@ -193,31 +170,6 @@ function openJobParts({ settings, base, log, teardown, jobIdentity }: JobPartsOr
   teardown.add(() => guard.stop());
   const sandbox = () => sandboxSupport(settings, { launcher, bounds, jobIdentity });
   return { launcher, bounds, guard, sandbox };
-}
-
-/** Throws Failure where this process must not serve the store. */
-async function prepareBase(base: Base): Promise<void> {
-  await sameKey(base);
-  await beginKeying(base);
-  await refuseExposed(base);
-}
-
-function ofDaemon(base: Base) {
-  const { settings, paths } = base;
-  const { maxJobs, leaseMs, databaseUrl, keepJobsMs, keepEventsMs, keepNotificationsMs } = settings;
-  const keep = { jobsMs: keepJobsMs, eventsMs: keepEventsMs, notificationsMs: keepNotificationsMs };
-  return { settings, paths, maxJobs, leaseMs, databaseUrl, keep, adopt: () => beginAdoption(base) };
-}
-
-function runSetup(base: Base, runsDir: string, identity: JobIdentity) {
-  const { account } = identity;
-  const sharedMemory = sharedMemoryOf(identity, base.clock);
-  return { clock: base.clock, runsDir, account, sharedMemory, ...foldersOf(base, runsDir), ...toolSettings() };
-}
-
-/** What tools get of the daemon's environment. */
-function toolSettings(): { path: string; lang: string } {
-  return { path: ownSearchPath(), lang: processEnvironment()['LANG'] ?? DEFAULT_LANG };
 }
 
 async function assembleWeb(settings: Settings, teardown: Teardown): Promise<Running> {
