@@ -4,26 +4,34 @@ const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz';
 const LENGTH = 26;
 const BODY = new RegExp(`^[${CROCKFORD}]{${LENGTH}}$`);
 
-let lastMs = 0;
-let counter = 0;
-
 /**
- * `<prefix>_` and 26 lower-case Crockford base32 characters of a UUIDv7 (RFC 9562): 48 bits of milliseconds,
- * then 12 bits that count up within a millisecond of this process, then 62 random bits. Ids of one process
- * therefore sort in the order they were made, also when the clock steps back.
+ * The ids of one process: `<prefix>_` and 26 lower-case Crockford base32 characters of a UUIDv7 (RFC 9562): 48 bits of
+ * milliseconds, then 12 bits that count up within a millisecond, then 62 random bits. They sort in the order in which
+ * they were made, also when the clock steps back.
  */
-export function newId<P extends string>(prefix: P, nowMs: number): `${P}_${string}` {
-  if (nowMs > lastMs) {
-    lastMs = nowMs;
-    counter = 0;
-  } else if (++counter > 0xfff) {
-    lastMs += 1;
-    counter = 0;
+export class IdSequence {
+  #lastMs = 0;
+  #counter = 0;
+
+  next<P extends string>(prefix: P, nowMs: number): `${P}_${string}` {
+    if (nowMs > this.#lastMs) {
+      this.#lastMs = nowMs;
+      this.#counter = 0;
+    } else if (++this.#counter > 0xfff) {
+      this.#lastMs += 1;
+      this.#counter = 0;
+    }
+    const random = pooledBytes(8);
+    const high = (BigInt(this.#lastMs) << 16n) | 0x7000n | BigInt(this.#counter);
+    const low = (random.readBigUInt64BE() & 0x3fffffffffffffffn) | 0x8000000000000000n;
+    return `${prefix}_${encode(high, low)}`;
   }
-  const random = pooledBytes(8);
-  const high = (BigInt(lastMs) << 16n) | 0x7000n | BigInt(counter);
-  const low = (random.readBigUInt64BE() & 0x3fffffffffffffffn) | 0x8000000000000000n;
-  return `${prefix}_${encode(high, low)}`;
+}
+
+const ofProcess = new IdSequence();
+
+export function newId<P extends string>(prefix: P, nowMs: number): `${P}_${string}` {
+  return ofProcess.next(prefix, nowMs);
 }
 
 /** Sorts before every id of this prefix that was made at `ms` or later, and after those made before. */

@@ -18,12 +18,11 @@ import type { Db, EventRow, JobRow } from '../schema/schema.ts';
 
 /** The rows of the counter of an outcome: two processes that commit concurrently seldom wait for each other. */
 const CHAINS = 64;
-const CHAIN = String((pooledBytes(1)[0] ?? 0) % CHAINS);
 
 const addCount = prepared<{ outcome: EventOutcome; count: number }, unknown>((db, value) =>
   db
     .insertInto('event_counts')
-    .values({ chain: CHAIN, outcome: value('outcome'), count: value('count') })
+    .values({ chain: String((pooledBytes(1)[0] ?? 0) % CHAINS), outcome: value('outcome'), count: value('count') })
     .onConflict((conflict) =>
       conflict.columns(['chain', 'outcome']).doUpdateSet({ count: totalWithNew('event_counts', 'count') }),
     ),
