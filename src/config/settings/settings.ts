@@ -3,13 +3,13 @@ import { PROBE_BUDGET } from '../../domain/checks/probe-rate.ts';
 import { requireDuration } from '../../domain/duration.ts';
 import { LEASE_MAX_MS } from '../../domain/time-limits.ts';
 import { hasDatabasePassword, hasTargetCredential } from './flag-credential.ts';
+import { keptFor } from './kept-for.ts';
 import { LISTENER_SETTINGS } from './listener-settings.ts';
 import {
   canary,
   databaseUrl,
   isOn,
   jobMemory,
-  keptFor,
   nodeName,
   durationSetting,
   optional,
