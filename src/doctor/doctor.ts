@@ -3,7 +3,7 @@ import { examineBackups } from './backups/backups.ts';
 import { examineChecks } from './checks/checks.ts';
 import { examineClock } from './maintenance/clock.ts';
 import { examineDataDir } from './maintenance/data-dir.ts';
-import { examineDiskRoom } from './maintenance/disk-room.ts';
+import { examineDiskRoom } from './maintenance/disk-space.ts';
 import type { DoctorEntry, DoctorParts, Facts } from './entry.ts';
 import { type Check, Examination } from './examination.ts';
 import { examineFileAccess } from './tools/file-access.ts';

@@ -6,7 +6,7 @@ import { after, afterEach, beforeEach, describe, test } from 'node:test';
 import { insertToken } from '../store/access/tokens.ts';
 import { dataDirPaths } from '../config/data-dir.ts';
 import { migratedDatabase, type FreshDatabase } from '../../test/support/postgres/postgres.ts';
-import { judgeRoom } from './maintenance/disk-room.ts';
+import { judgeRoom } from './maintenance/disk-space.ts';
 import { createDoctor } from './doctor.ts';
 import type { DoctorEntry, DoctorParts } from './entry.ts';
 import { install, type Installation, queueJobs, WALL_MS } from '../../test/support/doctor-facts.ts';
