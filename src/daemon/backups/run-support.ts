@@ -6,7 +6,7 @@ import { backupKind } from '../../domain/backups/kind.ts';
 import { entryPath } from '../../domain/path-part.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import { openingForRoot } from '../../lib/files/closed.ts';
-import { backupRunner, type MadeBackup } from '../../runners/backup/backup.ts';
+import { backupRunner, type MadeBackup } from '../../runners/backups/backup.ts';
 import {
   fileOf,
   findBackup,
