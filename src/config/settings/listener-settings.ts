@@ -2,21 +2,24 @@ import { isLoopback, readAddress } from './listen-address.ts';
 import { refuseSetting } from './refuse-setting.ts';
 import { basePath, publicUrl, setting, statusChecks, trustedProxies } from './setting-values.ts';
 
+/** Of the API and web pages: `serve` and `web` have flags of different names for it. */
+const WEB_ADDR_DEFAULT = '127.0.0.1:8420';
+
 /** Where the program is reached, and by which names. */
 export const LISTENER_SETTINGS = {
   webAddr: setting({
     flag: 'web-addr',
     placeholder: 'ADDR',
     only: ['serve'],
-    help: 'Address of the API and web pages; default 127.0.0.1:8420; port 0 selects a free one',
-    read: (text) => readAddress('web-addr', text ?? '127.0.0.1:8420'),
+    help: `Address of the API and web pages; default ${WEB_ADDR_DEFAULT}; port 0 selects a free one`,
+    read: (text) => readAddress('web-addr', text ?? WEB_ADDR_DEFAULT),
   }),
   addr: setting({
     flag: 'addr',
     placeholder: 'ADDR',
     only: ['web'],
-    help: 'Address of the API and web pages; default 127.0.0.1:8420; port 0 selects a free one',
-    read: (text) => readAddress('addr', text ?? '127.0.0.1:8420'),
+    help: `Address of the API and web pages; default ${WEB_ADDR_DEFAULT}; port 0 selects a free one`,
+    read: (text) => readAddress('addr', text ?? WEB_ADDR_DEFAULT),
   }),
   ingressAddr: setting({
     flag: 'ingress-addr',
