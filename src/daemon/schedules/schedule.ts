@@ -1,6 +1,7 @@
 import type { MakeLoop } from '../core/loop.ts';
 import { Failure } from '../../domain/failure.ts';
-import { countsFrom, type ReadTimetable, timetableReader } from '../../domain/schedules/schedule.ts';
+import { countsFrom } from '../../domain/schedules/schedule.ts';
+import { type ReadTimetable, timetableReader } from '../../domain/schedules/timetable.ts';
 import { type Clock, rfc3339 } from '../../lib/clock.ts';
 import { fromJson } from '../../lib/json.ts';
 import type { QueuedSome } from '../../jobs/action-row.ts';

@@ -1,4 +1,4 @@
-import { ranOnMoreDays } from '../../domain/schedules/schedule.ts';
+import { ranOnMoreDays } from '../../domain/schedules/timetable.ts';
 import { listEarlier, listRefused } from '../../store/schedules/schedules.ts';
 import type { Db } from '../../store/schema/schema.ts';
 import { type Facts, type Finding, NAMED_MAX, ok, warn } from '../entry.ts';

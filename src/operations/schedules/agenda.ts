@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { READERS } from '../../domain/access/scope.ts';
 import { beginOf, clockSetOn, dayFrom } from '../../domain/schedules/days.ts';
-import { type ReadTimetable, timetableReader } from '../../domain/schedules/schedule.ts';
+import { type ReadTimetable, timetableReader } from '../../domain/schedules/timetable.ts';
 import { localTime, rfc3339 } from '../../lib/clock.ts';
 import { requestTurn } from '../../lib/flow/cooperative.ts';
 import { listSchedules } from '../../store/schedules/schedules.ts';

@@ -9,7 +9,7 @@ import { NAME } from '../../../src/domain/name.ts';
 import { judge, lintPolicy } from '../../../src/domain/workspaces/policy.ts';
 import { compileCondition, storedCondition } from '../../../src/domain/conditions/condition.ts';
 import { readRuleFile } from '../../../src/domain/rules/file.ts';
-import { timetableReader } from '../../../src/domain/schedules/schedule.ts';
+import { timetableReader } from '../../../src/domain/schedules/timetable.ts';
 import { formatToken, newSecret, parseToken } from '../../../src/domain/access/token.ts';
 import { readYaml } from '../../../src/domain/yaml/file.ts';
 import { isId, newId } from '../../../src/lib/id.ts';

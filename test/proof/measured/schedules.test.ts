@@ -1,7 +1,7 @@
 /** What the search for the next time of a schedule costs. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { timetableReader } from '../../../src/domain/schedules/schedule.ts';
+import { timetableReader } from '../../../src/domain/schedules/timetable.ts';
 import { threadCpuMs } from '../../support/measure/loop-spans.ts';
 
 const read = await timetableReader();

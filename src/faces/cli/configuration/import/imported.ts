@@ -1,7 +1,7 @@
 import type { CheckKind } from '../../../../domain/checks/check.ts';
 import type { Entry } from '../../../../domain/configuration/change.ts';
 import { Failure } from '../../../../domain/failure.ts';
-import { type ReadTimetable, TIMEZONE_DEFAULT, timetableReader } from '../../../../domain/schedules/schedule.ts';
+import { type ReadTimetable, TIMEZONE_DEFAULT, timetableReader } from '../../../../domain/schedules/timetable.ts';
 import { yamlOf } from '../../../../domain/yaml/json.ts';
 import { CONFIG_KINDS } from '../../../../operations/configuration/kinds.ts';
 import { hasCredential } from './credential.ts';
