@@ -24,7 +24,7 @@ import type { SchemaAccess } from '../store/engine/migrate.ts';
 import type { Work } from '../store/engine/tx.ts';
 import { openStore, type Store, type StoreOptions } from '../store/store.ts';
 import { SchemaMismatch } from '../store/engine/migrate.ts';
-import { isServed } from '../store/maintenance/daemons.ts';
+import { isServed } from '../store/maintenance/leases.ts';
 import { countActiveTokens } from '../store/access/tokens.ts';
 import { VERSION } from '../version.ts';
 import { createOnDemand, doctorOf, moduleOf, type OnDemand } from './services/on-demand.ts';

@@ -1,7 +1,8 @@
 import type { Clock } from '../../lib/clock.ts';
 import { isDaemonLocked } from '../../store/engine/instance-lock.ts';
 import { whileUnchanged } from '../../store/engine/read-cache.ts';
-import { expireLeases, listOthers, listRecent, markStopped } from '../../store/maintenance/daemons.ts';
+import { listOthers, listRecent, markStopped } from '../../store/maintenance/daemons.ts';
+import { expireLeases } from '../../store/maintenance/leases.ts';
 import type { DaemonRow } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { lockSeenAt, removeLock, touchLock } from './lock-file.ts';

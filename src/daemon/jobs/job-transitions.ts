@@ -3,7 +3,7 @@ import type { Waiting } from '../../runners/launch/tool.ts';
 import { appendState } from '../../store/jobs/chunks.ts';
 import { claimJobs, fenceOf, finishJob, recordLeader, type Fence, type JobEnd } from '../../store/jobs/claims.ts';
 import { mayClaimNow } from '../../store/maintenance/cordon.ts';
-import { mayClaim } from '../../store/maintenance/daemons.ts';
+import { mayClaim } from '../../store/maintenance/leases.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { JobRow } from '../../store/schema/schema.ts';
 

@@ -4,7 +4,7 @@ import { clientDb, types } from '../engine/postgres/client.ts';
 import { Connections } from '../engine/postgres/connections.ts';
 import { Dialer } from '../engine/postgres/dial.ts';
 import { POSTGRES } from '../engine/postgres/postgres.ts';
-import { renewLease } from './daemons.ts';
+import { renewLease } from './leases.ts';
 
 /** The connection over which a lease is renewed, apart from those of the store. */
 interface LeaseConnection {

@@ -4,15 +4,13 @@ import { TEST_RING } from '../../support/seal.ts';
 import { describe, test } from 'node:test';
 import { isCordoned, setCordon } from '../../../src/store/maintenance/cordon.ts';
 import {
-  expireLeases,
   insertDaemon,
   listIngresses,
   listOrphans,
   listOthers,
   markStopped,
-  mayClaim,
-  renewLease,
 } from '../../../src/store/maintenance/daemons.ts';
+import { expireLeases, mayClaim, renewLease } from '../../../src/store/maintenance/leases.ts';
 import { findAnswer, keepAnswer } from '../../../src/store/access/idempotency.ts';
 import { insertJob } from '../../../src/store/jobs/jobs.ts';
 import type { IdempotencyRow } from '../../../src/store/schema/schema.ts';
