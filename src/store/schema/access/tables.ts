@@ -1,9 +1,11 @@
 import type { Scope } from '../../../domain/access/scope.ts';
 
-export interface AccessTables {
-  tokens: TokenRow;
-  sessions: SessionRow;
-  idempotency: IdempotencyRow;
+declare module '../schema.ts' {
+  interface Schema {
+    tokens: TokenRow;
+    sessions: SessionRow;
+    idempotency: IdempotencyRow;
+  }
 }
 
 export interface TokenRow {

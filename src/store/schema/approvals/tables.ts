@@ -2,9 +2,11 @@ import type { ApprovalState, Decision, Origin } from '../../../domain/approvals/
 import type { JobKind } from '../../../domain/jobs/job.ts';
 import type { Json } from '../../../lib/json.ts';
 
-export interface ApprovalsTables {
-  approvals: ApprovalRow;
-  decision_links: DecisionLinkRow;
+declare module '../schema.ts' {
+  interface Schema {
+    approvals: ApprovalRow;
+    decision_links: DecisionLinkRow;
+  }
 }
 
 export interface ApprovalRow {

@@ -1,9 +1,11 @@
 import type { Json } from '../../../lib/json.ts';
 
-export interface AuditTables {
-  chains: ChainRow;
-  ledger: LedgerRow;
-  ledger_keying: LedgerKeyingRow;
+declare module '../schema.ts' {
+  interface Schema {
+    chains: ChainRow;
+    ledger: LedgerRow;
+    ledger_keying: LedgerKeyingRow;
+  }
 }
 
 export interface ChainRow {

@@ -1,5 +1,7 @@
-export interface BackupsTables {
-  backups: BackupRow;
+declare module '../schema.ts' {
+  interface Schema {
+    backups: BackupRow;
+  }
 }
 
 /** A backup that was made and read to its end. */

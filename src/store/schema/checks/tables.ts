@@ -3,12 +3,14 @@ import type { SweepState } from '../../../domain/checks/sweep/observe.ts';
 import type { SweepReport } from '../../../domain/checks/sweep/report.ts';
 import type { Json } from '../../../lib/json.ts';
 
-export interface ChecksTables {
-  check_days: CheckDayRow;
-  check_sweepers: CheckSweeperRow;
-  check_shards: CheckShardRow;
-  checks: CheckRow;
-  check_targets: CheckTargetRow;
+declare module '../schema.ts' {
+  interface Schema {
+    check_days: CheckDayRow;
+    check_sweepers: CheckSweeperRow;
+    check_shards: CheckShardRow;
+    checks: CheckRow;
+    check_targets: CheckTargetRow;
+  }
 }
 
 /** What was observed of a target on one day. */

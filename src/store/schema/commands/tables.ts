@@ -1,5 +1,7 @@
-export interface CommandsTables {
-  host_results: HostResultRow;
+declare module '../schema.ts' {
+  interface Schema {
+    host_results: HostResultRow;
+  }
 }
 
 /** The end of a command on one host. */

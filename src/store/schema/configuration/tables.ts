@@ -1,5 +1,7 @@
-export interface ConfigurationTables {
-  config_objects: ConfigObjectRow;
+declare module '../schema.ts' {
+  interface Schema {
+    config_objects: ConfigObjectRow;
+  }
 }
 
 /** An object that a configuration file manages. See schema.ts for the conventions. */

@@ -1,5 +1,7 @@
-export interface DeadmanTables {
-  deadmen: DeadmanRow;
+declare module '../schema.ts' {
+  interface Schema {
+    deadmen: DeadmanRow;
+  }
 }
 
 export interface DeadmanRow {

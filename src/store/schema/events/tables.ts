@@ -2,14 +2,16 @@ import type { CheckObservation, EventOutcome, StoredStep, WebhookSource } from '
 import type { MessageRefusal } from '../../../domain/events/message-refusal.ts';
 import type { Json } from '../../../lib/json.ts';
 
-export interface EventsTables {
-  events: EventRow;
-  event_counts: EventCountRow;
-  webhooks: WebhookRow;
-  webhook_refusals: WebhookRefusalRow;
-  webhook_keys: WebhookKeyRow;
-  webhook_signatures: WebhookSignatureRow;
-  causes: CauseRow;
+declare module '../schema.ts' {
+  interface Schema {
+    events: EventRow;
+    event_counts: EventCountRow;
+    webhooks: WebhookRow;
+    webhook_refusals: WebhookRefusalRow;
+    webhook_keys: WebhookKeyRow;
+    webhook_signatures: WebhookSignatureRow;
+    causes: CauseRow;
+  }
 }
 
 export interface EventRow {

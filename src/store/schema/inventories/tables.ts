@@ -1,9 +1,11 @@
 import type { StoredInventory } from '../../../domain/inventories/model-json.ts';
 import type { Json } from '../../../lib/json.ts';
 
-export interface InventoriesTables {
-  inventories: InventoryRow;
-  host_keys: HostKeyRow;
+declare module '../schema.ts' {
+  interface Schema {
+    inventories: InventoryRow;
+    host_keys: HostKeyRow;
+  }
 }
 
 export interface InventoryRow {

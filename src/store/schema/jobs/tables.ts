@@ -10,12 +10,14 @@ import type {
 } from '../../../domain/jobs/job.ts';
 import type { Json } from '../../../lib/json.ts';
 
-export interface JobsTables {
-  jobs: JobRow;
-  job_chunks: ChunkRow;
-  job_partials: PartialRow;
-  redriven_jobs: RedrivenJobRow;
-  unread_files: UnreadFilesRow;
+declare module '../schema.ts' {
+  interface Schema {
+    jobs: JobRow;
+    job_chunks: ChunkRow;
+    job_partials: PartialRow;
+    redriven_jobs: RedrivenJobRow;
+    unread_files: UnreadFilesRow;
+  }
 }
 
 export interface JobRow {

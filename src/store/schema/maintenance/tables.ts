@@ -3,12 +3,14 @@ import type { NotifyTarget } from '../../../domain/notify/target.ts';
 import type { ProgramFiles } from '../../../domain/program.ts';
 import type { Json } from '../../../lib/json.ts';
 
-export interface MaintenanceTables {
-  daemons: DaemonRow;
-  cordon: CordonRow;
-  node_cordons: NodeCordonRow;
-  restarts: RestartRow;
-  retention: RetentionRow;
+declare module '../schema.ts' {
+  interface Schema {
+    daemons: DaemonRow;
+    cordon: CordonRow;
+    node_cordons: NodeCordonRow;
+    restarts: RestartRow;
+    retention: RetentionRow;
+  }
 }
 
 /** What a daemon answers to the request to read its settings again. */

@@ -1,5 +1,7 @@
-export interface NetgroupsTables {
-  netgroups: NetgroupRow;
+declare module '../schema.ts' {
+  interface Schema {
+    netgroups: NetgroupRow;
+  }
 }
 
 export interface NetgroupRow {

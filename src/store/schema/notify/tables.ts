@@ -1,11 +1,13 @@
 import type { NotificationFacts, NotificationKind } from '../../../domain/notifications.ts';
 import type { Json } from '../../../lib/json.ts';
 
-export interface NotifyTables {
-  endpoints: EndpointRow;
-  armed_jobs: ArmedJobRow;
-  pages: NotificationRow;
-  deliveries: DeliveryRow;
+declare module '../schema.ts' {
+  interface Schema {
+    endpoints: EndpointRow;
+    armed_jobs: ArmedJobRow;
+    pages: NotificationRow;
+    deliveries: DeliveryRow;
+  }
 }
 
 /** Where one device receives its notifications. */

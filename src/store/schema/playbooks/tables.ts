@@ -1,6 +1,8 @@
-export interface PlaybooksTables {
-  playbook_runs: PlaybookRunRow;
-  playbook_hosts: PlaybookHostsRow;
+declare module '../schema.ts' {
+  interface Schema {
+    playbook_runs: PlaybookRunRow;
+    playbook_hosts: PlaybookHostsRow;
+  }
 }
 
 export interface PlaybookRunRow {

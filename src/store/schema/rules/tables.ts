@@ -2,11 +2,13 @@ import type { RuleAction } from '../../../domain/rules/actions.ts';
 import type { MuteScope, RuleApproval } from '../../../domain/rules/rule.ts';
 import type { Json } from '../../../lib/json.ts';
 
-export interface RulesTables {
-  rules: RuleRow;
-  rule_fires: RuleFireRow;
-  silences: SilenceRow;
-  mutes: MuteRow;
+declare module '../schema.ts' {
+  interface Schema {
+    rules: RuleRow;
+    rule_fires: RuleFireRow;
+    silences: SilenceRow;
+    mutes: MuteRow;
+  }
 }
 
 export interface RuleRow {

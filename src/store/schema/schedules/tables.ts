@@ -2,8 +2,10 @@ import type { RuleApproval } from '../../../domain/rules/rule.ts';
 import type { ScheduledAction } from '../../../domain/schedules/schedule.ts';
 import type { Json } from '../../../lib/json.ts';
 
-export interface SchedulesTables {
-  schedules: ScheduleRow;
+declare module '../schema.ts' {
+  interface Schema {
+    schedules: ScheduleRow;
+  }
 }
 
 export interface ScheduleRow {

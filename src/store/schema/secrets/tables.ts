@@ -1,6 +1,8 @@
-export interface SecretsTables {
-  secrets: SecretRow;
-  seal: SealRow;
+declare module '../schema.ts' {
+  interface Schema {
+    secrets: SecretRow;
+    seal: SealRow;
+  }
 }
 
 export interface SecretRow {

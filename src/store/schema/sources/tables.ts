@@ -1,7 +1,9 @@
 import type { SourceKind } from '../../../domain/sources/source.ts';
 
-export interface SourcesTables {
-  sources: SourceRow;
+declare module '../schema.ts' {
+  interface Schema {
+    sources: SourceRow;
+  }
 }
 
 export interface SourceRow {

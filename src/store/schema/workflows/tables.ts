@@ -4,10 +4,12 @@ import type { StepAction } from '../../../domain/rules/step-actions.ts';
 import type { RunDefinition, RunEnd, StepEnd, Workflow } from '../../../domain/workflows/workflow.ts';
 import type { Json } from '../../../lib/json.ts';
 
-export interface WorkflowsTables {
-  workflows: WorkflowRow;
-  workflow_runs: WorkflowRunRow;
-  workflow_steps: WorkflowStepRow;
+declare module '../schema.ts' {
+  interface Schema {
+    workflows: WorkflowRow;
+    workflow_runs: WorkflowRunRow;
+    workflow_steps: WorkflowStepRow;
+  }
 }
 
 export interface WorkflowRow {

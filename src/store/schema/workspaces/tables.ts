@@ -3,10 +3,12 @@ import type { Verdict } from '../../../domain/workspaces/plan.ts';
 import type { Drift } from '../../../domain/workspaces/workspace.ts';
 import type { Json } from '../../../lib/json.ts';
 
-export interface WorkspacesTables {
-  workspaces: WorkspaceRow;
-  states: StateRow;
-  artifacts: ArtifactRow;
+declare module '../schema.ts' {
+  interface Schema {
+    workspaces: WorkspaceRow;
+    states: StateRow;
+    artifacts: ArtifactRow;
+  }
 }
 
 export interface WorkspaceRow {
