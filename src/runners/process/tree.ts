@@ -54,7 +54,7 @@ export interface EndTreeOptions {
   readonly signal?: AbortSignal;
 }
 
-interface TreeEnd {
+export interface TreeEnd {
   /** The pids that are still there; empty when the job has no process any more. */
   readonly left: number[];
 }

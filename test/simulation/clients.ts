@@ -1,0 +1,124 @@
+/** People and programs that call operations, and what their answers mean to them. */
+import { type Caller, localCaller } from '../../src/domain/access/caller.ts';
+import { Failure } from '../../src/domain/failure.ts';
+import { invoke } from '../../src/operations/core/invoke.ts';
+import { OPERATIONS } from '../../src/operations/table.ts';
+import type { Action, Actor, Pick } from './plan/plan.ts';
+import type { Place } from './place.ts';
+import { runAs } from './world/current.ts';
+
+type Call = Extract<Action, { do: 'call' }>;
+
+const person = (owner: string, scope: Caller['scope']): Caller => ({
+  id: `tok_${owner}`,
+  name: owner,
+  owner,
+  scope,
+  scopes: scope === 'readonly' ? ['readonly'] : ['readonly', scope],
+  via: 'api',
+  credential: 'token',
+  expiresAt: null,
+});
+
+const ACTORS: Readonly<Record<Actor, Caller>> = {
+  operator: person('olga', 'operator'),
+  decider: person('dan', 'approve'),
+  reader: person('rita', 'readonly'),
+  local: localCaller('root'),
+};
+
+const BY_ID = new Map(OPERATIONS.map((each) => [each.id, each]));
+
+/** What a picked one is called in the store. */
+const TABLES: Readonly<Record<Pick['of'], string>> = { job: 'jobs', approval: 'approvals', run: 'workflow_runs' };
+
+export class Clients {
+  /** How often each answer came, by operation and code. */
+  readonly answers = new Map<string, number>();
+  readonly #place: Place;
+  readonly #hidesJob: boolean;
+  readonly #keyed: { readonly call: Call; readonly raw: Readonly<Record<string, unknown>> }[] = [];
+
+  /** `hidesJob`: the first acknowledged job is hidden from the rules, which have to notice. */
+  constructor(place: Place, hidesJob: boolean) {
+    this.#place = place;
+    this.#hidesJob = hidesJob;
+  }
+
+  /** Calls it on some living daemon. Resolves with its data; null for a refusal, and never where the daemon dies. */
+  act(call: Call): Promise<unknown> {
+    const raw = this.#resolved(call.raw);
+    if (raw === null) return Promise.resolve(null);
+    if (call.key !== undefined) this.#keyed.push({ call, raw });
+    return this.#send(call, raw);
+  }
+
+  repeat(): void {
+    const last = this.#keyed.at(-1);
+    if (last !== undefined) void this.#send(last.call, last.raw);
+  }
+
+  #send(call: Call, raw: Readonly<Record<string, unknown>>): Promise<unknown> {
+    const { world, nodes, watch } = this.#place;
+    const living = [...nodes];
+    const operation = BY_ID.get(call.operation);
+    if (operation === undefined) throw new Error(`there is no operation ${call.operation}`);
+    if (living.length === 0) return Promise.resolve(null);
+    const [host, node] = world.chance.of('clients').pick(living);
+    const who = { host, life: host.life };
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    const answered = (code: string, data: unknown): void => {
+      // The connection was lost: nothing is known.
+      if (!world.lives(who)) return;
+      const name = `${call.operation} ${code}`;
+      this.answers.set(name, (this.answers.get(name) ?? 0) + 1);
+      world.note(`${host.name} answers ${call.as}: ${name} ${JSON.stringify(data ?? null)}`);
+      if (code === 'ok') this.#learn(call, data);
+      resolve(code === 'ok' ? data : null);
+    };
+    world.note(`${call.as} calls ${call.operation} ${JSON.stringify(raw)} of ${host.name}`);
+    runAs(who, () =>
+      world.add('call', 0, () => {
+        invoke(node.runtime, operation, { caller: ACTORS[call.as], raw, idempotencyKey: call.key }).then(
+          (answer) => answered('ok', 'data' in answer ? answer.data : null),
+          (error: unknown) => {
+            if (!world.lives(who)) return;
+            if (!(error instanceof Failure) && !/disk|full|not open|closed/.test(String(error)))
+              watch.violated('C1', `${call.operation} threw ${error instanceof Error ? error.stack : String(error)}`);
+            answered(error instanceof Failure ? error.code : 'internal', String(error));
+          },
+        );
+      }),
+    );
+    return promise;
+  }
+
+  #learn({ operation, key }: Call, data: unknown): void {
+    if (operation !== 'command.run' || key === undefined) return;
+    const { job_id: id } = data as { job_id: string };
+    if (this.#hidesJob) this.#place.world.hides ??= id;
+    this.#place.watch.acknowledge(id, key);
+  }
+
+  /** Null where there is nothing to pick. */
+  #resolved(raw: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> | null {
+    const fields: Record<string, unknown> = {};
+    for (const [name, value] of Object.entries(raw)) {
+      const list = Array.isArray(value);
+      const one: unknown = list ? value[0] : value;
+      const id = isPick(one) ? this.#some(one) : one;
+      if (id === undefined) return null;
+      fields[name] = !isPick(one) ? value : list ? [id] : id;
+    }
+    return fields;
+  }
+
+  #some({ of, at }: Pick): string | undefined {
+    const ids = this.#place.rows(`select id from ${TABLES[of]} order by id`) as readonly { id: string }[];
+    return ids[Math.floor(at * ids.length)]?.id;
+  }
+}
+
+function isPick(value: unknown): value is Pick {
+  return typeof value === 'object' && value !== null && 'of' in value && 'at' in value;
+}

@@ -1,0 +1,113 @@
+/** A whole daemon as an object: everything is the product's but its machine, its tools and whom it sends to. */
+import { mkdirSync } from 'node:fs';
+import { openBase, type Base, createServices } from '../../src/app/base.ts';
+import { assembleDaemon, prepareBase } from '../../src/app/daemon.ts';
+import { loadModules } from '../../src/app/services/on-demand.ts';
+import { readSettings } from '../../src/config/settings/read-settings.ts';
+import { createSignals } from '../../src/daemon/core/signals.ts';
+import type { Daemon } from '../../src/daemon/daemon.ts';
+import type { Runtime } from '../../src/operations/core/invoke.ts';
+import type { Transport } from '../../src/push/transport.ts';
+import { NO_BOUNDS } from '../support/bounds/no-bounds.ts';
+import type { Processes } from './programs/processes.ts';
+import { theWorld } from './world/current.ts';
+import type { Host } from './world/host.ts';
+
+export interface Node {
+  readonly runtime: Runtime;
+  readonly daemon: Daemon;
+  readonly base: Base;
+}
+
+export interface NodeOrder {
+  readonly host: Host;
+  /** The data directory, which the daemons of one machine share. */
+  readonly dataDir: string;
+  readonly databaseUrl?: string;
+  readonly processes: Processes;
+  readonly transports: readonly Transport[];
+  /** A loop threw. */
+  readonly onFault: (name: string, error: unknown) => void;
+  /** The daemon wants to be started again in place. */
+  readonly onRestart: () => void;
+}
+
+const NOTHING = (): Promise<void> => Promise.resolve();
+const GUARD = {
+  ready: NOTHING,
+  watch: () => undefined,
+  unwatch: () => undefined,
+  renew: () => undefined,
+  stop: NOTHING,
+};
+const IDENTITY = { account: null, isFallback: false };
+
+/** Opens the store and starts the loops, as `svc serve` does. To be called as the host. */
+export async function bootNode(order: NodeOrder): Promise<Node> {
+  const { host, dataDir, processes, transports, onFault } = order;
+  await loadModules();
+  const base = await openBase(settingsOf(order), 'migrate');
+  await prepareBase(base);
+  const signals = createSignals();
+  signals.on('loop:failed', ({ name, error }) => onFault(name, error));
+  const runsDir = `${dataDir}/runs-${host.name}`;
+  const { runtime, daemon } = await assembleDaemon(base, {
+    machine: { host: host.machine.name, bootId: `boot-of-${host.machine.name}` },
+    nodeName: host.name,
+    jobIdentity: IDENTITY,
+    jobs: { launcher: processes.launcher(), bounds: NO_BOUNDS, guard: GUARD },
+    endTree: (options) => processes.endTree(options),
+    restarting: {
+      program: { root: '/program' } as never,
+      follows: false,
+      drainMs: 60_000,
+      digest: () => Promise.resolve('digest'),
+      tryProgram: () => Promise.resolve(null),
+      execute: order.onRestart,
+    },
+    signals,
+    targets: { current: transports },
+    readReload: () => () => Promise.reject(new Error('there are no other settings')),
+    listen: (opened, parts) =>
+      Promise.resolve({
+        runtime: {
+          store: opened.store,
+          services: createServices(opened, { ...parts, ...LISTENING, onError: onFault }),
+        },
+        webUrl: 'http://127.0.0.1:8420',
+        ingressUrl: 'http://127.0.0.1:8421',
+      }),
+    place() {
+      mkdirSync(runsDir, { recursive: true });
+      return Promise.resolve({ runsDir, formerRunsDirs: [] });
+    },
+    sending: () => ({
+      transports: () => transports,
+      sendToEndpoint: () => Promise.reject(new Error('there are no endpoints')),
+      detail: 'full',
+      baseUrl: 'http://127.0.0.1:8420',
+      services: { linkOrigin: () => Promise.resolve('http://127.0.0.1:8421') },
+    }),
+  });
+  theWorld().note(`ready ${host.name}`);
+  return { runtime, daemon, base };
+}
+
+const LISTENING = {
+  startedAt: 0,
+  ingressUrl: () => Promise.resolve('http://127.0.0.1:8421'),
+  sandbox: () => Promise.resolve({ status: 'ok' as const, detail: 'simulated' }),
+  listeners: () => [],
+};
+
+function settingsOf({ dataDir, databaseUrl }: NodeOrder) {
+  return readSettings(
+    {
+      'data-dir': dataDir,
+      'max-jobs': '3',
+      'approval-ttl': '60s',
+      ...(databaseUrl === undefined ? {} : { 'database-url': databaseUrl }),
+    },
+    {},
+  );
+}

@@ -1,0 +1,175 @@
+/** The machine room of one run: its store, its daemons, its tools, its phone, and who watches. */
+import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { Failure } from '../../src/domain/failure.ts';
+import { pause } from '../../src/lib/clock.ts';
+import { IdSequence } from '../../src/lib/id.ts';
+import { DialFailed } from '../../src/dial/dial-failed.ts';
+import type { Transport } from '../../src/push/transport.ts';
+import { bootNode, type Node } from './daemon.ts';
+import { Processes } from './programs/processes.ts';
+import { type Rows, Watch } from './rules/rules.ts';
+import { runAs } from './world/current.ts';
+import type { Host, Machine } from './world/host.ts';
+import { World } from './world/world.ts';
+
+/** When a daemon that could not be started is started again, in milliseconds. */
+const AGAIN_MS = 500;
+/** Of a message to the phone. */
+const SEND = { mostMs: 800, failShare: 0.1 };
+
+export class Place {
+  readonly world: World;
+  readonly watch: Watch;
+  readonly processes: Processes;
+  readonly nodes = new Map<Host, Node>();
+  readonly messages: string[] = [];
+  kills = 0;
+  readonly #dir: string;
+  readonly #eye: DatabaseSync;
+  readonly #kept = new Map<string, StatementSync>();
+  readonly #machine: Machine = { name: 'm1', aheadMs: 0, disk: { fault: 'full', until: 0 } };
+
+  /** `template` is a store with the whole schema. */
+  constructor(world: World, home: string, template: string) {
+    this.world = world;
+    this.#dir = join(home, String(world.seed));
+    rmSync(this.#dir, { recursive: true, force: true });
+    mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
+    copyFileSync(template, join(this.#dir, 'gatehouse.db'));
+    this.#eye = new DatabaseSync(join(this.#dir, 'gatehouse.db'));
+    this.#eye.exec('pragma query_only = on');
+    this.watch = new Watch(this.rows, () => this.processes);
+    this.processes = Processes.open((process) => this.watch.started(process));
+    world.onCommit = () => this.watch.committed();
+    world.kill = (host) => this.kill(host, world.chance.of('kill').whole(0, 8_000));
+  }
+
+  readonly rows: Rows = (sql, ...parameters) => {
+    let statement = this.#kept.get(sql);
+    if (statement === undefined) this.#kept.set(sql, (statement = this.#eye.prepare(sql)));
+    const rows = statement.all(...parameters);
+    return this.world.hides === null ? rows : rows.filter(({ id }) => id !== this.world.hides);
+  };
+
+  addDaemon(): void {
+    const index = this.world.hosts.length;
+    const host: Host = {
+      index,
+      name: `d${index}`,
+      machine: this.#machine,
+      life: 0,
+      isAlive: false,
+      stoppedUntil: 0,
+      pid: 4_000_000 + index,
+      ids: new IdSequence(),
+      databases: new Set(),
+      watchers: new Set(),
+    };
+    this.world.hosts.push(host);
+    this.boot(host);
+  }
+
+  boot(host: Host): void {
+    const { world } = this;
+    host.isAlive = true;
+    host.life += 1;
+    host.pid += 100;
+    host.ids = new IdSequence();
+    const who = { host, life: host.life };
+    world.note(`${host.name} starts`);
+    const order = {
+      host,
+      dataDir: this.#dir,
+      processes: this.processes,
+      transports: [this.#phone(who)],
+      onFault: (name: string, error: unknown) => {
+        if (world.lives(who) && !isOfDisk(error)) this.watch.violated('D1', `${name}: ${wordsOf(error)}`);
+      },
+      onRestart: () => undefined,
+    };
+    runAs(who, () =>
+      world.add('boot', 0, () => {
+        bootNode(order).then(
+          (node) => void (world.lives(who) && this.nodes.set(host, node)),
+          (error: unknown) => {
+            if (!world.lives(who)) return;
+            world.note(`${host.name} cannot start: ${String(error)}`);
+            if (!isOfDisk(error)) this.watch.violated('D2', `${host.name} cannot start: ${wordsOf(error)}`);
+            this.kill(host, AGAIN_MS);
+          },
+        );
+      }),
+    );
+  }
+
+  /** As SIGKILL, and a service manager that starts it again after a while. */
+  kill(host: Host, backMs: number): void {
+    if (!host.isAlive) return;
+    this.kills += 1;
+    this.world.note(`${host.name} is killed`);
+    this.nodes.delete(host);
+    this.world.drop(host);
+    this.processes.daemonDied(host);
+    this.world.later('restart', backMs, () => this.boot(host));
+  }
+
+  /** Steps until `done`, or until nothing can happen, something is broken, or so much time has gone by. */
+  async until(done: () => boolean, limitMs: number): Promise<boolean> {
+    const deadline = this.world.now + limitMs;
+    while (!done()) {
+      if (this.world.now > deadline || !(await this.world.step())) return done();
+      if (this.watch.broken.length > 0) return true;
+    }
+    return true;
+  }
+
+  /** Every row of every table, as part of what two runs have in common. */
+  noteRows(): void {
+    const tables = this.rows(
+      "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' order by name",
+    );
+    for (const { name } of tables)
+      for (const row of this.rows(`select * from "${String(name)}" order by 1`))
+        this.world.note(JSON.stringify(row, hexOfBytes));
+  }
+
+  close(): void {
+    for (const host of this.world.hosts) if (host.isAlive) this.world.drop(host);
+    this.#eye.close();
+    this.world.end();
+    rmSync(this.#dir, { recursive: true, force: true });
+  }
+
+  #phone(who: { readonly host: Host; readonly life: number }): Transport {
+    const { world } = this;
+    return {
+      name: 'phone',
+      key: 'phone-key',
+      id: 'notify:phone#phone-key',
+      label: 'a phone',
+      send: async (message: object) => {
+        const chance = world.chance.of(`${who.host.name}/phone`);
+        await pause(world.clock(), chance.whole(1, SEND.mostMs));
+        if (chance.chance(SEND.failShare)) throw new DialFailed('the phone did not answer');
+        if (!world.lives(who)) return;
+        world.note(`the phone shows ${JSON.stringify(message)}`);
+        this.messages.push(JSON.stringify(message));
+      },
+    };
+  }
+}
+
+/** Whether it follows from a fault of the disk. */
+function isOfDisk(error: unknown): boolean {
+  return (error instanceof Failure && error.code === 'unavailable') || /disk/.test(String(error));
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+function hexOfBytes(_key: string, value: unknown): unknown {
+  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value;
+}

@@ -1,0 +1,143 @@
+import { PassThrough } from 'node:stream';
+import { pause } from '../../../src/lib/clock.ts';
+import type { Exit } from '../../../src/runners/launch/children.ts';
+import type { Launched } from '../../../src/runners/launch/tool.ts';
+import type { LaunchRequest, Launcher } from '../../../src/runners/launch/launch.ts';
+import type { EndTreeOptions, TreeEnd } from '../../../src/runners/process/tree.ts';
+import { runAs, running, theWorld } from '../world/current.ts';
+import type { Host } from '../world/host.ts';
+import { BEHAVIOURS, type Behaviour } from './behaviours.ts';
+
+/** A tool of a job, as an outsider sees it. */
+export interface Process {
+  readonly jobId: string;
+  readonly argv: readonly string[];
+  readonly pid: number;
+  /** Of the daemon that started it. */
+  readonly host: Host;
+  readonly startedAt: number;
+  isAlive: boolean;
+  /** It was asked to end. */
+  isTermed: boolean;
+}
+
+/** Called when a tool starts, before it does anything. */
+type OnStart = (process: Process) => void;
+
+/** No process of a real machine has such a pid. */
+const FIRST_PID = 5_000_000;
+/** How long the guard of a dead daemon takes to end its tools, at most. */
+const GUARD_MS = 15_000;
+/** From SIGTERM to SIGKILL, as for real ones. */
+const GRACE_MS = 10_000;
+
+let current: Processes | null = null;
+
+export function theProcesses(): Processes {
+  if (current === null) throw new Error('there are no processes outside of a world');
+  return current;
+}
+
+/** The processes of all machines. They outlive the daemons that started them. */
+export class Processes {
+  readonly all: Process[] = [];
+  readonly #onStart: OnStart;
+  #nextPid = FIRST_PID;
+
+  private constructor(onStart: OnStart) {
+    this.#onStart = onStart;
+  }
+
+  /** Those of the world that is open. */
+  static open(onStart: OnStart): Processes {
+    current = new Processes(onStart);
+    return current;
+  }
+
+  launcher(): Launcher {
+    return {
+      launch: (request) => this.#launch(request),
+      prepare: () => null,
+      supported: () => Promise.resolve({ state: 'full', detail: 'simulated' }),
+    };
+  }
+
+  living(jobId: string): readonly Process[] {
+    return this.all.filter((each) => each.isAlive && each.jobId === jobId);
+  }
+
+  /** SIGTERM, a grace, SIGKILL; nothing is left, unless the search is given up. */
+  async endTree({ jobId, graceMs = GRACE_MS, clock, signal }: EndTreeOptions): Promise<TreeEnd> {
+    for (const each of this.living(jobId)) each.isTermed = true;
+    const until = clock.monotonic() + graceMs;
+    while (this.living(jobId).length > 0 && clock.monotonic() < until)
+      if (!(await pause(clock, 50, signal))) return { left: this.living(jobId).map(({ pid }) => pid) };
+    for (const each of this.living(jobId)) each.isAlive = false;
+    return { left: [] };
+  }
+
+  /** The guard of a daemon that died ends its tools some time later. */
+  daemonDied(host: Host): void {
+    const world = theWorld();
+    for (const each of this.all.filter(({ isAlive, host: its }) => isAlive && its === host))
+      world.later('guard', world.chance.of('guard').whole(0, GUARD_MS), () => void (each.isAlive = false));
+  }
+
+  async #launch(request: LaunchRequest): Promise<Launched> {
+    const who = running();
+    if (who === null) throw new Error('a tool was started outside of a daemon');
+    const leader = { pid: (this.#nextPid += 1), startTicks: this.#nextPid };
+    const pipe = { fd: -1, inode: 0 };
+    const waiting = { isWaiting: true, giveUp: () => undefined };
+    await request.beforeStart?.({ ...leader, ...waiting, output: { stdout: pipe, stderr: pipe } });
+    const world = theWorld();
+    const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+    const { promise: exited, resolve } = Promise.withResolvers<Exit>();
+    const launched = { ...leader, stdout, stderr, report: null, started: Promise.resolve(), exited, adopted: () => [] };
+    // What is left of the code of a daemon that was just killed starts nothing.
+    if (!world.lives(who)) return launched;
+    const process: Process = {
+      jobId: request.env['SVC_JOB_ID'] ?? '',
+      argv: request.argv,
+      pid: leader.pid,
+      host: who.host,
+      startedAt: world.now,
+      isAlive: true,
+      isTermed: false,
+    };
+    this.all.push(process);
+    world.note(`process ${process.pid} of ${process.jobId} starts on ${who.host.name}: ${process.argv.join(' ')}`);
+    this.#onStart(process);
+    const end = (exit: Exit): void => {
+      process.isAlive = false;
+      world.note(`process ${process.pid} of ${process.jobId} ends: ${exit.exitCode ?? exit.signal}`);
+      toDaemon(() => {
+        stdout.end();
+        stderr.end();
+        resolve(exit);
+      });
+    };
+    // What arrives is handled by the daemon, if that still lives.
+    const toDaemon = (deliver: () => void): void => (world.lives(who) ? runAs(who, deliver) : undefined);
+    this.#follow(process, (text) => toDaemon(() => void stdout.write(text)), end);
+    return launched;
+  }
+
+  /** What the tool does, in steps of the world. It outlives its daemon, until it is ended. */
+  #follow(process: Process, print: (text: string) => void, end: (exit: Exit) => void): void {
+    const world = theWorld();
+    const chance = world.chance.of(`process/${process.argv.join(' ')}`);
+    const name = process.argv.find((word): word is Behaviour => Object.hasOwn(BEHAVIOURS, word)) ?? 'succeeds';
+    const behaviour = BEHAVIOURS[name];
+    let left = behaviour.lines;
+    const next = (): void => {
+      if (!process.isAlive) return end({ exitCode: null, signal: 'SIGKILL' });
+      if (process.isTermed && !behaviour.isDeaf) return end({ exitCode: null, signal: 'SIGTERM' });
+      if (left === 0) return end({ exitCode: behaviour.exitCode, signal: null });
+      left -= 1;
+      print(`${name} ${left} ${'x'.repeat(behaviour.lineChars)}\n`);
+      world.later('tool', chance.whole(1, behaviour.pauseMs), next);
+    };
+    world.later('tool', chance.whole(1, behaviour.pauseMs), next);
+  }
+}

@@ -1,0 +1,224 @@
+/** One run of a plan: a scene is set, actions and faults come, the faults end, and then everything has to end. */
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { verifyLedger } from '../../src/store/audit/verify.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { openStore } from '../../src/store/store.ts';
+import { testKeyring } from '../support/seal.ts';
+import { Clients } from './clients.ts';
+import { Place } from './place.ts';
+import type { Action, Actor, Plan } from './plan/plan.ts';
+import { lookAtRest } from './rules/at-rest.ts';
+import type { Violation } from './rules/rules.ts';
+import { World } from './world/world.ts';
+
+export interface Verdict {
+  readonly seed: number;
+  /** Of all steps, answers and rows: two runs of a seed have the same. */
+  readonly hash: string;
+  readonly broken: readonly Violation[];
+  readonly trace: readonly string[];
+  readonly steps: number;
+  readonly commits: number;
+  readonly kills: number;
+  readonly jobs: number;
+  readonly virtualMs: number;
+  readonly cpuMs: number;
+  readonly answers: ReadonlyMap<string, number>;
+}
+
+/** Before every world began. */
+const TEMPLATE_MS = Date.UTC(2025, 10, 1);
+/** Faults that come by chance, while actions are done. */
+const RATES = { step: 1 / 2_000, commit: 1 / 60 };
+const BOOT_MS = 60_000;
+const ACT_MS = 600_000;
+/** Longer than any time-out of a job, a deadline or a pause between two tries to send. */
+const REST_MS = 4_000_000;
+
+const GATED = `steps:
+  - name: first
+    command: [succeeds]
+    inventory: localhost
+  - name: second
+    command: [succeeds]
+    inventory: localhost
+    approval: required
+  - name: third
+    command: [succeeds]
+    inventory: localhost
+`;
+const RULE = `name: repair
+when: event.source == "job-outcome" && event.labels.kind == "command" && event.labels.state == "failed"
+approval: required
+action:
+  command: ["succeeds"]
+  inventory: localhost
+`;
+
+const SCENE: readonly (readonly [actor: Actor, operation: string, raw: Readonly<Record<string, unknown>>])[] = [
+  ['local', 'workflow.add', { name: 'gated', text: GATED }],
+  ['local', 'schedule.add', { name: 'tick', cron: '* * * * *', command: ['succeeds'], inventory: 'localhost' }],
+  ['local', 'rule.add', { text: RULE }],
+];
+
+/** The folder of all runs of this process, and a store with the schema in it. */
+export async function openHome(path: string): Promise<{ path: string; template: string; close(): void }> {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const template = join(path, 'template.db');
+  const store = await openStore({
+    location: { file: template },
+    // As every run has it, whenever it is made.
+    clock: { ...systemClock, now: () => TEMPLATE_MS },
+    daemonId: 'dmn_template',
+    keyring: testKeyring,
+    schema: 'migrate',
+  });
+  await store.close();
+  return { path, template, close: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+export async function simulate(
+  plan: Plan,
+  home: { readonly path: string; readonly template: string },
+  { keepsTrace = false, hidesJob = false }: { keepsTrace?: boolean; hidesJob?: boolean } = {},
+): Promise<Verdict> {
+  const began = process.cpuUsage();
+  const world = new World(plan.seed);
+  world.keepsTrace = keepsTrace;
+  const place = new Place(world, home.path, home.template);
+  const clients = new Clients(place, hidesJob);
+  try {
+    for (let n = 0; n < plan.daemons; n += 1) place.addDaemon();
+    await place.until(() => place.nodes.size === plan.daemons, BOOT_MS);
+    await setScene(place, clients);
+    if (plan.chanceKills) Object.assign(world.rates, RATES);
+    await actAll(place, clients, plan.actions);
+    Object.assign(world.rates, { step: 0, commit: 0 });
+    await rest(place, clients, plan.daemons);
+    if (place.watch.broken.length === 0) await judge(place);
+    place.noteRows();
+    const { user, system } = process.cpuUsage(began);
+    return {
+      seed: plan.seed,
+      hash: world.digest(),
+      broken: place.watch.broken,
+      trace: world.trace,
+      steps: world.steps,
+      commits: world.commits,
+      kills: place.kills,
+      jobs: place.watch.states.size,
+      virtualMs: world.now,
+      cpuMs: (user + system) / 1_000,
+      answers: clients.answers,
+    };
+  } finally {
+    place.close();
+  }
+}
+
+async function setScene(place: Place, clients: Clients): Promise<void> {
+  for (const [as, operation, raw] of SCENE)
+    if ((await settled(place, clients.act({ do: 'call', afterMs: 0, as, operation, raw }))) === null)
+      place.watch.violated('D3', `the scene cannot be set: ${operation}: ${[...clients.answers.keys()].join(', ')}`);
+}
+
+/** The answer of a call, in steps of the world. */
+async function settled(place: Place, answer: Promise<unknown>): Promise<unknown> {
+  let value: unknown;
+  let isOver = false;
+  const keep = (its: unknown): void => {
+    value = its;
+    isOver = true;
+  };
+  void answer.then(keep);
+  await place.until(() => isOver, BOOT_MS);
+  return isOver ? value : null;
+}
+
+async function actAll(place: Place, clients: Clients, actions: readonly Action[]): Promise<void> {
+  const { world } = place;
+  let next = 0;
+  const act = (): void => {
+    const action = actions[next];
+    if (action === undefined) return;
+    next += 1;
+    perform(place, clients, action);
+    world.later('action', actions[next]?.afterMs ?? 0, act);
+  };
+  world.later('action', actions[0]?.afterMs ?? 0, act);
+  await place.until(() => next >= actions.length, ACT_MS);
+}
+
+function perform(place: Place, clients: Clients, action: Action): void {
+  const { world } = place;
+  const hostOf = (at: number) => world.hosts[Math.floor(at * world.hosts.length)];
+  const [machine] = world.hosts.map((each) => each.machine);
+  if (action.do !== 'call' && action.do !== 'repeat') world.note(`fault ${JSON.stringify(action)}`);
+  switch (action.do) {
+    case 'call':
+      return void clients.act(action);
+    case 'repeat':
+      return clients.repeat();
+    case 'kill': {
+      const host = hostOf(action.host);
+      return host === undefined ? undefined : place.kill(host, action.backMs);
+    }
+    case 'stop': {
+      const host = hostOf(action.host);
+      if (host !== undefined) host.stoppedUntil = world.now + action.forMs;
+      return;
+    }
+    case 'disk':
+      if (machine !== undefined) machine.disk = { fault: action.fault, until: world.now + action.forMs };
+      return;
+    case 'jump':
+      if (machine !== undefined) machine.aheadMs += action.byMs;
+  }
+}
+
+/** The faults end; then everything has to end. */
+async function rest(place: Place, clients: Clients, daemons: number): Promise<void> {
+  const { world } = place;
+  for (const host of world.hosts) {
+    host.stoppedUntil = 0;
+    host.machine.aheadMs = 0;
+    host.machine.disk = { fault: 'full', until: 0 };
+  }
+  await place.until(() => place.nodes.size === daemons, BOOT_MS);
+  for (const [operation, raw] of [
+    ['maintenance.uncordon', {}],
+    ['schedule.disable', { name: 'tick' }],
+  ] as const)
+    for (let tries = 0; tries < 5; tries += 1)
+      if ((await settled(place, clients.act({ do: 'call', afterMs: 0, as: 'local', operation, raw }))) !== null) break;
+  let lookedAt = -1;
+  const isOver = (): boolean => {
+    if (lookedAt === world.commits) return false;
+    lookedAt = world.commits;
+    return openThings(place) === 0;
+  };
+  await place.until(isOver, REST_MS);
+  // What was said to be over has to stay over.
+  await place.until(() => false, 15_000);
+}
+
+function openThings({ rows }: Place): number {
+  const [row] = rows(
+    `select (select count(*) from jobs where state in ('queued', 'running', 'awaiting_approval')
+       or (outcome_event_id is null)) + (select count(*) from workflow_runs where finished_at is null)
+       + (select count(*) from pages where state in ('new', 'sending')) as n`,
+  );
+  return Number(row?.['n'] ?? 0);
+}
+
+async function judge(place: Place): Promise<void> {
+  place.watch.committed();
+  for (const each of place.processes.all)
+    if (each.isAlive) place.watch.violated('J8', `a tool of ${each.jobId} is left`);
+  lookAtRest(place.rows, place.watch);
+  const [node] = place.nodes.values();
+  if (node === undefined) return;
+  const { faults } = await verifyLedger(node.runtime.store.db, await node.base.seal.keyring());
+  for (const fault of faults) place.watch.violated('L2', fault);
+}

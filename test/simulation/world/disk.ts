@@ -1,0 +1,24 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { theWorld } from './current.ts';
+import type { DiskFault, Host } from './host.ts';
+
+const FAULTS: Readonly<Record<DiskFault, { readonly message: string; readonly errcode: number }>> = {
+  full: { message: 'database or disk is full', errcode: 13 },
+  broken: { message: 'disk I/O error', errcode: 10 },
+};
+
+/**
+ * What a write of this daemon meets: its end just before a commit, or the fault that its disk has now. `committing` is
+ * the connection that commits; null for any other write. Throws as SQLite does.
+ */
+export function failOn(host: Host, committing: DatabaseSync | null): void {
+  const world = theWorld();
+  if (committing !== null && world.chance.of(`${host.name}/kill`).chance(world.rates.commit)) world.kill(host);
+  const { fault, until } = host.machine.disk;
+  if (until <= world.now) return;
+  // Rows fit into what is left of a page more often than a commit into the log.
+  if (committing !== null && !world.chance.of(`${host.name}/disk`).chance(0.5)) return;
+  // A commit that cannot be written is rolled back.
+  if (committing?.isTransaction === true) committing.exec('rollback');
+  throw Object.assign(new Error(FAULTS[fault].message), { code: 'ERR_SQLITE_ERROR', errcode: FAULTS[fault].errcode });
+}

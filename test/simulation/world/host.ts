@@ -1,0 +1,37 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { IdSequence } from '../../../src/lib/id.ts';
+
+/** One daemon of the world, over all its lives. */
+export interface Host {
+  readonly index: number;
+  readonly name: string;
+  /** The machine that it is on. Those of one SQLite file are on one. */
+  readonly machine: Machine;
+  /** Grows with each start. */
+  life: number;
+  isAlive: boolean;
+  /** Until then it does nothing, as a process that was stopped. Milliseconds of the world. */
+  stoppedUntil: number;
+  /** Differs between lives. */
+  pid: number;
+  ids: IdSequence;
+  readonly databases: Set<DatabaseSync>;
+  readonly watchers: Set<(kind: string, name: string) => void>;
+}
+
+export interface Machine {
+  readonly name: string;
+  /** By how much its wall clock is ahead of the time of the world, in milliseconds. */
+  aheadMs: number;
+  /** Until then nothing can be written to its disk, and how that shows. */
+  disk: { readonly fault: DiskFault; readonly until: number };
+}
+
+/** `full`: SQLITE_FULL. `broken`: SQLITE_IOERR. */
+export type DiskFault = 'full' | 'broken';
+
+/** The daemon whose code runs, in one of its lives. */
+export interface Running {
+  readonly host: Host;
+  readonly life: number;
+}
