@@ -4,9 +4,8 @@
  *     npm run simulate -- [--seed N] [--count N] [--hours H] [--daemons N] [--actions N]
  *         [--twice] [--trace] [--hide]
  *
- * A seed that breaks a rule is named with the line that runs it again. `--hide` hides a row from the rules, so that each
- * seed has to break one. Exit code 1 where one broke a rule or was not the
- * same twice, 2 for a wrong option.
+ * A seed that breaks a rule is named, with the line that runs it again. `--hide` hides a row from the rules, so that
+ * each seed has to break one. Exit code 1 where a seed broke a rule or was not the same twice, 2 for a wrong option.
  */
 import { tmpdir } from 'node:os';
 import { existsSync } from 'node:fs';

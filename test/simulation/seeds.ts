@@ -52,7 +52,8 @@ export async function runSeeds(order: SeedsOrder): Promise<boolean> {
   const per = (total: number): number => Math.round(total / Math.max(1, sum.seeds));
   console.log(
     `${sum.seeds} seeds, ${sum.failed} failed, ${sum.kills} kills; a seed: ${per(sum.cpuMs)} ms of processor, ` +
-      `${per(sum.virtualMs / 1_000)} s simulated, ${per(sum.steps)} steps, ${per(sum.commits)} commits, ${per(sum.jobs)} jobs; hash of all: ${all.digest('hex').slice(0, 16)}`,
+      `${per(sum.virtualMs / 1_000)} s simulated, ${per(sum.steps)} steps, ${per(sum.commits)} commits, ` +
+      `${per(sum.jobs)} jobs; hash of all: ${all.digest('hex').slice(0, 16)}`,
   );
   for (const [name, count] of [...answers].toSorted(([a], [b]) => (a < b ? -1 : 1))) console.log(`  ${name}: ${count}`);
   return sum.failed === 0;

@@ -1,5 +1,5 @@
 /**
- * What daemons of a world get in place of modules with real time, chance, threads and files, to be registered before any
+ * What daemons of a world get in place of modules with real time, chance, threads and files. It is registered before any
  * module of the product is loaded. A module of Node that reaches out of the process and has no row is denied: it throws
  * when a daemon uses it.
  */
