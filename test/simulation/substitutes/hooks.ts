@@ -1,7 +1,7 @@
 /**
- * What daemons of a world get in place of modules with real time, chance, threads and files. It is registered before any
- * module of the product is loaded. A module of Node that reaches out of the process and has no row is denied: it throws
- * when a daemon uses it.
+ * What daemons of a world get in place of modules with real time, chance, threads and files. It is registered before
+ * any module of the product is loaded. A module of Node that reaches out of the process and has no row is denied: it
+ * throws when a daemon uses it.
  */
 import { type LoadHookSync, registerHooks, type ResolveHookSync } from 'node:module';
 import { pathToFileURL } from 'node:url';
