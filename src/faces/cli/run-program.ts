@@ -33,7 +33,7 @@ const PROGRAMS: Readonly<Record<ProgramName, (session: ProgramSession) => Promis
   'context-use': async (session) => (await import('./context-verbs.ts')).contextUse(session),
   'context-remove': async (session) => (await import('./context-verbs.ts')).contextRemove(session),
   'config-schema': async (session) => {
-    const { configSchema } = await import('../../operations/configuration/schema/document.ts');
+    const { configSchema } = await import('../../operations/configuration/schema.ts');
     const schema = configSchema();
     return print(session, 'config.schema', schema, () => `${JSON.stringify(schema, null, 2)}\n`);
   },

@@ -1,5 +1,5 @@
 import { SECTIONS, type Section } from '../../domain/configuration/file.ts';
-import type { ConfigKind } from './kind.ts';
+import type { ConfigSection } from '../core/sections/section.ts';
 import { checks } from './kinds/checks.ts';
 import { inventories } from './kinds/inventories.ts';
 import { netgroups } from './kinds/netgroups.ts';
@@ -11,7 +11,7 @@ import { workflows } from './kinds/workflows.ts';
 import { workspaces } from './kinds/workspaces.ts';
 
 /** What a configuration file may hold, in the order of changes. */
-export const CONFIG_KINDS: Readonly<Record<Section, ConfigKind>> = {
+export const CONFIG_KINDS: Readonly<Record<Section, ConfigSection>> = {
   netgroups,
   sources,
   inventories,

@@ -19,7 +19,7 @@ import { hideCredentials, keptCredentials, replaceTexts, textsOf } from '../core
 import type { Context, Operation } from '../core/operation.ts';
 import { type Part, preparePart } from './part.ts';
 import { CONFIG_KINDS, sectionOf } from './kinds.ts';
-import type { Call, ConfigKind } from './kind.ts';
+import type { Call, ConfigSection } from '../core/sections/section.ts';
 
 /** What `config diff` and `config apply` are asked. */
 interface Asked {
@@ -176,7 +176,7 @@ function restorer(word: string, stored: Entry | undefined): <T>(value: T) => T {
 }
 
 /** The fields of an entry, with absolute paths. */
-function inFolder<T>(folder: string, { folders = [] }: ConfigKind, value: T): T {
+function inFolder<T>(folder: string, { folders = [] }: ConfigSection, value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   const paths = Object.entries(value).filter(([field, path]) => folders.includes(field) && typeof path === 'string');
   return { ...value, ...Object.fromEntries(paths.map(([field, path]) => [field, resolve(folder, String(path))])) };
@@ -209,7 +209,7 @@ async function changeOf(
 }
 
 /** What differs, without credentials. A field that differs in a credential only is the same on both sides. */
-async function shownChanges({ credentials }: ConfigKind, from: Entry, to: Entry): Promise<FieldChange[]> {
+async function shownChanges({ credentials }: ConfigSection, from: Entry, to: Entry): Promise<FieldChange[]> {
   const [before = from, after = to] = [await credentials?.hide(from), await credentials?.hide(to)];
   return fieldChanges(from, to).map(({ field }) =>
     replaceTexts({ field, from: before[field], to: after[field] }, hideCredentials),

@@ -15,8 +15,8 @@ import { interval, OWN_FIELDS, readInterval, targets } from '../../checks/fields
 import * as field from '../../core/fields.ts';
 import { jsonSchema } from '../../core/json-schema.ts';
 import type { Context } from '../../core/operation.ts';
-import { type Call, type ConfigKind, disabledOf, switchCalls, without } from '../kind.ts';
-import { readEntry } from '../read-entry.ts';
+import { type Call, type ConfigSection, disabledOf, switchCalls, without } from '../../core/sections/section.ts';
+import { readEntry } from '../../core/sections/read-entry.ts';
 
 const entry = z.strictObject({
   kind: field.oneOf(CHECK_KINDS).describe('What is probed'),
@@ -74,7 +74,7 @@ function readTargets(kind: CheckKind, texts: readonly string[]): string[] {
   });
 }
 
-export const checks: ConfigKind = {
+export const checks: ConfigSection = {
   word: 'check',
   schema: () => jsonSchema(entry, 'input'),
   async stored(context) {

@@ -8,8 +8,8 @@ import { getInventoryRow, inventoryOf, listInventories } from '../../../store/in
 import { jsonSchema } from '../../core/json-schema.ts';
 import { hideVariables, keepVariables } from '../../inventories/credentials.ts';
 import { inventoryText, sshKeyField } from '../../inventories/inventories.ts';
-import type { ConfigKind } from '../kind.ts';
-import { readEntry, withoutEmpty } from '../read-entry.ts';
+import type { ConfigSection } from '../../core/sections/section.ts';
+import { readEntry, withoutEmpty } from '../../core/sections/read-entry.ts';
 
 const entry = z.strictObject({
   text: inventoryText.describe('An inventory file of Ansible, YAML or INI'),
@@ -21,7 +21,7 @@ function inventoryIn(entry: Entry): Promise<Inventory> {
 }
 
 /** Compared by what the text says, not by how it is written. The accepted keys of hosts stay with the service. */
-export const inventories: ConfigKind = {
+export const inventories: ConfigSection = {
   word: 'inventory',
   credentials: {
     hide: async (entry) => ({ ...entry, text: writeYamlInventory(hideVariables(await inventoryIn(entry))) }),

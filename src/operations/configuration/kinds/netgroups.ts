@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { readPrefixList } from '../../../domain/netgroups/prefix-list.ts';
 import { listNetgroups, netgroupOf } from '../../../store/netgroups/netgroups.ts';
 import { jsonSchema } from '../../core/json-schema.ts';
-import type { Call, ConfigKind } from '../kind.ts';
-import { readEntry, withoutEmpty } from '../read-entry.ts';
+import type { Call, ConfigSection } from '../../core/sections/section.ts';
+import { readEntry, withoutEmpty } from '../../core/sections/read-entry.ts';
 import type { Entry } from '../../../domain/configuration/change.ts';
 
 const entry = z.strictObject({
@@ -21,7 +21,7 @@ function call(operation: 'netgroup.add' | 'netgroup.set', name: string, to: Entr
   return [operation, { name, prefixes: textOf(entry.parse(to)) }];
 }
 
-export const netgroups: ConfigKind = {
+export const netgroups: ConfigSection = {
   word: 'netgroup',
   schema: () => jsonSchema(entry, 'input'),
   async stored({ store }) {

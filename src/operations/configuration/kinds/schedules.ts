@@ -9,8 +9,8 @@ import { fromJson } from '../../../lib/json.ts';
 import { listSchedules } from '../../../store/schedules/schedules.ts';
 import { jsonSchema } from '../../core/json-schema.ts';
 import { readSchedule, SCHEDULE_FIELDS } from '../../schedules/schedules.ts';
-import { type Call, type ConfigKind, disabledOf, switchCalls, without } from '../kind.ts';
-import { readEntry } from '../read-entry.ts';
+import { type Call, type ConfigSection, disabledOf, switchCalls, without } from '../../core/sections/section.ts';
+import { readEntry } from '../../core/sections/read-entry.ts';
 
 // The words after -- are for command lines.
 const { words: _words, ...FIELDS } = SCHEDULE_FIELDS;
@@ -47,7 +47,7 @@ function add(name: string, to: Entry, replace: boolean): Call {
   return ['schedule.add', { name, ...without(to, 'enabled'), replace }];
 }
 
-export const schedules: ConfigKind = {
+export const schedules: ConfigSection = {
   word: 'schedule',
   schema: () => jsonSchema(entry, 'input'),
   async stored({ store }) {

@@ -4,8 +4,8 @@ import { listSources } from '../../../store/sources/sources.ts';
 import type { SourceRow } from '../../../store/schema/schema.ts';
 import { jsonSchema } from '../../core/json-schema.ts';
 import { placeOf, SOURCE_FIELDS } from '../../sources/sources.ts';
-import type { Call, ConfigKind } from '../kind.ts';
-import { readEntry, withoutEmpty } from '../read-entry.ts';
+import type { Call, ConfigSection } from '../../core/sections/section.ts';
+import { readEntry, withoutEmpty } from '../../core/sections/read-entry.ts';
 
 const entry = z.strictObject(SOURCE_FIELDS);
 
@@ -18,7 +18,7 @@ function add(name: string, to: Entry, replace: boolean): Call {
 }
 
 /** Where the files come from. Which commit was fetched is no part of it: `svc source sync` fetches another one. */
-export const sources: ConfigKind = {
+export const sources: ConfigSection = {
   word: 'source',
   folders: ['dir'],
   schema: () => jsonSchema(entry, 'input'),

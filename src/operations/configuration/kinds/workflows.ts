@@ -6,7 +6,7 @@ import type { Step } from '../../../domain/workflows/workflow.ts';
 import { stepFields } from '../../../domain/workflows/write-file.ts';
 import { fromJson } from '../../../lib/json.ts';
 import { listWorkflows } from '../../../store/workflows/workflows.ts';
-import type { Call, ConfigKind } from '../kind.ts';
+import type { Call, ConfigSection } from '../../core/sections/section.ts';
 import { WORKFLOW_SCHEMA } from '../schema/workflows.ts';
 
 function entryOf(steps: readonly Step<StepAction>[]): Entry {
@@ -21,7 +21,7 @@ function add(name: string, to: Entry, replace: boolean): Call {
   return ['workflow.add', { text: JSON.stringify({ name, ...to }), replace }];
 }
 
-export const workflows: ConfigKind = {
+export const workflows: ConfigSection = {
   word: 'workflow',
   schema: () => WORKFLOW_SCHEMA,
   async stored({ store }) {

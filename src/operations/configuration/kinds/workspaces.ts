@@ -9,9 +9,9 @@ import { jsonSchema } from '../../core/json-schema.ts';
 import { realDirectory } from '../../sources/real-directory.ts';
 import { INPUTS } from '../../workspaces/workspace-inputs.ts';
 import { PLACE } from '../../workspaces/workspace-place.ts';
-import { hiddenValues } from '../hidden.ts';
-import type { ConfigKind } from '../kind.ts';
-import { readEntry, withoutEmpty } from '../read-entry.ts';
+import { hiddenValues } from '../../core/sections/hidden.ts';
+import type { ConfigSection } from '../../core/sections/section.ts';
+import { readEntry, withoutEmpty } from '../../core/sections/read-entry.ts';
 
 const PLACES = ['dir', 'source', 'path'] as const;
 
@@ -34,7 +34,7 @@ const entry = z.strictObject({
 /** What each run gets. Files of variables are stored with their texts and are no part of a configuration file. */
 const INPUT_FIELDS = ['vars', 'run_secrets'] as const;
 
-export const workspaces: ConfigKind = {
+export const workspaces: ConfigSection = {
   word: 'workspace',
   credentials: hiddenValues('vars'),
   folders: ['dir'],

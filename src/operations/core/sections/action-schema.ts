@@ -1,5 +1,5 @@
 import { type RuleActionKind, RULE_ACTION_KINDS, RULE_ACTIONS } from '../../../domain/rules/actions.ts';
-import type { Node } from '../../core/json-schema.ts';
+import type { Node } from '../json-schema.ts';
 
 const text: Node = { type: 'string' };
 const scalar: Node = { type: ['string', 'number', 'boolean'] };

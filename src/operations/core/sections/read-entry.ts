@@ -1,11 +1,11 @@
 import type * as z from 'zod';
-import { readFlag } from '../../domain/actions/reach.ts';
-import type { Entry } from '../../domain/configuration/change.ts';
-import { refuseOthers, textOf } from '../../domain/yaml/fields.ts';
-import type { YamlMap, YamlValue } from '../../domain/yaml/file.ts';
-import { mapOf } from '../../domain/yaml/json.ts';
-import { innerType, parseInput } from '../core/parse.ts';
-import type { Restore } from './kind.ts';
+import { readFlag } from '../../../domain/actions/reach.ts';
+import type { Entry } from '../../../domain/configuration/change.ts';
+import { refuseOthers, textOf } from '../../../domain/yaml/fields.ts';
+import type { YamlMap, YamlValue } from '../../../domain/yaml/file.ts';
+import { mapOf } from '../../../domain/yaml/json.ts';
+import { innerType, parseInput } from '../parse.ts';
+import type { Restore } from './section.ts';
 
 /** Reads the fields of an entry, the name aside, by the schema of an operation's input. Throws invalid_argument. */
 export function readEntry<I extends z.ZodObject>(schema: I, map: YamlMap, restore: Restore): z.output<I> {

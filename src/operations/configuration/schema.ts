@@ -1,6 +1,6 @@
-import { SECTIONS } from '../../../domain/configuration/file.ts';
-import type { Node } from '../../core/json-schema.ts';
-import { CONFIG_KINDS } from '../kinds.ts';
+import { SECTIONS } from '../../domain/configuration/file.ts';
+import type { Node } from '../core/json-schema.ts';
+import { CONFIG_KINDS } from './kinds.ts';
 
 const NAME: Node = {
   type: 'string',

@@ -1,7 +1,7 @@
-import type { Entry } from '../../domain/configuration/change.ts';
-import type { YamlMap } from '../../domain/yaml/file.ts';
-import type { Node } from '../core/json-schema.ts';
-import type { Context } from '../core/operation.ts';
+import type { Entry } from '../../../domain/configuration/change.ts';
+import type { YamlMap } from '../../../domain/yaml/file.ts';
+import type { Node } from '../json-schema.ts';
+import type { Context } from '../operation.ts';
 
 /** A call of an operation: its id and its input. */
 export type Call = readonly [operation: string, input: Readonly<Record<string, unknown>>];
@@ -21,7 +21,7 @@ export interface Credentials {
  * How objects of one kind are in a configuration file. Everything is read and written by the operations of the kind;
  * this says which call makes which difference.
  */
-export interface ConfigKind {
+export interface ConfigSection {
   /** The word for one, also the first word of its operations. */
   readonly word: string;
   /** Where an entry may have credentials besides those in URLs. */
