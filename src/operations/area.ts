@@ -1,10 +1,12 @@
 import type { Operation } from './core/operation.ts';
+import type { ConfigSection, ConfigSections } from './core/sections/section.ts';
 
 /** What is made of all areas, for the operations that need it. */
 export interface AllAreas {
   readonly loadAll: () => Promise<readonly Operation[]>;
   /** Throws for an unknown id. */
   readonly loadOperation: (id: string) => Promise<Operation>;
+  readonly loadSections: () => Promise<ConfigSections>;
   /** See `OperationArea`, of all areas. */
   readonly audited: Audited;
 }
@@ -42,6 +44,16 @@ export interface Noun {
   readonly help: readonly [group: keyof typeof HELP_GROUPS, place: number];
 }
 
+/** A section of a configuration file: a list of objects of the area. */
+interface Section {
+  /**
+   * Its place among all sections, in steps of ten: what comes later may name what comes earlier. Changes are made in
+   * this order, and objects are removed in the reverse order.
+   */
+  readonly place: number;
+  readonly load: () => Promise<ConfigSection>;
+}
+
 /** What an area brings to the table of operations. It loads nothing: a verb on the machine needs one area only. */
 export interface OperationArea {
   readonly nouns: Readonly<Record<string, Noun>>;
@@ -49,4 +61,6 @@ export interface OperationArea {
   readonly ids?: readonly string[];
   readonly load: (all: AllAreas) => Promise<readonly Operation[]>;
   readonly audited?: Audited;
+  /** By name. */
+  readonly sections?: Readonly<Record<string, Section>>;
 }

@@ -12,12 +12,15 @@ test('each operation is found without loading the whole table', async () => {
 
 test('no two areas have the same noun, id, place in the lists, place in the help, or record of the ledger', () => {
   const nouns = AREAS.flatMap((area) => Object.entries(area.nouns));
+  const sections = AREAS.flatMap((area) => Object.entries(area.sections ?? {}));
   const taken: readonly (readonly string[])[] = [
     nouns.map(([name]) => name),
     nouns.map(([, { place }]) => String(place)),
     nouns.map(([, { help }]) => help.join(' ')),
     AREAS.flatMap(({ ids = [] }) => ids),
     AREAS.flatMap(({ audited = {} }) => Object.keys(audited)),
+    sections.map(([name]) => name),
+    sections.map(([, { place }]) => String(place)),
   ];
   const twice = taken.flatMap((keys) => keys.filter((key, index) => keys.indexOf(key) !== index));
   assert.deepEqual(twice, []);

@@ -25,6 +25,7 @@ import { WEBHOOKS } from './webhooks/area.ts';
 import { WORKFLOWS } from './workflows/area.ts';
 import { WORKSPACES } from './workspaces/area.ts';
 import type { Operation } from './core/operation.ts';
+import type { ConfigSections } from './core/sections/section.ts';
 
 /** The areas of the table of operations, in its order. */
 export const AREAS: readonly OperationArea[] = [
@@ -55,9 +56,17 @@ export const AREAS: readonly OperationArea[] = [
   ACCESS,
 ];
 
+const SECTIONS = AREAS.flatMap(({ sections = {} }) => Object.entries(sections)).toSorted(
+  ([, one], [, other]) => one.place - other.place,
+);
+
+/** The names of the sections of a configuration file, in the order of changes. */
+export const SECTION_NAMES: readonly string[] = SECTIONS.map(([name]) => name);
+
 const ALL: AllAreas = {
   loadAll,
   loadOperation,
+  loadSections,
   audited: Object.fromEntries(AREAS.flatMap(({ audited = {} }) => Object.entries(audited))),
 };
 
@@ -73,4 +82,9 @@ export async function loadOperation(id: string): Promise<Operation> {
   const operation = (await own?.load(ALL))?.find((row) => row.id === id);
   if (operation === undefined) throw new Error(`there is no operation ${id}`);
   return operation;
+}
+
+/** The sections of a configuration file, of all areas. */
+export async function loadSections(): Promise<ConfigSections> {
+  return new Map(await Promise.all(SECTIONS.map(async ([name, { load }]) => [name, await load()] as const)));
 }

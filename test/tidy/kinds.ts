@@ -56,7 +56,6 @@ const OWNED = new Set(Object.values(FOLDERS).flat());
 /** Shared files beside the tables that import the area of a kind, each with its reason. */
 const IMPORTERS: Readonly<Record<string, string>> = {
   'src/doctor/doctor.ts': 'It is the table of the entries of the health report.',
-  'src/operations/configuration/kinds/workspaces.ts': 'It is the row of workspaces in a table of stored objects.',
   'src/operations/schedules/actions.ts': 'It is the table of the actions of schedules.',
   'src/faces/areas/approvals/plan.ts': 'It draws the plan that an approval is about.',
   'src/views/rules/views.ts': 'The view of a rule has the action of each kind.',

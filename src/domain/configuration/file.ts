@@ -5,23 +5,6 @@ import { readYaml, type YamlLimits, type YamlMap } from '../yaml/file.ts';
 import { nameIn } from '../yaml/value-fields.ts';
 
 /**
- * The sections of a configuration file, in the order of changes: what comes later may name what comes earlier. Objects
- * are removed in the reverse order.
- */
-export const SECTIONS = [
-  'netgroups',
-  'sources',
-  'inventories',
-  'webhooks',
-  'workspaces',
-  'checks',
-  'workflows',
-  'rules',
-  'schedules',
-] as const;
-export type Section = (typeof SECTIONS)[number];
-
-/**
  * 1,000 checks, 200 rules and 100 netgroups are 300 KiB. Brackets are those of `${…}` too; the parser refuses 20,000
  * nested ones in 0.4 s.
  */
@@ -35,7 +18,7 @@ export const CONFIG_LIMITS = {
 
 /** An object as the file has it. */
 export interface FileEntry {
-  readonly section: Section;
+  readonly section: string;
   readonly name: string;
   /** All of its fields, the name among them. */
   readonly map: YamlMap;
@@ -48,12 +31,12 @@ export interface ConfigFile {
   readonly entries: readonly FileEntry[];
 }
 
-/** Reads the sections and the names in them. Throws invalid_argument that names line and column. */
-export async function readConfigFile(text: string): Promise<ConfigFile> {
+/** Reads these sections, and the names in them. Throws invalid_argument that names line and column. */
+export async function readConfigFile(text: string, sections: readonly string[]): Promise<ConfigFile> {
   const file = await readYaml(text, CONFIG_LIMITS);
-  if (file.kind !== 'map') throw new Failure('invalid_argument', `file: expected sections such as ${SECTIONS[0]}.`);
-  refuseOthers(file, ['set', ...SECTIONS]);
-  return { set: setIn(file), entries: SECTIONS.flatMap((section) => entriesIn(file, section)) };
+  if (file.kind !== 'map') throw new Failure('invalid_argument', `file: expected sections such as ${sections[0]}.`);
+  refuseOthers(file, ['set', ...sections]);
+  return { set: setIn(file), entries: sections.flatMap((section) => entriesIn(file, section)) };
 }
 
 function setIn(file: YamlMap): string | null {
@@ -65,7 +48,7 @@ function setIn(file: YamlMap): string | null {
   return set;
 }
 
-function entriesIn(file: YamlMap, section: Section): FileEntry[] {
+function entriesIn(file: YamlMap, section: string): FileEntry[] {
   const list = file.fields.get(section);
   if (list === undefined || (list.kind === 'text' && list.type === 'null')) return [];
   if (list.kind !== 'list') throw refused(section, list, 'expected a list, each with a name');

@@ -34,7 +34,8 @@ const PROGRAMS: Readonly<Record<ProgramName, (session: ProgramSession) => Promis
   'context-remove': async (session) => (await import('./context-verbs.ts')).contextRemove(session),
   'config-schema': async (session) => {
     const { configSchema } = await import('../../operations/configuration/schema.ts');
-    const schema = configSchema();
+    const { loadSections } = await import('../../operations/areas.ts');
+    const schema = configSchema(await loadSections());
     return print(session, 'config.schema', schema, () => `${JSON.stringify(schema, null, 2)}\n`);
   },
   'config-import': async (session) => (await import('./configuration/config-import.ts')).configImport(session),

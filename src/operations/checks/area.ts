@@ -10,4 +10,5 @@ export const CHECKS: OperationArea = {
     'check.snooze': ['target', 'until'],
     'check.update': ['targets', 'added', 'removed'],
   },
+  sections: { checks: { place: 60, load: async () => (await import('./configuration.ts')).checksSection } },
 };

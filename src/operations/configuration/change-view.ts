@@ -2,7 +2,6 @@ import { rfc3339 } from '../../lib/clock.ts';
 import { changesSince, type LedgerChange } from '../../store/configuration/managed.ts';
 import type { Context } from '../core/operation.ts';
 import type { ViewData } from '../../views/views.ts';
-import { CONFIG_KINDS } from './kinds.ts';
 import type { Change } from './plan.ts';
 
 /** Longer texts are cut. */
@@ -18,7 +17,7 @@ export async function changesByHand(
   const byHand = changes.flatMap((each) => (each.changedSince === null ? [] : [{ each, since: each.changedSince }]));
   if (byHand.length === 0) return new Map();
   const since = Math.min(...byHand.map((each) => each.since));
-  const words = new Set(byHand.map(({ each }) => CONFIG_KINDS[each.section].word));
+  const words = new Set(byHand.map(({ each }) => each.section.word));
   const operations = [...words].flatMap((word) => WRITES.map((verb) => `${word}.${verb}`));
   const rows = await changesSince(store.db, since, operations);
   return new Map(
@@ -33,7 +32,7 @@ export async function changesByHand(
 const WRITES = ['add', 'set', 'update', 'enable', 'disable', 'remove'];
 
 function isOf({ section }: Change, operation: string): boolean {
-  return operation.startsWith(`${CONFIG_KINDS[section].word}.`);
+  return operation.startsWith(`${section.word}.`);
 }
 
 export function changeViews(
@@ -42,7 +41,7 @@ export function changeViews(
 ): ChangeView[] {
   return changes.map((each) => ({
     change: each.change,
-    kind: CONFIG_KINDS[each.section].word,
+    kind: each.section.word,
     name: each.name,
     line: each.entry?.map.line ?? null,
     fields: each.fields.map(({ field, from, to }) => ({ field, ...shown(textOf(from), textOf(to)) })),

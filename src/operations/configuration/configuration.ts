@@ -1,14 +1,14 @@
 import type { Entry } from '../../domain/configuration/change.ts';
 import * as z from 'zod';
-import { CONFIG_LIMITS, SECTIONS } from '../../domain/configuration/file.ts';
+import { CONFIG_LIMITS } from '../../domain/configuration/file.ts';
 import { OPERATORS } from '../../domain/access/scope.ts';
 import { listManaged, setManaged } from '../../store/configuration/managed.ts';
 import * as field from '../core/fields.ts';
-import { localOnly, type Operation, readOperation, writeOperation } from '../core/operation.ts';
+import { type Context, localOnly, type Operation, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
+import type { ConfigSection, ConfigSections } from '../core/sections/section.ts';
 import type { ViewData } from '../../views/views.ts';
 import { changesByHand, changeViews } from './change-view.ts';
-import { CONFIG_KINDS } from './kinds.ts';
 import { type LoadOperation, placing, type Plan, planOf, prepareChanges } from './plan.ts';
 import { writeConfigFile } from './write-file.ts';
 
@@ -38,34 +38,50 @@ const ASKED = {
   take: field.flag.describe('Move objects of other sets to the set of the file'),
 };
 
-const exported = readOperation({
-  id: 'config.export',
-  summary: 'Print the configuration as a file that svc config apply accepts',
-  scopes: OPERATORS,
-  ...LOCAL_ONLY,
-  cli: { verb: 'config export', examples: ['svc config export > gatehouse.yaml', 'svc config export --set web'] },
-  input: z.strictObject({ set: field.name.optional().describe('Only what this set manages') }),
-  answers: ['config.exported'],
-  async run(context, { set }) {
-    const managed = set === undefined ? [] : await listManaged(context.store.db);
-    const own = new Set(managed.filter((row) => row.config_set === set).map(({ kind, name }) => `${kind} ${name}`));
-    const sections = SECTIONS.map(async (section) => {
-      const kind = CONFIG_KINDS[section];
-      const all: [string, Entry][] = [];
-      for (const [name, entry] of await kind.stored(context))
-        all.push([name, (await kind.credentials?.hide(entry)) ?? entry]);
-      return [
-        section,
-        new Map(set === undefined ? all : all.filter(([name]) => own.has(`${kind.word} ${name}`))),
-      ] as const;
-    });
-    const objects = Object.fromEntries(await Promise.all(sections));
-    return reply('config.exported', { text: await writeConfigFile(set ?? null, objects) });
-  },
-});
+/** The sections are loaded when a request needs them. */
+type LoadSections = () => Promise<ConfigSections>;
+
+function exportOperation(loadSections: LoadSections): Operation {
+  return readOperation({
+    id: 'config.export',
+    summary: 'Print the configuration as a file that svc config apply accepts',
+    scopes: OPERATORS,
+    ...LOCAL_ONLY,
+    cli: { verb: 'config export', examples: ['svc config export > gatehouse.yaml', 'svc config export --set web'] },
+    input: z.strictObject({ set: field.name.optional().describe('Only what this set manages') }),
+    answers: ['config.exported'],
+    async run(context, { set }) {
+      const own = set === undefined ? null : await managedBy(context, set);
+      const objects = [...(await loadSections())].map(
+        async ([name, section]) => [name, await exportedOf(context, section, own)] as const,
+      );
+      const file = Object.fromEntries(await Promise.all(objects));
+      return reply('config.exported', { text: await writeConfigFile(set ?? null, file) });
+    },
+  });
+}
+
+/** The word and name of each object of a set. */
+async function managedBy({ store }: Context, set: string): Promise<ReadonlySet<string>> {
+  const managed = await listManaged(store.db);
+  return new Set(managed.filter((row) => row.config_set === set).map(({ kind, name }) => `${kind} ${name}`));
+}
+
+/** The objects of a section without credentials: its own, or all of them. */
+async function exportedOf(
+  context: Context,
+  section: ConfigSection,
+  own: ReadonlySet<string> | null,
+): Promise<ReadonlyMap<string, Entry>> {
+  const entries = new Map<string, Entry>();
+  for (const [name, entry] of await section.stored(context))
+    if (own === null || own.has(`${section.word} ${name}`))
+      entries.set(name, (await section.credentials?.hide(entry)) ?? entry);
+  return entries;
+}
 
 /** A change is a call of an operation, which `load` finds. */
-function diffOperation(load: LoadOperation): Operation {
+function diffOperation(load: LoadOperation, loadSections: LoadSections): Operation {
   return readOperation({
     id: 'config.diff',
     summary: 'Show what svc config apply would change; exit with 2 if anything',
@@ -82,28 +98,25 @@ function diffOperation(load: LoadOperation): Operation {
     answers: ['config.diff'],
     failures: ['conflict', 'not_found'],
     async run(context, asked) {
-      const plan = await planOf(context, asked);
+      const plan = await planOf(context, await loadSections(), asked);
       await prepareChanges(context, load, plan.changes);
       return reply('config.diff', await planView(context, plan));
     },
   });
 }
 
-async function planView(
-  context: Parameters<typeof changesByHand>[0],
-  { set, changes, same, left, taken }: Plan,
-): Promise<ViewData<'config.diff'>> {
+async function planView(context: Context, { set, changes, same, left, taken }: Plan): Promise<ViewData<'config.diff'>> {
   const byHand = await changesByHand(context, changes);
   return {
     set,
     changes: changeViews(changes, byHand),
     same,
-    left: left.map(({ section, name }) => ({ kind: CONFIG_KINDS[section].word, name })),
-    taken: taken.map(({ section, name, from }) => ({ kind: CONFIG_KINDS[section].word, name, from })),
+    left: left.map(({ section, name }) => ({ kind: section.word, name })),
+    taken: taken.map(({ section, name, from }) => ({ kind: section.word, name, from })),
   };
 }
 
-function applyOperation(load: LoadOperation): Operation {
+function applyOperation(load: LoadOperation, loadSections: LoadSections): Operation {
   return writeOperation({
     id: 'config.apply',
     causes: { none: 'Each of its parts is a write with a row here.' },
@@ -127,7 +140,7 @@ function applyOperation(load: LoadOperation): Operation {
     answers: ['config.applied'],
     failures: ['conflict', 'duplicate', 'not_found'],
     async prepare(context, asked) {
-      const plan = await planOf(context, asked);
+      const plan = await planOf(context, await loadSections(), asked);
       const parts = await prepareChanges(context, load, plan.changes);
       return { plan, parts, view: await planView(context, plan) };
     },
@@ -153,6 +166,6 @@ function applyOperation(load: LoadOperation): Operation {
   });
 }
 
-export function configOperations(load: LoadOperation): readonly Operation[] {
-  return [exported, diffOperation(load), applyOperation(load)];
+export function configOperations(load: LoadOperation, loadSections: LoadSections): readonly Operation[] {
+  return [exportOperation(loadSections), diffOperation(load, loadSections), applyOperation(load, loadSections)];
 }

@@ -2,13 +2,7 @@ import { hash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Entry, type FieldChange, fieldChanges } from '../../domain/configuration/change.ts';
-import {
-  type ConfigFile,
-  type FileEntry,
-  readConfigFile,
-  SECTIONS,
-  type Section,
-} from '../../domain/configuration/file.ts';
+import { type ConfigFile, type FileEntry, readConfigFile } from '../../domain/configuration/file.ts';
 import { placed } from '../../domain/configuration/place.ts';
 import { Failure } from '../../domain/failure.ts';
 import { lineOf } from '../../domain/yaml/fields.ts';
@@ -17,9 +11,8 @@ import { listManaged } from '../../store/configuration/managed.ts';
 import type { ConfigObjectRow } from '../../store/schema/schema.ts';
 import { hideCredentials, keptCredentials, replaceTexts, textsOf } from '../core/kept.ts';
 import type { Context, Operation } from '../core/operation.ts';
+import type { Call, ConfigSection, ConfigSections } from '../core/sections/section.ts';
 import { type Part, preparePart } from './part.ts';
-import { CONFIG_KINDS, sectionOf } from './kinds.ts';
-import type { Call, ConfigSection } from '../core/sections/section.ts';
 
 /** What `config diff` and `config apply` are asked. */
 interface Asked {
@@ -35,7 +28,7 @@ interface Asked {
 /** A difference between the file and the store. */
 export interface Change {
   readonly change: 'add' | 'change' | 'remove';
-  readonly section: Section;
+  readonly section: ConfigSection;
   readonly name: string;
   /** Where the object is in the file; null for one that it does not name. */
   readonly entry: FileEntry | null;
@@ -52,36 +45,46 @@ export interface Plan {
   /** How many objects of the file are as they should be. */
   readonly same: number;
   /** What the set manages and the file does not name; `prune` removes it. */
-  readonly left: readonly { readonly section: Section; readonly name: string }[];
+  readonly left: readonly { readonly section: ConfigSection; readonly name: string }[];
   /** What was there and the set of the file did not manage, and the set that did. */
-  readonly taken: readonly { readonly section: Section; readonly name: string; readonly from: string | null }[];
+  readonly taken: readonly { readonly section: ConfigSection; readonly name: string; readonly from: string | null }[];
   /** What the set of the file manages afterwards, as far as it changes. */
   readonly managed: readonly Omit<ConfigObjectRow, 'applied_at'>[];
 }
 
-type Stored = Readonly<Record<Section, ReadonlyMap<string, Entry>>>;
+/** A section of the file, and what is stored of it. */
+interface StoredSection {
+  readonly section: ConfigSection;
+  readonly objects: ReadonlyMap<string, Entry>;
+}
+
+type Stored = ReadonlyMap<string, StoredSection>;
 type Managed = ReadonlyMap<string, ConfigObjectRow>;
 
 /** Compares a file with the store. Throws invalid_argument and conflict that name line and column. */
-export async function planOf(context: Context, { text, prune, ...asked }: Asked): Promise<Plan> {
-  const file = await readConfigFile(text);
+export async function planOf(
+  context: Context,
+  sections: ConfigSections,
+  { text, prune, ...asked }: Asked,
+): Promise<Plan> {
+  const file = await readConfigFile(text, [...sections.keys()]);
   if (prune && file.set === null)
     throw new Failure(
       'invalid_argument',
       'prune: the file has no set; write "set: NAME" in it, so that it owns objects.',
     );
   const managed = await readManaged(context);
-  const stored = await readStored(context, file, managed);
+  const stored = await readStored(context, sections, file, managed);
   const wanted = await readWanted(context, file, stored, managed, asked);
   const changed: Change[] = [];
-  for (const each of wanted) changed.push(...(await changeOf(each, stored[each.entry.section], managed)));
-  const left = leftOf(file, stored, managed);
+  for (const each of wanted) changed.push(...(await changeOf(each, managed)));
+  const left = file.set === null ? [] : leftOf(file.set, wanted, stored, managed);
   return {
     set: file.set,
     changes: [...changed, ...(prune ? left.map(removal).toReversed() : [])],
     same: wanted.length - changed.length,
     left: prune ? [] : left,
-    taken: takenBy(file.set, wanted, stored, managed),
+    taken: takenBy(file.set, wanted, managed),
     managed: file.set === null ? [] : managedBy(file.set, wanted, managed),
   };
 }
@@ -116,26 +119,42 @@ export async function placing<T>(entry: FileEntry | null, work: () => Promise<T>
 }
 
 /** What the file can differ from: the sections that it names, and those of what its set manages. */
-async function readStored(context: Context, { set, entries }: ConfigFile, managed: Managed): Promise<Stored> {
-  const named = new Set<Section | undefined>(entries.map(({ section }) => section));
-  for (const row of managed.values()) if (row.config_set === set) named.add(sectionOf(row.kind));
-  const read = SECTIONS.map(
-    async (section) => [section, named.has(section) ? await CONFIG_KINDS[section].stored(context) : new Map()] as const,
-  );
-  return Object.fromEntries(await Promise.all(read)) as Stored;
+async function readStored(
+  context: Context,
+  sections: ConfigSections,
+  { set, entries }: ConfigFile,
+  managed: Managed,
+): Promise<Stored> {
+  const named = new Set(entries.map(({ section }) => section));
+  const words = new Set([...managed.values()].filter((row) => row.config_set === set).map(({ kind }) => kind));
+  const read = [...sections].map(async ([name, section]) => {
+    const isRead = named.has(name) || words.has(section.word);
+    return [name, { section, objects: isRead ? await section.stored(context) : new Map<string, Entry>() }] as const;
+  });
+  return new Map(await Promise.all(read));
+}
+
+function storedIn(stored: Stored, section: string): StoredSection {
+  const found = stored.get(section);
+  if (found === undefined) throw new Error(`there is no section ${section}`);
+  return found;
 }
 
 async function readManaged({ store }: Context): Promise<Managed> {
   return new Map((await listManaged(store.db)).map((row) => [`${row.kind} ${row.name}`, row]));
 }
 
-function managedKey(section: Section, name: string): string {
-  return `${CONFIG_KINDS[section].word} ${name}`;
+function managedKey({ word }: ConfigSection, name: string): string {
+  return `${word} ${name}`;
 }
 
+/** An object of the file. */
 interface Wanted {
   readonly entry: FileEntry;
-  readonly fields: Entry;
+  readonly section: ConfigSection;
+  /** As it is stored; undefined for one that is not. */
+  readonly from: Entry | undefined;
+  readonly to: Entry;
 }
 
 async function readWanted(
@@ -148,22 +167,24 @@ async function readWanted(
   const timer = new YieldTimer(services.clock);
   const wanted: Wanted[] = [];
   for (const entry of entries) {
-    const { section, name, map } = entry;
-    const kind = CONFIG_KINDS[section];
-    const before = stored[section].get(name);
-    const restore = restorer(kind.word, before);
-    const fields = await placing(entry, async () => {
-      const read = await kind.read(map, (value) => inFolder(folder, kind, restore(value)));
-      return kind.credentials?.keep(read, before ?? {}) ?? read;
+    const { name, map } = entry;
+    const { section, objects } = storedIn(stored, entry.section);
+    const from = objects.get(name);
+    const restore = restorer(section.word, from);
+    const to = await placing(entry, async () => {
+      const read = await section.read(map, (value) => inFolder(folder, section, restore(value)));
+      return section.credentials?.keep(read, from ?? {}) ?? read;
     });
     const owner = managed.get(managedKey(section, name))?.config_set ?? set;
     // A file without a set, such as an export of all, manages nothing: it may name what others manage.
-    if (owner !== set && !take && (set !== null || !isDeepStrictEqual(before, fields)))
+    if (owner !== set && !take && (set !== null || !isDeepStrictEqual(from, to))) {
+      const place = `${entry.section}.${name}${lineOf(map)}`;
       throw new Failure(
         'conflict',
-        `${section}.${name}${lineOf(map)}: the set ${owner} manages this ${kind.word}; use --take to move it here.`,
+        `${place}: the set ${owner} manages this ${section.word}; use --take to move it here.`,
       );
-    wanted.push({ entry, fields });
+    }
+    wanted.push({ entry, section, from, to });
     if (timer.isDue) await timer.breathe();
   }
   return wanted;
@@ -182,26 +203,20 @@ function inFolder<T>(folder: string, { folders = [] }: ConfigSection, value: T):
   return { ...value, ...Object.fromEntries(paths.map(([field, path]) => [field, resolve(folder, String(path))])) };
 }
 
-async function changeOf(
-  { entry, fields: to }: Wanted,
-  stored: ReadonlyMap<string, Entry>,
-  managed: Managed,
-): Promise<Change[]> {
-  const { section, name } = entry;
-  const kind = CONFIG_KINDS[section];
-  const from = stored.get(name);
+async function changeOf({ entry, section, from, to }: Wanted, managed: Managed): Promise<Change[]> {
+  const { name } = entry;
   const base = { section, name, entry };
   if (from === undefined)
-    return [{ ...base, change: 'add', fields: [], calls: kind.add(name, to), changedSince: null }];
+    return [{ ...base, change: 'add', fields: [], calls: section.add(name, to), changedSince: null }];
   if (isDeepStrictEqual(from, to)) return [];
   const row = managed.get(managedKey(section, name));
   const isByHand = row !== undefined && row.digest !== digestOf(from);
-  const calls = kind.change(name, from, to);
+  const calls = section.change(name, from, to);
   return [
     {
       ...base,
       change: 'change',
-      fields: await shownChanges(kind, from, to),
+      fields: await shownChanges(section, from, to),
       calls,
       changedSince: isByHand ? row.applied_at : null,
     },
@@ -216,32 +231,29 @@ async function shownChanges({ credentials }: ConfigSection, from: Entry, to: Ent
   );
 }
 
-function leftOf({ set, entries }: ConfigFile, stored: Stored, managed: Managed): Plan['left'] {
-  const named = new Set(entries.map(({ section, name }) => managedKey(section, name)));
-  const rows = [...managed].filter(([key, row]) => set !== null && row.config_set === set && !named.has(key));
-  return rows
-    .flatMap(([, { kind, name }]) => {
-      const section = sectionOf(kind);
-      return section !== undefined && stored[section].has(name) ? [{ section, name }] : [];
-    })
-    .toSorted((a, b) => SECTIONS.indexOf(a.section) - SECTIONS.indexOf(b.section));
+/** In the order of the sections. */
+function leftOf(set: string, wanted: readonly Wanted[], stored: Stored, managed: Managed): Plan['left'] {
+  const named = new Set(wanted.map(({ section, entry }) => managedKey(section, entry.name)));
+  const rows = [...managed].filter(([key, row]) => row.config_set === set && !named.has(key)).map(([, row]) => row);
+  return [...stored.values()].flatMap(({ section, objects }) =>
+    rows.filter(({ kind, name }) => kind === section.word && objects.has(name)).map(({ name }) => ({ section, name })),
+  );
 }
 
 function removal({ section, name }: Plan['left'][number]): Change {
-  const calls = CONFIG_KINDS[section].remove(name);
-  return { change: 'remove', section, name, entry: null, fields: [], calls, changedSince: null };
+  return { change: 'remove', section, name, entry: null, fields: [], calls: section.remove(name), changedSince: null };
 }
 
-function takenBy(set: string | null, wanted: readonly Wanted[], stored: Stored, managed: Managed): Plan['taken'] {
-  return wanted.flatMap(({ entry: { section, name } }) => {
+function takenBy(set: string | null, wanted: readonly Wanted[], managed: Managed): Plan['taken'] {
+  return wanted.flatMap(({ section, entry: { name }, from: stored }) => {
     const from = managed.get(managedKey(section, name))?.config_set ?? null;
-    return set === null || from === set || !stored[section].has(name) ? [] : [{ section, name, from }];
+    return set === null || from === set || stored === undefined ? [] : [{ section, name, from }];
   });
 }
 
 function managedBy(set: string, wanted: readonly Wanted[], managed: Managed): Plan['managed'] {
-  return wanted.flatMap(({ entry: { section, name }, fields }) => {
-    const row = { kind: CONFIG_KINDS[section].word, name, config_set: set, digest: digestOf(fields) };
+  return wanted.flatMap(({ section, entry: { name }, to }) => {
+    const row = { kind: section.word, name, config_set: set, digest: digestOf(to) };
     const before = managed.get(managedKey(section, name));
     return before?.config_set === set && before.digest === row.digest ? [] : [row];
   });

@@ -1,6 +1,5 @@
-import { SECTIONS } from '../../domain/configuration/file.ts';
 import type { Node } from '../core/json-schema.ts';
-import { CONFIG_KINDS } from './kinds.ts';
+import type { ConfigSection, ConfigSections } from '../core/sections/section.ts';
 
 const NAME: Node = {
   type: 'string',
@@ -9,7 +8,7 @@ const NAME: Node = {
 };
 
 /** The JSON Schema of a configuration file, by which editors complete and check it. */
-export function configSchema(): Node {
+export function configSchema(sections: ConfigSections): Node {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Gatehouse configuration',
@@ -17,13 +16,13 @@ export function configSchema(): Node {
     additionalProperties: false,
     properties: {
       set: { ...NAME, description: 'The file owns what it names; --prune removes what it names no more' },
-      ...Object.fromEntries(SECTIONS.map((section) => [section, { type: 'array', items: named(section) }])),
+      ...Object.fromEntries([...sections].map(([name, section]) => [name, { type: 'array', items: named(section) }])),
     },
   };
 }
 
-function named(section: (typeof SECTIONS)[number]): Node {
-  const { properties, required, ...entry } = CONFIG_KINDS[section].schema();
+function named(section: ConfigSection): Node {
+  const { properties, required, ...entry } = section.schema();
   return {
     ...entry,
     required: ['name', ...(Array.isArray(required) ? (required as string[]) : [])],

@@ -10,4 +10,5 @@ export const INVENTORIES: OperationArea = {
     'inventory.trust': ['hosts', 'fingerprints'],
     'inventory.untrust': ['keys'],
   },
+  sections: { inventories: { place: 30, load: async () => (await import('./configuration.ts')).inventoriesSection } },
 };

@@ -6,4 +6,5 @@ export const NETGROUPS: OperationArea = {
   },
   load: async () => (await import('./netgroups.ts')).NETGROUP_OPERATIONS,
   audited: { 'netgroup.add': ['prefixes', 'excludes'], 'netgroup.set': ['prefixes', 'excludes'] },
+  sections: { netgroups: { place: 10, load: async () => (await import('./configuration.ts')).netgroupsSection } },
 };

@@ -18,4 +18,5 @@ export const RULES: OperationArea = {
     'rule.fire': ['event_id', 'rule', 'approval_id', 'ungated'],
     'silence.add': ['rule'],
   },
+  sections: { rules: { place: 80, load: async () => (await import('./configuration.ts')).rulesSection } },
 };

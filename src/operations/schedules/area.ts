@@ -12,4 +12,5 @@ export const SCHEDULES: OperationArea = {
     'schedule.refuse': ['slot', 'code'],
     'schedule.run': ['slot', 'job_id', 'ungated', 'approval_id'],
   },
+  sections: { schedules: { place: 90, load: async () => (await import('./configuration.ts')).schedulesSection } },
 };

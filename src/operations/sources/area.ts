@@ -15,4 +15,5 @@ export const SOURCES: OperationArea = {
     'source.keep': ['device', 'inode', 'owner'],
     'source.sync': ['commit'],
   },
+  sections: { sources: { place: 20, load: async () => (await import('./configuration.ts')).sourcesSection } },
 };

@@ -11,4 +11,5 @@ export const WORKFLOWS: OperationArea = {
     'workflow.run': ['run_id', 'from', 'resumes'],
     'workflow.step': ['run_id', 'workflow', 'step', 'approval_id', 'ungated'],
   },
+  sections: { workflows: { place: 70, load: async () => (await import('./configuration.ts')).workflowsSection } },
 };

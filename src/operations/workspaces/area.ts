@@ -21,4 +21,5 @@ export const WORKSPACES: OperationArea = {
     'workspace.remove': ['force'],
     'workspace.update': ['changed'],
   },
+  sections: { workspaces: { place: 50, load: async () => (await import('./configuration.ts')).workspacesSection } },
 };

@@ -1,7 +1,7 @@
 /** `svc config export`, `diff` and `apply`. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { SECTIONS } from '../../../src/domain/configuration/file.ts';
+import { SECTION_NAMES } from '../../../src/operations/areas.ts';
 import { isNone } from '../../../src/operations/core/http-face.ts';
 import { OPERATIONS } from '../../../src/operations/table.ts';
 import { apply, changesOf, diff, type Diff, exported, FULL, RULE } from '../../support/configuration/config-files.ts';
@@ -9,7 +9,7 @@ import { callLocally } from '../../support/fixtures/workspaces.ts';
 import { type Program, startProgram } from '../../support/program.ts';
 import { refusal } from '../../support/refusal.ts';
 
-const TABLES = SECTIONS.flatMap((section) => (section === 'checks' ? [section, 'check_targets'] : [section]));
+const TABLES = SECTION_NAMES.flatMap((section) => (section === 'checks' ? [section, 'check_targets'] : [section]));
 
 function inventoryFile(hosts: readonly string[]): string {
   return `inventories:\n  - name: prod\n    text: |\n${hosts.map((name) => `      ${name}\n`).join('')}`;
@@ -30,7 +30,7 @@ describe('A configuration file', () => {
     assert.deepEqual(applied.changes, changes);
     assert.deepEqual(changesOf(await diff(program, FULL)), []);
     const written = await exported(program);
-    for (const section of SECTIONS) assert.match(written, new RegExp(`^${section}:$`, 'm'));
+    for (const section of SECTION_NAMES) assert.match(written, new RegExp(`^${section}:$`, 'm'));
     assert.deepEqual(changesOf(await diff(program, written)), []);
     assert.deepEqual(changesOf(await diff(program, await exported(program, 'all'))), []);
     assert.equal(

@@ -1,7 +1,8 @@
 /** Configuration files, the tests in them, and exports of other programs. */
 import assert from 'node:assert/strict';
-import { readConfigFile, SECTIONS } from '../../../src/domain/configuration/file.ts';
+import { readConfigFile } from '../../../src/domain/configuration/file.ts';
 import { IMPORTERS } from '../../../src/faces/cli/configuration/import/importers.ts';
+import { SECTION_NAMES } from '../../../src/operations/areas.ts';
 import { NAME } from '../../../src/domain/name.ts';
 import { readRule } from '../../../src/domain/rules/file.ts';
 import { runEmbeddedTests } from '../../../src/domain/rules/embedded-tests.ts';
@@ -10,7 +11,7 @@ import { jsonTexts, texts } from './texts.ts';
 
 const FILE = [
   'set: ops\n',
-  ...SECTIONS.map((section) => `${section}:\n`),
+  ...SECTION_NAMES.map((section) => `${section}:\n`),
   '  - name: a\n',
   '    when: event.source == "generic"\n',
   '    action: {notify: true}\n',
@@ -102,7 +103,7 @@ export const CONFIGURATION_TARGETS: readonly FuzzTarget[] = [
     texts(FILE),
     (text) =>
       unlessRefused(async () => {
-        const { entries } = await readConfigFile(text);
+        const { entries } = await readConfigFile(text, SECTION_NAMES);
         for (const { name, map } of entries) {
           assert.match(name, NAME);
           await unlessRefused(async () => runEmbeddedTests(await readRule(map), map.fields.get('tests')));

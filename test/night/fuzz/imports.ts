@@ -1,7 +1,7 @@
 /** Exports of other programs with each field that they can have, some of them changed, and some added. */
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { CONFIG_KINDS } from '../../../src/operations/configuration/kinds.ts';
+import { loadSections } from '../../../src/operations/areas.ts';
 import { writeConfigFile } from '../../../src/operations/configuration/write-file.ts';
 import { readConfigFile } from '../../../src/domain/configuration/file.ts';
 import { IMPORTERS } from '../../../src/faces/cli/configuration/import/importers.ts';
@@ -83,8 +83,11 @@ export const IMPORT_TARGETS: readonly FuzzTarget[] = Object.entries(WHOLE_EXPORT
       if (found === undefined) return;
       const { checks, schedules, notes } = found;
       assert.ok(checks.size + schedules.size === 0 || notes.some((note) => note.includes(ADDED)), 'a field is lost');
-      const { entries } = await readConfigFile(await writeConfigFile(null, { checks, schedules }));
-      for (const { section, map } of entries) await CONFIG_KINDS[section].read(map, (value) => value);
+      const sections = await loadSections();
+      const written = await writeConfigFile(null, { checks, schedules });
+      const { entries } = await readConfigFile(written, [...sections.keys()]);
+      for (const { section, map } of entries)
+        await (sections.get(section) ?? assert.fail()).read(map, (value) => value);
     },
     { baseMs: 500, perCharacterMs: 0.05 },
   ),

@@ -1,6 +1,7 @@
 import { readConfigFile } from '../../../domain/configuration/file.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { IMPORTERS } from './import/importers.ts';
+import { SECTION_NAMES } from '../../../operations/areas.ts';
 import { writeConfigFile } from '../../../operations/configuration/write-file.ts';
 import { line } from '../../text/safe.ts';
 import type { ProgramSession } from '../connection/session.ts';
@@ -12,7 +13,7 @@ import { write } from '../terminal.ts';
 /** What `svc config apply` says of the whole file, such as that it has too many lines. */
 async function refusals(text: string): Promise<string[]> {
   try {
-    await readConfigFile(text);
+    await readConfigFile(text, SECTION_NAMES);
     return [];
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

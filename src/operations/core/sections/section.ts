@@ -40,6 +40,9 @@ export interface ConfigSection {
   remove(name: string): readonly Call[];
 }
 
+/** What a configuration file may hold, by the name of the section, in the order of changes. */
+export type ConfigSections = ReadonlyMap<string, ConfigSection>;
+
 /** The input of a call without what only the file says. */
 export function without(entry: Entry, ...fields: readonly string[]): Entry {
   return Object.fromEntries(Object.entries(entry).filter(([field]) => !fields.includes(field)));

@@ -3,7 +3,8 @@ import type { Entry } from '../../../../domain/configuration/change.ts';
 import { Failure } from '../../../../domain/failure.ts';
 import { type ReadTimetable, TIMEZONE_DEFAULT, timetableReader } from '../../../../domain/schedules/timetable.ts';
 import { yamlOf } from '../../../../domain/yaml/json.ts';
-import { CONFIG_KINDS } from '../../../../operations/configuration/kinds.ts';
+import { checksSection } from '../../../../operations/checks/configuration.ts';
+import { schedulesSection } from '../../../../operations/schedules/configuration.ts';
 import { hasCredential } from './credential.ts';
 import { type Fields, type Item, LeftOut } from './reading/fields.ts';
 import { Names } from './names.ts';
@@ -16,6 +17,8 @@ export interface Imported {
   /** One sentence for each thing that was not carried over, or has to be done by hand. */
   readonly notes: readonly string[];
 }
+
+const SECTIONS = { checks: checksSection, schedules: schedulesSection };
 
 /** Objects of an export: later ones are left out. */
 const OBJECTS_MAX = 10_000;
@@ -129,11 +132,11 @@ export class Collector implements Imported {
     }
   }
 
-  async #add(section: 'checks' | 'schedules', { title, from, losses }: Subject, entry: Entry): Promise<void> {
+  async #add(section: keyof typeof SECTIONS, { title, from, losses }: Subject, entry: Entry): Promise<void> {
     if (this[section].size >= OBJECTS_MAX) throw new LeftOut(`expected at most ${OBJECTS_MAX} objects`);
     try {
       // What svc config apply would refuse is refused here.
-      await CONFIG_KINDS[section].read(yamlOf(entry), (value) => value);
+      await SECTIONS[section].read(yamlOf(entry), (value) => value);
     } catch (error) {
       throw new LeftOut(faultOf(error));
     }

@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { WEBHOOK_SOURCES } from '../../../domain/events/event.ts';
-import { Failure } from '../../../domain/failure.ts';
-import { listWebhooks } from '../../../store/events/webhooks.ts';
-import * as field from '../../core/fields.ts';
-import { jsonSchema } from '../../core/json-schema.ts';
-import type { ConfigSection } from '../../core/sections/section.ts';
-import { readEntry, withoutEmpty } from '../../core/sections/read-entry.ts';
+import { WEBHOOK_SOURCES } from '../../domain/events/event.ts';
+import { Failure } from '../../domain/failure.ts';
+import { listWebhooks } from '../../store/events/webhooks.ts';
+import * as field from '../core/fields.ts';
+import { jsonSchema } from '../core/json-schema.ts';
+import type { ConfigSection } from '../core/sections/section.ts';
+import { readEntry, withoutEmpty } from '../core/sections/read-entry.ts';
 
 const entry = z.strictObject({
   source: field.oneOf(WEBHOOK_SOURCES).describe('Sender of the alerts'),
@@ -13,7 +13,7 @@ const entry = z.strictObject({
 });
 
 /** By name only: the URL is a capability, which no file holds. */
-export const webhooks: ConfigSection = {
+export const webhooksSection: ConfigSection = {
   word: 'webhook',
   schema: () => jsonSchema(entry, 'input'),
   async stored({ store }) {

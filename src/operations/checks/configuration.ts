@@ -1,22 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
-import { CHECK_KINDS, type CheckKind, type CheckOptions } from '../../../domain/checks/check.ts';
-import { readOptions, showOptions } from '../../../domain/checks/kinds.ts';
-import type { OwnFields } from '../../../domain/checks/kind.ts';
-import { TargetReader } from '../../../domain/checks/target.ts';
-import { withCredentials } from '../../../domain/checks/url.ts';
-import type { Entry } from '../../../domain/configuration/change.ts';
-import { formatDuration } from '../../../domain/duration.ts';
-import { Failure } from '../../../domain/failure.ts';
-import { fromJson } from '../../../lib/json.ts';
-import { listChecks } from '../../../store/checks/checks.ts';
-import { listProbed, openTarget } from '../../../store/checks/targets.ts';
-import { interval, OWN_FIELDS, readInterval, targets } from '../../checks/fields.ts';
-import * as field from '../../core/fields.ts';
-import { jsonSchema } from '../../core/json-schema.ts';
-import type { Context } from '../../core/operation.ts';
-import { type Call, type ConfigSection, disabledOf, switchCalls, without } from '../../core/sections/section.ts';
-import { readEntry } from '../../core/sections/read-entry.ts';
+import { CHECK_KINDS, type CheckKind, type CheckOptions } from '../../domain/checks/check.ts';
+import { readOptions, showOptions } from '../../domain/checks/kinds.ts';
+import type { OwnFields } from '../../domain/checks/kind.ts';
+import { TargetReader } from '../../domain/checks/target.ts';
+import { withCredentials } from '../../domain/checks/url.ts';
+import type { Entry } from '../../domain/configuration/change.ts';
+import { formatDuration } from '../../domain/duration.ts';
+import { Failure } from '../../domain/failure.ts';
+import { fromJson } from '../../lib/json.ts';
+import { listChecks } from '../../store/checks/checks.ts';
+import { listProbed, openTarget } from '../../store/checks/targets.ts';
+import { interval, OWN_FIELDS, readInterval, targets } from './fields.ts';
+import * as field from '../core/fields.ts';
+import { jsonSchema } from '../core/json-schema.ts';
+import type { Context } from '../core/operation.ts';
+import { type Call, type ConfigSection, disabledOf, switchCalls, without } from '../core/sections/section.ts';
+import { readEntry } from '../core/sections/read-entry.ts';
 
 const entry = z.strictObject({
   kind: field.oneOf(CHECK_KINDS).describe('What is probed'),
@@ -74,7 +74,7 @@ function readTargets(kind: CheckKind, texts: readonly string[]): string[] {
   });
 }
 
-export const checks: ConfigSection = {
+export const checksSection: ConfigSection = {
   word: 'check',
   schema: () => jsonSchema(entry, 'input'),
   async stored(context) {

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Entry } from '../../../domain/configuration/change.ts';
-import { runEmbeddedTests } from '../../../domain/rules/embedded-tests.ts';
-import { readRule } from '../../../domain/rules/file.ts';
-import { ruleFields } from '../../../domain/rules/write-file.ts';
-import { listRules, ruleOf } from '../../../store/rules/rules.ts';
-import { type Call, type ConfigSection, disabledOf, switchCalls, without } from '../../core/sections/section.ts';
-import { enabledIn, onlyFields } from '../../core/sections/read-entry.ts';
-import { RULE_SCHEMA } from '../schema/rules.ts';
+import type { Entry } from '../../domain/configuration/change.ts';
+import { runEmbeddedTests } from '../../domain/rules/embedded-tests.ts';
+import { readRule } from '../../domain/rules/file.ts';
+import { ruleFields } from '../../domain/rules/write-file.ts';
+import { listRules, ruleOf } from '../../store/rules/rules.ts';
+import { type Call, type ConfigSection, disabledOf, switchCalls, without } from '../core/sections/section.ts';
+import { enabledIn, onlyFields } from '../core/sections/read-entry.ts';
+import { RULE_SCHEMA } from './configuration-schema.ts';
 
 /** What a rule has here and not in a file of one rule. */
 const OWN = ['enabled', 'tests'];
@@ -17,7 +17,7 @@ function add(name: string, to: Entry, replace: boolean): Call {
   return ['rule.add', { text: JSON.stringify(file), replace, disabled: to['enabled'] === false }];
 }
 
-export const rules: ConfigSection = {
+export const rulesSection: ConfigSection = {
   word: 'rule',
   schema: () => RULE_SCHEMA,
   async stored({ store }) {

@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
-import type { Entry } from '../../../domain/configuration/change.ts';
-import { formatDuration } from '../../../domain/duration.ts';
-import { type Action, JOB_ACTION_WRITES, type JobActionKind } from '../../../domain/rules/actions.ts';
-import type { ScheduledAction } from '../../../domain/schedules/schedule.ts';
-import { TIMEZONE_DEFAULT } from '../../../domain/schedules/timetable.ts';
-import { fromJson } from '../../../lib/json.ts';
-import { listSchedules } from '../../../store/schedules/schedules.ts';
-import { jsonSchema } from '../../core/json-schema.ts';
-import { readSchedule, SCHEDULE_FIELDS } from '../../schedules/schedules.ts';
-import { type Call, type ConfigSection, disabledOf, switchCalls, without } from '../../core/sections/section.ts';
-import { readEntry } from '../../core/sections/read-entry.ts';
+import type { Entry } from '../../domain/configuration/change.ts';
+import { formatDuration } from '../../domain/duration.ts';
+import { type Action, JOB_ACTION_WRITES, type JobActionKind } from '../../domain/rules/actions.ts';
+import type { ScheduledAction } from '../../domain/schedules/schedule.ts';
+import { TIMEZONE_DEFAULT } from '../../domain/schedules/timetable.ts';
+import { fromJson } from '../../lib/json.ts';
+import { listSchedules } from '../../store/schedules/schedules.ts';
+import { jsonSchema } from '../core/json-schema.ts';
+import { readSchedule, SCHEDULE_FIELDS } from './schedules.ts';
+import { type Call, type ConfigSection, disabledOf, switchCalls, without } from '../core/sections/section.ts';
+import { readEntry } from '../core/sections/read-entry.ts';
 
 // The words after -- are for command lines.
 const { words: _words, ...FIELDS } = SCHEDULE_FIELDS;
@@ -47,7 +47,7 @@ function add(name: string, to: Entry, replace: boolean): Call {
   return ['schedule.add', { name, ...without(to, 'enabled'), replace }];
 }
 
-export const schedules: ConfigSection = {
+export const schedulesSection: ConfigSection = {
   word: 'schedule',
   schema: () => jsonSchema(entry, 'input'),
   async stored({ store }) {

@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
-import type { Entry } from '../../../domain/configuration/change.ts';
-import { readInputs } from '../../../domain/workspaces/inputs.ts';
-import type { WorkspaceRow } from '../../../store/schema/schema.ts';
-import { listWorkspaces } from '../../../store/workspaces/workspaces.ts';
-import * as field from '../../core/fields.ts';
-import { jsonSchema } from '../../core/json-schema.ts';
-import { realDirectory } from '../../sources/real-directory.ts';
-import { INPUTS } from '../../workspaces/workspace-inputs.ts';
-import { PLACE } from '../../workspaces/workspace-place.ts';
-import { hiddenValues } from '../../core/sections/hidden.ts';
-import type { ConfigSection } from '../../core/sections/section.ts';
-import { readEntry, withoutEmpty } from '../../core/sections/read-entry.ts';
+import type { Entry } from '../../domain/configuration/change.ts';
+import { readInputs } from '../../domain/workspaces/inputs.ts';
+import type { WorkspaceRow } from '../../store/schema/schema.ts';
+import { listWorkspaces } from '../../store/workspaces/workspaces.ts';
+import * as field from '../core/fields.ts';
+import { jsonSchema } from '../core/json-schema.ts';
+import { realDirectory } from '../sources/real-directory.ts';
+import { INPUTS } from './workspace-inputs.ts';
+import { PLACE } from './workspace-place.ts';
+import { hiddenValues } from '../core/sections/hidden.ts';
+import type { ConfigSection } from '../core/sections/section.ts';
+import { readEntry, withoutEmpty } from '../core/sections/read-entry.ts';
 
 const PLACES = ['dir', 'source', 'path'] as const;
 
@@ -34,7 +34,7 @@ const entry = z.strictObject({
 /** What each run gets. Files of variables are stored with their texts and are no part of a configuration file. */
 const INPUT_FIELDS = ['vars', 'run_secrets'] as const;
 
-export const workspaces: ConfigSection = {
+export const workspacesSection: ConfigSection = {
   word: 'workspace',
   credentials: hiddenValues('vars'),
   folders: ['dir'],

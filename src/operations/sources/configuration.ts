@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import type { Entry } from '../../../domain/configuration/change.ts';
-import { listSources } from '../../../store/sources/sources.ts';
-import type { SourceRow } from '../../../store/schema/schema.ts';
-import { jsonSchema } from '../../core/json-schema.ts';
-import { placeOf, SOURCE_FIELDS } from '../../sources/sources.ts';
-import type { Call, ConfigSection } from '../../core/sections/section.ts';
-import { readEntry, withoutEmpty } from '../../core/sections/read-entry.ts';
+import type { Entry } from '../../domain/configuration/change.ts';
+import { listSources } from '../../store/sources/sources.ts';
+import type { SourceRow } from '../../store/schema/schema.ts';
+import { jsonSchema } from '../core/json-schema.ts';
+import { placeOf, SOURCE_FIELDS } from './sources.ts';
+import type { Call, ConfigSection } from '../core/sections/section.ts';
+import { readEntry, withoutEmpty } from '../core/sections/read-entry.ts';
 
 const entry = z.strictObject(SOURCE_FIELDS);
 
@@ -18,7 +18,7 @@ function add(name: string, to: Entry, replace: boolean): Call {
 }
 
 /** Where the files come from. Which commit was fetched is no part of it: `svc source sync` fetches another one. */
-export const sources: ConfigSection = {
+export const sourcesSection: ConfigSection = {
   word: 'source',
   folders: ['dir'],
   schema: () => jsonSchema(entry, 'input'),

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { readPrefixList } from '../../../domain/netgroups/prefix-list.ts';
-import { listNetgroups, netgroupOf } from '../../../store/netgroups/netgroups.ts';
-import { jsonSchema } from '../../core/json-schema.ts';
-import type { Call, ConfigSection } from '../../core/sections/section.ts';
-import { readEntry, withoutEmpty } from '../../core/sections/read-entry.ts';
-import type { Entry } from '../../../domain/configuration/change.ts';
+import { readPrefixList } from '../../domain/netgroups/prefix-list.ts';
+import { listNetgroups, netgroupOf } from '../../store/netgroups/netgroups.ts';
+import { jsonSchema } from '../core/json-schema.ts';
+import type { Call, ConfigSection } from '../core/sections/section.ts';
+import { readEntry, withoutEmpty } from '../core/sections/read-entry.ts';
+import type { Entry } from '../../domain/configuration/change.ts';
 
 const entry = z.strictObject({
   prefixes: z.array(z.string()).describe('CIDR prefixes, such as 10.0.0.0/8'),
@@ -21,7 +21,7 @@ function call(operation: 'netgroup.add' | 'netgroup.set', name: string, to: Entr
   return [operation, { name, prefixes: textOf(entry.parse(to)) }];
 }
 
-export const netgroups: ConfigSection = {
+export const netgroupsSection: ConfigSection = {
   word: 'netgroup',
   schema: () => jsonSchema(entry, 'input'),
   async stored({ store }) {

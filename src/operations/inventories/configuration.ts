@@ -1,15 +1,15 @@
 import * as z from 'zod';
-import type { Entry } from '../../../domain/configuration/change.ts';
-import { Failure } from '../../../domain/failure.ts';
-import { writeYamlInventory } from '../../../domain/inventories/formats/write-yaml.ts';
-import type { Inventory } from '../../../domain/inventories/inventory.ts';
-import { readInventory } from '../../../domain/inventories/read.ts';
-import { getInventoryRow, inventoryOf, listInventories } from '../../../store/inventories/inventories.ts';
-import { jsonSchema } from '../../core/json-schema.ts';
-import { hideVariables, keepVariables } from '../../inventories/credentials.ts';
-import { inventoryText, sshKeyField } from '../../inventories/inventories.ts';
-import type { ConfigSection } from '../../core/sections/section.ts';
-import { readEntry, withoutEmpty } from '../../core/sections/read-entry.ts';
+import type { Entry } from '../../domain/configuration/change.ts';
+import { Failure } from '../../domain/failure.ts';
+import { writeYamlInventory } from '../../domain/inventories/formats/write-yaml.ts';
+import type { Inventory } from '../../domain/inventories/inventory.ts';
+import { readInventory } from '../../domain/inventories/read.ts';
+import { getInventoryRow, inventoryOf, listInventories } from '../../store/inventories/inventories.ts';
+import { jsonSchema } from '../core/json-schema.ts';
+import { hideVariables, keepVariables } from './credentials.ts';
+import { inventoryText, sshKeyField } from './inventories.ts';
+import type { ConfigSection } from '../core/sections/section.ts';
+import { readEntry, withoutEmpty } from '../core/sections/read-entry.ts';
 
 const entry = z.strictObject({
   text: inventoryText.describe('An inventory file of Ansible, YAML or INI'),
@@ -21,7 +21,7 @@ function inventoryIn(entry: Entry): Promise<Inventory> {
 }
 
 /** Compared by what the text says, not by how it is written. The accepted keys of hosts stay with the service. */
-export const inventories: ConfigSection = {
+export const inventoriesSection: ConfigSection = {
   word: 'inventory',
   credentials: {
     hide: async (entry) => ({ ...entry, text: writeYamlInventory(hideVariables(await inventoryIn(entry))) }),

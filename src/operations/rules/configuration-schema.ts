@@ -1,7 +1,7 @@
-import { EVENT_SOURCES, EVENT_STATUSES } from '../../../domain/events/event.ts';
-import { RULE_ACTION_KINDS } from '../../../domain/rules/actions.ts';
-import type { Node } from '../../core/json-schema.ts';
-import { actionProperties, APPROVAL, CONDITION, DURATION } from '../../core/sections/action-schema.ts';
+import { EVENT_SOURCES, EVENT_STATUSES } from '../../domain/events/event.ts';
+import { RULE_ACTION_KINDS } from '../../domain/rules/actions.ts';
+import type { Node } from '../core/json-schema.ts';
+import { actionProperties, APPROVAL, CONDITION, DURATION } from '../core/sections/action-schema.ts';
 
 const text: Node = { type: ['string', 'number'] };
 const pairs: Node = { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } };

@@ -1,13 +1,13 @@
-import type { Entry } from '../../../domain/configuration/change.ts';
-import { type Action, RULE_ACTIONS, type RuleActionKind } from '../../../domain/rules/actions.ts';
-import { STEP_ACTIONS, type StepAction } from '../../../domain/rules/step-actions.ts';
-import { readWorkflow } from '../../../domain/workflows/file.ts';
-import type { Step } from '../../../domain/workflows/workflow.ts';
-import { stepFields } from '../../../domain/workflows/write-file.ts';
-import { fromJson } from '../../../lib/json.ts';
-import { listWorkflows } from '../../../store/workflows/workflows.ts';
-import type { Call, ConfigSection } from '../../core/sections/section.ts';
-import { WORKFLOW_SCHEMA } from '../schema/workflows.ts';
+import type { Entry } from '../../domain/configuration/change.ts';
+import { type Action, RULE_ACTIONS, type RuleActionKind } from '../../domain/rules/actions.ts';
+import { STEP_ACTIONS, type StepAction } from '../../domain/rules/step-actions.ts';
+import { readWorkflow } from '../../domain/workflows/file.ts';
+import type { Step } from '../../domain/workflows/workflow.ts';
+import { stepFields } from '../../domain/workflows/write-file.ts';
+import { fromJson } from '../../lib/json.ts';
+import { listWorkflows } from '../../store/workflows/workflows.ts';
+import type { Call, ConfigSection } from '../core/sections/section.ts';
+import { WORKFLOW_SCHEMA } from './configuration-schema.ts';
 
 function entryOf(steps: readonly Step<StepAction>[]): Entry {
   return { steps: stepFields(steps, writeAs) };
@@ -21,7 +21,7 @@ function add(name: string, to: Entry, replace: boolean): Call {
   return ['workflow.add', { text: JSON.stringify({ name, ...to }), replace }];
 }
 
-export const workflows: ConfigSection = {
+export const workflowsSection: ConfigSection = {
   word: 'workflow',
   schema: () => WORKFLOW_SCHEMA,
   async stored({ store }) {

@@ -1,7 +1,7 @@
-import { RULE_ACTION_KINDS, RULE_ACTIONS } from '../../../domain/rules/actions.ts';
-import { STEPS_MAX } from '../../../domain/workflows/workflow.ts';
-import type { Node } from '../../core/json-schema.ts';
-import { actionProperties, APPROVAL, CONDITION, DURATION } from '../../core/sections/action-schema.ts';
+import { RULE_ACTION_KINDS, RULE_ACTIONS } from '../../domain/rules/actions.ts';
+import { STEPS_MAX } from '../../domain/workflows/workflow.ts';
+import type { Node } from '../core/json-schema.ts';
+import { actionProperties, APPROVAL, CONDITION, DURATION } from '../core/sections/action-schema.ts';
 
 const STEP_KINDS = RULE_ACTION_KINDS.filter((kind) => RULE_ACTIONS[kind].isStep !== false);
 
