@@ -3,12 +3,19 @@ import { need, textOf } from '../yaml/fields.ts';
 import type { YamlMap, YamlValue } from '../yaml/file.ts';
 import type { Fill } from './field.ts';
 
+type FieldSchema = Readonly<Record<string, unknown>>;
+
+export const FLAG: FieldSchema = { type: 'boolean' };
+export const SCALARS: FieldSchema = { type: 'array', items: { type: ['string', 'number', 'boolean'] } };
+
 /** How a file describes one kind of action. Each kind has a row in `rules/actions.ts`. */
 export interface RuleActionRow<Fields> {
   /** False for one that no step of a workflow has: it makes no job. */
   readonly isStep?: false;
   /** The fields beside the one that names the kind. */
   readonly others: readonly string[];
+  /** JSON Schema of its fields that are no plain text. Kinds that share a field say the same of it. */
+  readonly schemas?: Readonly<Record<string, FieldSchema>>;
   /**
    * Reads them; `value` is that of the field that names the kind. Throws invalid_argument, which names a field with
    * `prefix`.

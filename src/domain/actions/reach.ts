@@ -2,6 +2,7 @@ import { writableFault, writablePaths } from '../jobs/writable.ts';
 import { refused, textOf } from '../yaml/fields.ts';
 import type { YamlMap } from '../yaml/file.ts';
 import { ActionRefused } from './action-refused.ts';
+import { FLAG, SCALARS } from './action-row.ts';
 
 /** What an action may reach beside the sandbox of every job. A field without effect is not stored. */
 export interface Reach {
@@ -15,6 +16,11 @@ export interface Reach {
 
 /** The fields of a file that say so. */
 export const REACH_NAMES = ['egress_ports', 'privileged', 'writable'] as const;
+export const REACH_SCHEMAS = {
+  egress_ports: { type: 'array', items: { type: ['integer', 'string'] } },
+  privileged: FLAG,
+  writable: SCALARS,
+};
 
 export const BOTH_FAULT = 'expected only without privileged: a privileged job has no sandbox';
 

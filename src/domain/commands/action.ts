@@ -1,7 +1,15 @@
-import { given, optionalText, requiredText, type RuleActionRow } from '../actions/action-row.ts';
+import { given, optionalText, requiredText, type RuleActionRow, SCALARS } from '../actions/action-row.ts';
 import { ActionRefused } from '../actions/action-refused.ts';
 import { field, type Field, type Fill, name, optional, refusing, timeout, Unfilled } from '../actions/field.ts';
-import { checkReach, givenReach, type Reach, REACH_NAMES, readReach, writeReach } from '../actions/reach.ts';
+import {
+  checkReach,
+  givenReach,
+  type Reach,
+  REACH_NAMES,
+  REACH_SCHEMAS,
+  readReach,
+  writeReach,
+} from '../actions/reach.ts';
 import { host, limit } from '../actions/targets.ts';
 import { compileTemplate, type Template } from '../actions/template.ts';
 import { subjectOf } from '../events/causes.ts';
@@ -22,6 +30,10 @@ export interface CommandAction extends Reach {
 
 export const commandRuleAction: RuleActionRow<CommandAction> = {
   others: ['inventory', 'limit', 'timeout', ...REACH_NAMES],
+  schemas: {
+    command: { ...SCALARS, description: 'The program and its arguments, one word each; no shell reads it' },
+    ...REACH_SCHEMAS,
+  },
   read: (map, value, prefix) => ({
     command: readWords(value, prefix),
     inventory: requiredText(map, 'inventory', prefix),

@@ -1,8 +1,16 @@
-import { given, optionalText, requiredText, type RuleActionRow } from '../actions/action-row.ts';
+import { FLAG, given, optionalText, requiredText, type RuleActionRow } from '../actions/action-row.ts';
 import { ActionRefused } from '../actions/action-refused.ts';
 import { isNameValue, isPathValue } from '../actions/event-value.ts';
 import { type Check, type Field, field, type Fill, name, optional, timeout } from '../actions/field.ts';
-import { checkReach, type Reach, REACH_NAMES, readFlag, readReach, writeReach } from '../actions/reach.ts';
+import {
+  checkReach,
+  type Reach,
+  REACH_NAMES,
+  REACH_SCHEMAS,
+  readFlag,
+  readReach,
+  writeReach,
+} from '../actions/reach.ts';
 import { host, limit } from '../actions/targets.ts';
 import { subjectOf } from '../events/causes.ts';
 import { NAME } from '../name.ts';
@@ -25,6 +33,9 @@ export interface PlaybookAction
   readonly isOfEvent?: boolean;
 }
 
+/** One, or a list of them. */
+const TAGS = { type: ['string', 'array'], items: { type: 'string' } };
+
 export const playbookRuleAction: RuleActionRow<PlaybookAction> = {
   others: [
     'source',
@@ -40,6 +51,15 @@ export const playbookRuleAction: RuleActionRow<PlaybookAction> = {
     'timeout',
     ...REACH_NAMES,
   ],
+  schemas: {
+    tags: TAGS,
+    skip_tags: TAGS,
+    check: FLAG,
+    diff: FLAG,
+    extra_vars: { type: 'object' },
+    tolerate_unreachable: FLAG,
+    ...REACH_SCHEMAS,
+  },
   read: (map, value, prefix) => ({
     playbook: textOf(`${prefix}playbook`, value),
     source: requiredText(map, 'source', prefix),
