@@ -2,7 +2,7 @@ import { type Settings, SETTINGS } from '../config/settings/settings.ts';
 import type { Daemon } from '../daemon/daemon.ts';
 import { reloadSettings } from '../daemon/maintenance/reload.ts';
 import type { Log } from '../lib/log.ts';
-import type { Reload } from '../operations/core/services.ts';
+import type { Reload } from '../operations/maintenance/services.ts';
 import type { Store } from '../store/store.ts';
 import type { Base } from './base.ts';
 import { readTransports, type Transport, type TransportDeps } from '../push/transport.ts';

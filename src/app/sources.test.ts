@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Failure } from '../domain/failure.ts';
 import type { Tree } from '../domain/sources/directory.ts';
-import type { SourceFetcher } from '../operations/core/services.ts';
+import type { SourceFetcher } from '../operations/sources/services.ts';
 import { createLauncher } from '../runners/launch/launch.ts';
 import { placeOfNew, type SourcePlace } from '../store/sources/source-place.ts';
 import { createSourceFetcher } from './sources.ts';

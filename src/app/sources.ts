@@ -13,7 +13,7 @@ import { systemClock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { LinkInPath } from '../lib/files/open-path.ts';
 import { isWithin } from '../lib/within.ts';
-import type { SourceFetcher } from '../operations/core/services.ts';
+import type { SourceFetcher } from '../operations/sources/services.ts';
 import { NoTarget } from '../runners/checkout/copy-target.ts';
 import { COPY_LIMITS, copyTree } from '../runners/checkout/copy-tree.ts';
 import { findHooksFile, readHookNames } from '../runners/checkout/hooks-file.ts';

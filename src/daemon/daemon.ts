@@ -4,7 +4,7 @@ import { pathPart } from '../domain/path-part.ts';
 import { leaseFile } from '../store/engine/instance-lock.ts';
 import type { Tx } from '../store/engine/tx.ts';
 import type { FilesReader } from '../operations/approvals/pinned-files.ts';
-import type { Reload } from '../operations/core/services.ts';
+import type { Reload } from '../operations/maintenance/services.ts';
 import { settleRestart } from '../store/maintenance/restarts.ts';
 import { retarget } from '../store/notify/targets.ts';
 import type { ReactionDeps } from '../reaction/types.ts';

@@ -1,5 +1,5 @@
 import { systemClock } from '../../lib/clock.ts';
-import type { HostKeyScanner } from '../../operations/core/services.ts';
+import type { HostKeyScanner } from '../../operations/inventories/services.ts';
 import type { GitPlace } from '../../runners/checkout/git/place.ts';
 import { scanHostKeys } from '../../runners/inventories/scan-host-keys.ts';
 import type { Launcher } from '../../runners/launch/launch.ts';

@@ -7,7 +7,9 @@ import { processEnvironment, type Settings } from '../../config/settings/setting
 import { thisMachine } from '../../daemon/core/identity.ts';
 import type { DoctorParts } from '../../doctor/entry.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { HostKeyScanner, Services, SourceFetcher } from '../../operations/core/services.ts';
+import type { HostKeyScanner } from '../../operations/inventories/services.ts';
+import type { Services } from '../../operations/core/services.ts';
+import type { SourceFetcher } from '../../operations/sources/services.ts';
 import type { GitPlace } from '../../runners/checkout/git/place.ts';
 import type { Launcher } from '../../runners/launch/launch.ts';
 

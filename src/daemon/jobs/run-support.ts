@@ -4,7 +4,7 @@ import type { JobKind, RunEnd } from '../../domain/jobs/job.ts';
 import type { KindFacts } from '../../domain/jobs/kind.ts';
 import type { Dependencies } from '../../domain/sources/source.ts';
 import type { Keyring } from '../../lib/seal.ts';
-import type { SourceFetcher } from '../../operations/core/services.ts';
+import type { SourceFetcher } from '../../operations/sources/services.ts';
 import type { RecordedChunk } from '../../runners/output/chunk-queue.ts';
 import { refuseJob, runJob, type RunSetup, type RunReports } from '../../runners/run.ts';
 import type { Runner, RunOutcome } from '../../runners/runner.ts';

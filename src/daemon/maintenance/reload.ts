@@ -1,5 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
-import type { Reload } from '../../operations/core/services.ts';
+import type { Reload } from '../../operations/maintenance/services.ts';
 import { answerReload } from '../../store/maintenance/reloads.ts';
 import type { RestartRow } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';

@@ -14,7 +14,7 @@ import { holdCordon } from '../../store/maintenance/cordon.ts';
 import type { RestartRow } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { MakeLoop, WakeUp } from '../core/loop.ts';
-import type { Reload } from '../../operations/core/services.ts';
+import type { Reload } from '../../operations/maintenance/services.ts';
 import { recordMove } from '../jobs/job-transitions.ts';
 import { reloadIfRequested } from './reload.ts';
 

@@ -3,7 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { Tree } from '../../domain/sources/directory.ts';
 import { approvedTree } from '../../jobs/pins/directory.ts';
 import { refuseChangedRow } from '../../jobs/pins/settings.ts';
-import type { SourceFetcher } from '../../operations/core/services.ts';
+import type { SourceFetcher } from '../../operations/sources/services.ts';
 import { checkTag } from '../../store/engine/tags/tags.ts';
 import type { JobRow, SourceRow } from '../../store/schema/schema.ts';
 import { getSource, keepSourceDirectory } from '../../store/sources/sources.ts';

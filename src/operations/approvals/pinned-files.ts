@@ -8,7 +8,7 @@ import { forgetUnread, keepPinned, listUnread } from '../../store/jobs/pinned-fi
 import type { ApprovalRow, JobRow } from '../../store/schema/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { Context } from '../core/operation.ts';
-import type { SourceFetcher } from '../core/services.ts';
+import type { SourceFetcher } from '../sources/services.ts';
 
 export interface FilesReader {
   readonly store: Store;

@@ -11,7 +11,7 @@ import type { CheckRow } from '../../store/schema/schema.ts';
 import * as field from '../core/fields.ts';
 import { readOperation } from '../core/operation.ts';
 import { reply } from '../core/reply.ts';
-import type { ProbeOrder } from '../core/services.ts';
+import type { ProbeOrder } from './services.ts';
 import type { ViewData } from '../../views/views.ts';
 
 function resultView(

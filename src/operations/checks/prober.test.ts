@@ -4,7 +4,7 @@ import { listenHttp } from '../../../test/support/network/listener.ts';
 import { HandClock } from '../../../test/support/clock.ts';
 import { loopbackProbes } from '../../../test/support/network/probing.ts';
 import { Limiter } from '../../lib/flow/limiter.ts';
-import type { ProbeOrder } from '../core/services.ts';
+import type { ProbeOrder } from './services.ts';
 import { Prober } from './prober.ts';
 
 /** Of the process; a quarter of them is for users, and two thirds of that for one holder alone. */

@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { FairPlaces } from '../../lib/flow/fair-places.ts';
 import type { ProbeDeps } from '../../probes/deps.ts';
 import type { ProbeResult } from '../../probes/probe.ts';
-import type { ProbeOrder, TargetProber } from '../core/services.ts';
+import type { ProbeOrder, TargetProber } from './services.ts';
 import { RateBudget } from './rate-budget.ts';
 import { SharedProbe } from './shared-probe.ts';
 

@@ -1,7 +1,8 @@
 import { Failure } from '../../domain/failure.ts';
 import { holdProcess, pause } from '../../lib/clock.ts';
 import { isAliveOf } from './liveness.ts';
-import type { Reload, Services } from '../core/services.ts';
+import type { Reload } from './services.ts';
+import type { Services } from '../core/services.ts';
 import { reloadAnswerOf, requestReload } from '../../store/maintenance/reloads.ts';
 import { listRestartable } from '../../store/maintenance/restarts.ts';
 import type { Store } from '../../store/store.ts';

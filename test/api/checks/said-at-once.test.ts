@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { Failure } from '../../../src/domain/failure.ts';
 import { type Clock, systemClock } from '../../../src/lib/clock.ts';
-import type { ProbeOrder } from '../../../src/operations/core/services.ts';
+import type { ProbeOrder } from '../../../src/operations/checks/services.ts';
 import { Prober } from '../../../src/operations/checks/prober.ts';
 import { refusedTargets } from '../../../src/faces/cli/remarks/down-targets.ts';
 import { listen, listenHttp } from '../../support/network/listener.ts';
