@@ -1,0 +1,57 @@
+/** Plans that are kept: cut down from a seed that failed once, and run with each test run ever since. */
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import { makePlan, type Plan } from './plan/plan.ts';
+import { readPlan, writePlan } from './plan/plan-file.ts';
+import { shrink } from './plan/shrink.ts';
+import { openHome, simulate } from './simulate.ts';
+
+interface ShrinkOrder {
+  readonly home: string;
+  readonly seed: number;
+  readonly daemons: number;
+  readonly actions: number;
+  readonly hide: boolean;
+  /** Where the plan is written. */
+  readonly to: string;
+}
+
+/** Runs the plans in these files or folders. True where none breaks a rule. */
+export async function runPlans(homePath: string, paths: readonly string[]): Promise<boolean> {
+  const files = paths.flatMap((path) => (path.endsWith('.json') ? [path] : globSync(join(path, '*.json')))).toSorted();
+  const home = await openHome(homePath);
+  let failed = 0;
+  try {
+    for (const file of files) {
+      const { broken } = await simulate(readPlan(file), home);
+      for (const { rule, what } of broken) console.log(`${file} breaks ${rule}: ${what}`);
+      if (broken.length > 0) failed += 1;
+    }
+  } finally {
+    home.close();
+  }
+  console.log(`${files.length} plans, ${failed} failed`);
+  return failed === 0;
+}
+
+/** Cuts down the plan of a seed that fails, and writes it. False where the seed does not fail. */
+export async function shrinkSeed(order: ShrinkOrder): Promise<boolean> {
+  const home = await openHome(order.home);
+  const broken = async (plan: Plan) => (await simulate(plan, home, { hidesJob: order.hide })).broken;
+  try {
+    const whole = makePlan(order.seed, order);
+    const [first] = await broken(whole);
+    if (first === undefined) {
+      console.log(`seed ${order.seed} breaks no rule`);
+      return false;
+    }
+    const small = await shrink(whole, async (plan) => (await broken(plan)).some(({ rule }) => rule === first.rule));
+    writePlan(order.to, small, `${first.rule}: ${first.what}`);
+    console.log(
+      `seed ${order.seed} breaks ${first.rule} with ${small.actions.length} of ${whole.actions.length} actions`,
+    );
+    return true;
+  } finally {
+    home.close();
+  }
+}
