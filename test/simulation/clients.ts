@@ -6,22 +6,24 @@ import { OPERATIONS } from '../../src/operations/table.ts';
 import type { Action, Actor, Pick } from './plan/plan.ts';
 import type { Place } from './place.ts';
 import { runAs } from './world/current.ts';
+import type { Running } from './world/host.ts';
 
 type Call = Extract<Action, { do: 'call' }>;
 
-const person = (owner: string, scope: Caller['scope']): Caller => ({
+const person = (owner: string, ...scopes: readonly [Caller['scope'], ...Caller['scope'][]]): Caller => ({
   id: `tok_${owner}`,
   name: owner,
   owner,
-  scope,
-  scopes: scope === 'readonly' ? ['readonly'] : ['readonly', scope],
+  scope: scopes[0],
+  scopes: [...new Set<Caller['scope']>(['readonly', ...scopes])],
   via: 'api',
   credential: 'token',
   expiresAt: null,
 });
 
 const ACTORS: Readonly<Record<Actor, Caller>> = {
-  operator: person('olga', 'operator'),
+  // May decide, but not about what she asked for.
+  operator: person('olga', 'operator', 'approve'),
   decider: person('dan', 'approve'),
   reader: person('rita', 'readonly'),
   local: localCaller('root'),
@@ -37,6 +39,8 @@ export class Clients {
   readonly answers = new Map<string, number>();
   readonly #place: Place;
   readonly #hidesJob: boolean;
+  /** The calls without an answer, by the life of the daemon that has each. */
+  readonly #open = new Set<Running>();
   readonly #keyed: { readonly call: Call; readonly raw: Readonly<Record<string, unknown>> }[] = [];
 
   /** `hidesJob`: the first acknowledged job is hidden from the rules, which have to notice. */
@@ -58,6 +62,11 @@ export class Clients {
     if (last !== undefined) void this.#send(last.call, last.raw);
   }
 
+  /** Whether an answer may still come. */
+  get isBusy(): boolean {
+    return [...this.#open].some((who) => this.#place.world.lives(who));
+  }
+
   #send(call: Call, raw: Readonly<Record<string, unknown>>): Promise<unknown> {
     const { world, nodes, watch } = this.#place;
     const living = [...nodes];
@@ -66,8 +75,10 @@ export class Clients {
     if (living.length === 0) return Promise.resolve(null);
     const [host, node] = world.chance.of('clients').pick(living);
     const who = { host, life: host.life };
+    this.#open.add(who);
     const { promise, resolve } = Promise.withResolvers<unknown>();
     const answered = (code: string, data: unknown): void => {
+      this.#open.delete(who);
       // The connection was lost: nothing is known.
       if (!world.lives(who)) return;
       const name = `${call.operation} ${code}`;

@@ -40,7 +40,11 @@ export class Place {
     copyFileSync(template, join(this.#dir, 'gatehouse.db'));
     this.#eye = new DatabaseSync(join(this.#dir, 'gatehouse.db'));
     this.#eye.exec('pragma query_only = on');
-    this.watch = new Watch(this.rows, () => this.processes);
+    this.watch = new Watch(
+      this.rows,
+      () => this.processes,
+      () => world.now,
+    );
     this.processes = Processes.open((process) => this.watch.started(process));
     world.onCommit = () => this.watch.committed();
     world.kill = (host) => this.kill(host, world.chance.of('kill').whole(0, 8_000));

@@ -35,6 +35,10 @@ const BOOT_MS = 60_000;
 const ACT_MS = 600_000;
 /** Longer than any time-out of a job, a deadline or a pause between two tries to send. */
 const REST_MS = 4_000_000;
+/** From one time of the schedule to the next. */
+const EVERY_MS = 60_000;
+/** In this time a daemon has to see that the clock was set. */
+const SEEN_MS = 60_000;
 
 const GATED = `steps:
   - name: first
@@ -186,12 +190,11 @@ async function rest(place: Place, clients: Clients, daemons: number): Promise<vo
     host.machine.disk = { fault: 'full', until: 0 };
   }
   await place.until(() => place.nodes.size === daemons, BOOT_MS);
-  for (const [operation, raw] of [
-    ['maintenance.uncordon', {}],
-    ['schedule.disable', { name: 'tick' }],
-  ] as const)
-    for (let tries = 0; tries < 5; tries += 1)
-      if ((await settled(place, clients.act({ do: 'call', afterMs: 0, as: 'local', operation, raw }))) !== null) break;
+  // A cordon that is still under way would come after its end.
+  await place.until(() => !clients.isBusy, BOOT_MS);
+  await callAtLast(place, clients, 'maintenance.uncordon', {});
+  await waitForSlot(place);
+  await callAtLast(place, clients, 'schedule.disable', { name: 'tick' });
   let lookedAt = -1;
   const isOver = (): boolean => {
     if (lookedAt === world.commits) return false;
@@ -201,6 +204,30 @@ async function rest(place: Place, clients: Clients, daemons: number): Promise<vo
   await place.until(isOver, REST_MS);
   // What was said to be over has to stay over.
   await place.until(() => false, 15_000);
+}
+
+async function callAtLast(
+  place: Place,
+  clients: Clients,
+  operation: string,
+  raw: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  for (let tries = 0; tries < 5; tries += 1)
+    if ((await settled(place, clients.act({ do: 'call', afterMs: 0, as: 'local', operation, raw }))) !== null) return;
+}
+
+/** The clock is right again, whatever it was before: the next time of the schedule must not be left out. */
+async function waitForSlot(place: Place): Promise<void> {
+  const { world, rows, watch } = place;
+  const [host] = world.hosts;
+  if (host === undefined) return;
+  const isNear = (): boolean => {
+    const [row] = rows("select next_at, last_at from schedules where name = 'tick'");
+    // A time that was taken while the clock was ahead counts as taken.
+    const from = Math.max(world.wallOf(host), Number(row?.['last_at'] ?? 0));
+    return Number(row?.['next_at'] ?? 0) <= from + EVERY_MS;
+  };
+  if (!(await place.until(isNear, SEEN_MS))) watch.violated('S2', 'the next time of the schedule was left out');
 }
 
 function openThings({ rows }: Place): number {
@@ -216,7 +243,7 @@ async function judge(place: Place): Promise<void> {
   place.watch.committed();
   for (const each of place.processes.all)
     if (each.isAlive) place.watch.violated('J8', `a tool of ${each.jobId} is left`);
-  lookAtRest(place.rows, place.watch);
+  lookAtRest(place.rows, place.watch, place.messages);
   const [node] = place.nodes.values();
   if (node === undefined) return;
   const { faults } = await verifyLedger(node.runtime.store.db, await node.base.seal.keyring());

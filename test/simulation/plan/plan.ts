@@ -50,7 +50,9 @@ const MAKERS: readonly (readonly [weight: number, make: (chance: Stream) => Made
   [4, (chance) => call('operator', 'workflow.run', { name: 'gated' }, keyOf(chance))],
   [7, (chance) => decision(chance)],
   [3, (chance) => call('operator', 'job.cancel', { id: some(chance, 'job') })],
-  [3, (chance) => call('operator', 'job.redrive', { ids: [some(chance, 'job')] }, keyOf(chance))],
+  [2, (chance) => call('operator', 'job.redrive', { ids: [some(chance, 'job')] }, keyOf(chance))],
+  // All of them: some were queued again before.
+  [1, (chance) => call('operator', 'job.redrive', { state: ['interrupted', 'cancelled'] }, keyOf(chance))],
   [2, (chance) => call('operator', 'job.rerun', { id: some(chance, 'job') }, keyOf(chance))],
   [1, (chance) => call('operator', 'workflow.cancel', { run: some(chance, 'run') })],
   [2, () => ({ do: 'repeat' })],
@@ -81,7 +83,9 @@ function call(as: Actor, operation: string, raw: Readonly<Record<string, unknown
 }
 
 function command(chance: Stream): Made {
-  return call('operator', 'command.run', { inventory: 'localhost', command: [chance.pick(TOOLS)] }, keyOf(chance));
+  const key = keyOf(chance);
+  // With its key as an argument, so that the rules can tell of each job which request asked for it.
+  return call('operator', 'command.run', { inventory: 'localhost', command: [chance.pick(TOOLS), key] }, key);
 }
 
 function decision(chance: Stream): Made {

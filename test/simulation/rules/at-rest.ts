@@ -16,6 +16,19 @@ const AT_REST: readonly RestRule[] = [
     words: ({ id, state }) => `${String(id)} is still ${String(state)}`,
   },
   {
+    rule: 'J10',
+    sql: `select target, count(*) as n from ledger where operation = 'job.end' group by target having n > 1`,
+    words: ({ target, n }) => `${String(target)} was ended ${String(n)} times`,
+  },
+  {
+    rule: 'J11',
+    // The second word of a command is the key of the request that asked for it.
+    sql: `select json_extract(spec, '$.command[1]') as request, count(*) as n from jobs
+      where kind = 'command' and redrive_of is null and rerun_of is null
+      group by 1 having n > 1 and request is not null`,
+    words: ({ request, n }) => `the request ${String(request)} has ${String(n)} jobs`,
+  },
+  {
     rule: 'W1',
     sql: 'select id from workflow_runs where finished_at is null',
     words: ({ id }) => `the workflow run ${String(id)} has not ended`,
@@ -55,10 +68,51 @@ const AT_REST: readonly RestRule[] = [
     words: ({ target, n }) => `approval ${String(target)} was settled ${String(n)} times`,
   },
   {
+    rule: 'A3',
+    sql: `select id from approvals where state = 'approved' and decided_at >= expires_at`,
+    words: ({ id }) => `approval ${String(id)} was approved after its deadline`,
+  },
+  {
+    rule: 'A4',
+    sql: `select target, owner from ledger join approvals on approvals.id = target
+      where operation = 'approval.decision' and owner in (select value from json_each(owners))`,
+    words: ({ target, owner }) => `${String(owner)} decided about ${String(target)}, which ${String(owner)} asked for`,
+  },
+  {
+    rule: 'A5',
+    sql: `select jobs.id, jobs.rerun_of as first from jobs join jobs as old on old.id = jobs.rerun_of
+      where old.initial_state = 'awaiting_approval' and jobs.initial_state <> 'awaiting_approval'`,
+    words: ({ id, first }) => `${String(id)} repeats ${String(first)} without its approval`,
+  },
+  {
+    rule: 'A6',
+    sql: `select id from jobs where initial_state = 'awaiting_approval' and started_at is not null
+      and id not in (select job_id from approvals where state = 'approved')`,
+    words: ({ id }) => `${String(id)} was started without a yes`,
+  },
+  {
     rule: 'L1',
     sql: `select id from jobs where state in ('succeeded', 'failed', 'interrupted')
       and id not in (select target from ledger where operation = 'job.start' and target is not null)`,
     words: ({ id }) => `the ledger has no start of ${String(id)}`,
+  },
+  {
+    rule: 'L3',
+    sql: `select id, state from jobs where state in ('succeeded', 'failed', 'interrupted')
+      and id not in (select target from ledger where operation = 'job.end' and target is not null)`,
+    words: ({ id, state }) => `the ledger has no end of ${String(id)}, which is ${String(state)}`,
+  },
+  {
+    rule: 'L4',
+    // A no may be that of a cancel, which has another row.
+    sql: `select id, state from approvals where state in ('approved', 'expired') and id not in
+      (select target from ledger where operation in ('approval.decision', 'approval.expire') and target is not null)`,
+    words: ({ id, state }) => `the ledger does not say how approval ${String(id)} became ${String(state)}`,
+  },
+  {
+    rule: 'L5',
+    sql: `select operation, target from ledger where target glob 'job_*' and target not in (select id from jobs)`,
+    words: ({ operation, target }) => `the ledger has ${String(operation)} of ${String(target)}, which is not there`,
   },
   {
     rule: 'O1',
@@ -70,7 +124,10 @@ const AT_REST: readonly RestRule[] = [
   },
 ];
 
-/** To be asked once nothing is left to happen. */
-export function lookAtRest(rows: Rows, watch: Watch): void {
+/** To be asked once nothing is left to happen. `messages` are those that the phone has shown, as JSON. */
+export function lookAtRest(rows: Rows, watch: Watch, messages: readonly string[]): void {
   for (const { rule, sql, words } of AT_REST) for (const row of rows(sql)) watch.violated(rule, words(row));
+  const shown = new Set(messages.map((each) => (JSON.parse(each) as { id: string }).id));
+  for (const { page_id: id } of rows("select page_id from deliveries where state = 'sent'"))
+    if (!shown.has(String(id))) watch.violated('N2', `the notification ${String(id)} counts as sent and was not shown`);
 }

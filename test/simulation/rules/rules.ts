@@ -11,7 +11,10 @@ export type Rows = (sql: string, ...parameters: readonly (string | number)[]) =>
 type Row = Readonly<Record<string, unknown>>;
 
 type Moved = Readonly<Record<'id' | 'state', string>>;
-type RedrivenRow = Readonly<{ id: string; state: JobState; redrive_of: string | null }>;
+type JobRow = Readonly<{ id: string; state: JobState; redrive_of: string | null; cancel_requested_at: number | null }>;
+
+/** A daemon that was stopped for a while, and then ends a tool that does not listen, needs less. */
+const CANCEL_MS = 60_000;
 
 export interface Violation {
   readonly rule: string;
@@ -33,10 +36,17 @@ export class Watch {
   /** Acknowledged jobs, by the request that asked for each. */
   readonly #acknowledged = new Map<string, string>();
   readonly #started = new Set<string>();
+  /** Since when the service is cordoned, as of the last commit; null where it is not. */
+  #cordonedAt: unknown = null;
+  readonly #now: () => number;
+  /** When it was seen that a job is to be stopped. */
+  readonly #cancelledAt = new Map<string, number>();
 
-  constructor(rows: Rows, processes: () => Processes) {
+  /** `now`: milliseconds of the world. */
+  constructor(rows: Rows, processes: () => Processes, now: () => number) {
     this.#rows = rows;
     this.#processes = processes;
+    this.#now = now;
   }
 
   violated(rule: string, what: string): void {
@@ -72,7 +82,10 @@ export class Watch {
   }
 
   committed(): void {
-    this.#lookAtJobs();
+    const [cordon] = this.#rows('select cordoned_at from cordon where id = 1');
+    const cordonedAt = cordon?.['cordoned_at'] ?? null;
+    this.#lookAtJobs(cordonedAt !== null && cordonedAt === this.#cordonedAt);
+    this.#cordonedAt = cordonedAt;
     for (const { id, state } of this.#rows('select id, state from approvals') as readonly Moved[]) {
       const before = this.approvals.get(id);
       if (before !== undefined && before !== 'pending' && before !== state)
@@ -81,15 +94,28 @@ export class Watch {
     }
   }
 
-  #lookAtJobs(): void {
+  /** Of a job that has ended. */
+  #lookAtCancel(id: string, state: JobState): void {
+    const afterMs = this.#now() - (this.#cancelledAt.get(id) ?? this.#now());
+    if (afterMs > CANCEL_MS && (state === 'succeeded' || state === 'failed'))
+      this.violated('J12', `${id} ${state} by itself ${afterMs} ms after it was to be stopped`);
+  }
+
+  /** `isCordoned`: the service was cordoned before this commit, and still is. */
+  #lookAtJobs(isCordoned: boolean): void {
     const redriven = new Map<string, string>();
-    const rows = this.#rows('select id, state, redrive_of from jobs') as readonly RedrivenRow[];
+    const rows = this.#rows('select id, state, redrive_of, cancel_requested_at from jobs') as readonly JobRow[];
     const there = new Set<string>();
-    for (const { id, state, redrive_of: of } of rows) {
+    for (const { id, state, redrive_of: of, cancel_requested_at: cancelAt } of rows) {
       there.add(id);
       const before = this.states.get(id);
       if (before !== undefined && before !== state && !canReach(before, state))
         this.violated('J5', `${id} moved from ${before} to ${state}`);
+      if (isCordoned && state === 'running' && before !== state)
+        this.violated('M1', `${id} was claimed while the service is cordoned`);
+      if (before !== undefined && before !== state) this.#lookAtCancel(id, state);
+      if (cancelAt !== null && state === 'running' && !this.#cancelledAt.has(id))
+        this.#cancelledAt.set(id, this.#now());
       this.states.set(id, state);
       if (of === null) continue;
       if (redriven.has(of)) this.violated('J6', `${of} was redriven as ${redriven.get(of)} and ${id}`);
