@@ -2,10 +2,11 @@
  * `npm run simulate`: many simulated nights, each of one seed.
  *
  *     npm run simulate -- [--seed N] [--count N] [--hours H] [--daemons N] [--actions N]
- *         [--twice] [--trace] [--hide]
+ *         [--twice] [--stop] [--trace] [--hide]
  *
- * A seed that breaks a rule is named, with the line that runs it again. `--hide` hides a row from the rules, so that
- * each seed has to break one. Exit code 1 where a seed broke a rule or was not the same twice, 2 for a wrong option.
+ * A seed that breaks a rule is named, with the line that runs it again; `--stop` ends with the first one. `--hide`
+ * hides a row from the rules, so that each seed has to break one. Exit code 1 where a seed broke a rule or was not the
+ * same twice, 2 for a wrong option.
  */
 import { tmpdir } from 'node:os';
 import { existsSync } from 'node:fs';
@@ -15,7 +16,8 @@ import { registerSubstitutes } from './substitutes/hooks.ts';
 import { replaceGlobals } from './world/current.ts';
 
 const USAGE =
-  'npm run simulate -- [--seed N] [--count N] [--hours H] [--daemons N] [--actions N] [--twice] [--trace] [--hide]';
+  'npm run simulate -- [--seed N] [--count N] [--hours H] [--daemons N] [--actions N] ' +
+  '[--twice] [--stop] [--trace] [--hide]';
 const { values } = readArguments(USAGE, {
   seed: { type: 'string', default: '1' },
   count: { type: 'string', default: '20' },
@@ -23,6 +25,7 @@ const { values } = readArguments(USAGE, {
   daemons: { type: 'string', default: '2' },
   actions: { type: 'string', default: '30' },
   twice: { type: 'boolean', default: false },
+  stop: { type: 'boolean', default: false },
   trace: { type: 'boolean', default: false },
   hide: { type: 'boolean', default: false },
 });
@@ -40,6 +43,7 @@ const isGood = await runSeeds({
   daemons: number('daemons', values.daemons),
   actions: number('actions', values.actions),
   twice: values.twice,
+  stop: values.stop,
   trace: values.trace,
   hide: values.hide,
 });

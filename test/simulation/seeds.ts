@@ -12,6 +12,8 @@ export interface SeedsOrder {
   readonly actions: number;
   /** Runs each seed again, which must be the same. */
   readonly twice: boolean;
+  /** Ends with the first seed that fails. */
+  readonly stop: boolean;
   readonly trace: boolean;
   /** Hides a row from the rules: each seed has to fail. */
   readonly hide: boolean;
@@ -45,6 +47,7 @@ export async function runSeeds(order: SeedsOrder): Promise<boolean> {
       if (verdict.hash === again.hash && verdict.broken.length === 0) continue;
       sum.failed += 1;
       if (sum.failed <= SHOWN_MAX) show(order, verdict, again);
+      if (order.stop) break;
     }
   } finally {
     home.close();
