@@ -125,7 +125,7 @@ export class Clients {
   }
 
   #some({ of, at }: Pick): string | undefined {
-    const ids = this.#place.rows(`select id from ${TABLES[of]} order by id`) as readonly { id: string }[];
+    const ids = this.#place.store.rows(`select id from ${TABLES[of]} order by id`) as readonly { id: string }[];
     return ids[Math.floor(at * ids.length)]?.id;
   }
 }

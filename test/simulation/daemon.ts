@@ -19,11 +19,16 @@ export interface Node {
   readonly base: Base;
 }
 
+/** Of a daemon, what follows from its store and its machine. */
+export interface NodeSettings {
+  readonly flags: { readonly 'data-dir': string; readonly 'seal-key-file'?: string };
+  /** Of a PostgreSQL, on which each daemon has a lease. */
+  readonly databaseUrl: string | null;
+}
+
 export interface NodeOrder {
   readonly host: Host;
-  /** The data directory, which the daemons of one machine share. */
-  readonly dataDir: string;
-  readonly databaseUrl?: string;
+  readonly settings: NodeSettings;
   readonly processes: Processes;
   readonly transports: readonly Transport[];
   /** A loop threw. */
@@ -40,22 +45,27 @@ const GUARD = {
   renew: () => undefined,
   stop: NOTHING,
 };
+const FAST = { 'max-jobs': '3', 'approval-ttl': '60s' };
 const IDENTITY = { account: null, isFallback: false };
 
 /** Opens the store and starts the loops, as `svc serve` does. To be called as the host. */
 export async function bootNode(order: NodeOrder): Promise<Node> {
-  const { host, dataDir, processes, transports, onFault } = order;
+  const { host, processes, transports, onFault } = order;
+  const { flags, databaseUrl } = order.settings;
   await loadModules();
-  const base = await openBase(settingsOf(order), 'migrate');
+  const env = databaseUrl === null ? {} : { SVC_DATABASE_URL: databaseUrl };
+  const base = await openBase(readSettings({ ...flags, ...FAST }, env), 'migrate');
   await prepareBase(base);
   const signals = createSignals();
   signals.on('loop:failed', ({ name, error }) => onFault(name, error));
-  const runsDir = `${dataDir}/runs-${host.name}`;
+  const who = { host, life: host.life };
+  const guard = databaseUrl === null ? GUARD : processes.guard(who);
+  const runsDir = `${flags['data-dir']}/runs-${host.name}`;
   const { runtime, daemon } = await assembleDaemon(base, {
     machine: { host: host.machine.name, bootId: `boot-of-${host.machine.name}` },
     nodeName: host.name,
     jobIdentity: IDENTITY,
-    jobs: { launcher: processes.launcher(), bounds: NO_BOUNDS, guard: GUARD },
+    jobs: { launcher: processes.launcher(), bounds: NO_BOUNDS, guard },
     endTree: (options) => processes.endTree(options),
     restarting: {
       program: { root: '/program' } as never,
@@ -99,15 +109,3 @@ const LISTENING = {
   sandbox: () => Promise.resolve({ status: 'ok' as const, detail: 'simulated' }),
   listeners: () => [],
 };
-
-function settingsOf({ dataDir, databaseUrl }: NodeOrder) {
-  return readSettings(
-    {
-      'data-dir': dataDir,
-      'max-jobs': '3',
-      'approval-ttl': '60s',
-      ...(databaseUrl === undefined ? {} : { 'database-url': databaseUrl }),
-    },
-    {},
-  );
-}

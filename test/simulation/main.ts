@@ -1,12 +1,13 @@
 /**
  * `npm run simulate`: many simulated nights, each of one seed.
  *
- *     npm run simulate -- [--seed N] [--count N] [--hours H] [--daemons N] [--actions N]
- *         [--twice] [--stop] [--trace] [--hide]
+ *     npm run simulate -- [--store sqlite|postgres] [--seed N] [--count N] [--hours H] [--daemons N] [--actions N]
+ *         [--twice] [--stop] [--trace] [--hide] [--shrink FILE]
+ *     npm run simulate -- [--store sqlite|postgres] FILE|FOLDER...
  *
  * A seed that breaks a rule is named, with the line that runs it again; `--stop` ends with the first one. `--hide`
  * hides a row from the rules, so that each seed has to break one. Exit code 1 where a seed broke a rule or was not the
- * same twice, 2 for a wrong option.
+ * same twice, 2 for a wrong option. `--shrink` cuts the plan of a failing seed down and writes it; files are such plans.
  */
 import { tmpdir } from 'node:os';
 import { existsSync } from 'node:fs';
@@ -16,38 +17,56 @@ import { registerSubstitutes } from './substitutes/hooks.ts';
 import { replaceGlobals } from './world/current.ts';
 
 const USAGE =
-  'npm run simulate -- [--seed N] [--count N] [--hours H] [--daemons N] [--actions N] ' +
-  '[--twice] [--stop] [--trace] [--hide]';
-const { values } = readArguments(USAGE, {
-  seed: { type: 'string', default: '1' },
-  count: { type: 'string', default: '20' },
-  hours: { type: 'string' },
-  daemons: { type: 'string', default: '2' },
-  actions: { type: 'string', default: '30' },
-  twice: { type: 'boolean', default: false },
-  stop: { type: 'boolean', default: false },
-  trace: { type: 'boolean', default: false },
-  hide: { type: 'boolean', default: false },
-});
+  'npm run simulate -- [--store sqlite|postgres] [--seed N] [--count N] [--hours H] [--daemons N] [--actions N] ' +
+  '[--twice] [--stop] [--trace] [--hide] [--shrink FILE] [FILE|FOLDER]...';
+const { values, positionals } = readArguments(
+  USAGE,
+  {
+    store: { type: 'string', default: 'sqlite' },
+    seed: { type: 'string', default: '1' },
+    count: { type: 'string', default: '20' },
+    hours: { type: 'string' },
+    daemons: { type: 'string', default: '2' },
+    actions: { type: 'string', default: '30' },
+    twice: { type: 'boolean', default: false },
+    stop: { type: 'boolean', default: false },
+    trace: { type: 'boolean', default: false },
+    hide: { type: 'boolean', default: false },
+    shrink: { type: 'string' },
+  },
+  true,
+);
 
 registerSubstitutes();
 replaceGlobals();
 // What is loaded before the substitutes are registered would be the real one.
 const { runSeeds } = await import('./seeds.ts');
+const { runPlans, shrinkSeed } = await import('./plans.ts');
+const { STORE_KINDS } = await import('./stores/store.ts');
+const store =
+  STORE_KINDS.find((kind) => kind === values.store) ?? refuseArgument('--store: expected sqlite or postgres.', USAGE);
 const home = join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), `gatehouse-simulation-${process.pid}`);
-const isGood = await runSeeds({
-  home,
-  first: number('seed', values.seed),
-  count: values.hours === undefined ? number('count', values.count) : Number.POSITIVE_INFINITY,
-  limitMs: values.hours === undefined ? Number.POSITIVE_INFINITY : Number(values.hours) * 3_600_000,
-  daemons: number('daemons', values.daemons),
-  actions: number('actions', values.actions),
-  twice: values.twice,
-  stop: values.stop,
-  trace: values.trace,
-  hide: values.hide,
-});
-process.exit(isGood ? 0 : 1);
+const seed = number('seed', values.seed);
+const size = { daemons: number('daemons', values.daemons), actions: number('actions', values.actions) };
+const { twice, stop, trace, hide, shrink, hours } = values;
+process.exit((await run()) ? 0 : 1);
+
+function run(): Promise<boolean> {
+  if (positionals.length > 0) return runPlans(store, home, positionals);
+  if (shrink !== undefined) return shrinkSeed({ home, store, seed, ...size, hide, to: shrink });
+  return runSeeds({
+    home,
+    store,
+    first: seed,
+    count: hours === undefined ? number('count', values.count) : Number.POSITIVE_INFINITY,
+    limitMs: hours === undefined ? Number.POSITIVE_INFINITY : Number(hours) * 3_600_000,
+    ...size,
+    twice,
+    stop,
+    trace,
+    hide,
+  });
+}
 
 function number(name: string, text: string): number {
   const value = Number(text);

@@ -1,7 +1,4 @@
 /** The machine room of one run: its store, its daemons, its tools, its phone, and who watches. */
-import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { Failure } from '../../src/domain/failure.ts';
 import { pause } from '../../src/lib/clock.ts';
 import { IdSequence } from '../../src/lib/id.ts';
@@ -9,9 +6,10 @@ import { DialFailed } from '../../src/dial/dial-failed.ts';
 import type { Transport } from '../../src/push/transport.ts';
 import { bootNode, type Node } from './daemon.ts';
 import { Processes } from './programs/processes.ts';
-import { type Rows, Watch } from './rules/rules.ts';
+import { Watch } from './rules/rules.ts';
+import type { WorldStore } from './stores/store.ts';
 import { runAs } from './world/current.ts';
-import type { Host, Machine } from './world/host.ts';
+import type { Host } from './world/host.ts';
 import { World } from './world/world.ts';
 
 /** When a daemon that could not be started is started again, in milliseconds. */
@@ -21,27 +19,18 @@ const SEND = { mostMs: 800, failShare: 0.1 };
 
 export class Place {
   readonly world: World;
+  readonly store: WorldStore;
   readonly watch: Watch;
   readonly processes: Processes;
   readonly nodes = new Map<Host, Node>();
   readonly messages: string[] = [];
   kills = 0;
-  readonly #dir: string;
-  readonly #eye: DatabaseSync;
-  readonly #kept = new Map<string, StatementSync>();
-  readonly #machine: Machine = { name: 'm1', aheadMs: 0, disk: { fault: 'full', until: 0 } };
 
-  /** `template` is a store with the whole schema. */
-  constructor(world: World, home: string, template: string) {
+  constructor(world: World, store: WorldStore) {
     this.world = world;
-    this.#dir = join(home, String(world.seed));
-    rmSync(this.#dir, { recursive: true, force: true });
-    mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
-    copyFileSync(template, join(this.#dir, 'gatehouse.db'));
-    this.#eye = new DatabaseSync(join(this.#dir, 'gatehouse.db'));
-    this.#eye.exec('pragma query_only = on');
+    this.store = store;
     this.watch = new Watch(
-      this.rows,
+      store.rows,
       () => this.processes,
       () => world.now,
     );
@@ -50,25 +39,18 @@ export class Place {
     world.kill = (host) => this.kill(host, world.chance.of('kill').whole(0, 8_000));
   }
 
-  readonly rows: Rows = (sql, ...parameters) => {
-    let statement = this.#kept.get(sql);
-    if (statement === undefined) this.#kept.set(sql, (statement = this.#eye.prepare(sql)));
-    const rows = statement.all(...parameters);
-    return this.world.hides === null ? rows : rows.filter(({ id }) => id !== this.world.hides);
-  };
-
   addDaemon(): void {
     const index = this.world.hosts.length;
     const host: Host = {
       index,
       name: `d${index}`,
-      machine: this.#machine,
+      machine: this.store.machineOf(index),
       life: 0,
       isAlive: false,
       stoppedUntil: 0,
       pid: 4_000_000 + index,
       ids: new IdSequence(),
-      databases: new Set(),
+      handles: new Set(),
       watchers: new Set(),
     };
     this.world.hosts.push(host);
@@ -85,7 +67,7 @@ export class Place {
     world.note(`${host.name} starts`);
     const order = {
       host,
-      dataDir: this.#dir,
+      settings: this.store.settingsOf(host),
       processes: this.processes,
       transports: [this.#phone(who)],
       onFault: (name: string, error: unknown) => {
@@ -129,21 +111,10 @@ export class Place {
     return true;
   }
 
-  /** Every row of every table, as part of what two runs have in common. */
-  noteRows(): void {
-    const tables = this.rows(
-      "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' order by name",
-    );
-    for (const { name } of tables)
-      for (const row of this.rows(`select * from "${String(name)}" order by 1`))
-        this.world.note(JSON.stringify(row, hexOfBytes));
-  }
-
-  close(): void {
+  async close(): Promise<void> {
     for (const host of this.world.hosts) if (host.isAlive) this.world.drop(host);
-    this.#eye.close();
+    await this.store.close();
     this.world.end();
-    rmSync(this.#dir, { recursive: true, force: true });
   }
 
   #phone(who: { readonly host: Host; readonly life: number }): Transport {
@@ -172,8 +143,4 @@ function isOfDisk(error: unknown): boolean {
 
 function wordsOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
-}
-
-function hexOfBytes(_key: string, value: unknown): unknown {
-  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value;
 }

@@ -4,10 +4,13 @@ import { join } from 'node:path';
 import { makePlan, type Plan } from './plan/plan.ts';
 import { readPlan, writePlan } from './plan/plan-file.ts';
 import { shrink } from './plan/shrink.ts';
-import { openHome, simulate } from './simulate.ts';
+import { simulate } from './simulate.ts';
+import { openStores } from './stores/open.ts';
+import type { StoreKind } from './stores/store.ts';
 
 interface ShrinkOrder {
   readonly home: string;
+  readonly store: StoreKind;
   readonly seed: number;
   readonly daemons: number;
   readonly actions: number;
@@ -17,18 +20,18 @@ interface ShrinkOrder {
 }
 
 /** Runs the plans in these files or folders. True where none breaks a rule. */
-export async function runPlans(homePath: string, paths: readonly string[]): Promise<boolean> {
+export async function runPlans(store: StoreKind, home: string, paths: readonly string[]): Promise<boolean> {
   const files = paths.flatMap((path) => (path.endsWith('.json') ? [path] : globSync(join(path, '*.json')))).toSorted();
-  const home = await openHome(homePath);
+  const stores = await openStores(store, home);
   let failed = 0;
   try {
     for (const file of files) {
-      const { broken } = await simulate(readPlan(file), home);
+      const { broken } = await simulate(readPlan(file), stores);
       for (const { rule, what } of broken) console.log(`${file} breaks ${rule}: ${what}`);
       if (broken.length > 0) failed += 1;
     }
   } finally {
-    home.close();
+    await stores.close();
   }
   console.log(`${files.length} plans, ${failed} failed`);
   return failed === 0;
@@ -36,8 +39,8 @@ export async function runPlans(homePath: string, paths: readonly string[]): Prom
 
 /** Cuts down the plan of a seed that fails, and writes it. False where the seed does not fail. */
 export async function shrinkSeed(order: ShrinkOrder): Promise<boolean> {
-  const home = await openHome(order.home);
-  const broken = async (plan: Plan) => (await simulate(plan, home, { hidesJob: order.hide })).broken;
+  const stores = await openStores(order.store, order.home);
+  const broken = async (plan: Plan) => (await simulate(plan, stores, { hidesJob: order.hide })).broken;
   try {
     const whole = makePlan(order.seed, order);
     const [first] = await broken(whole);
@@ -52,6 +55,6 @@ export async function shrinkSeed(order: ShrinkOrder): Promise<boolean> {
     );
     return true;
   } finally {
-    home.close();
+    await stores.close();
   }
 }

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
 import { makePlan } from './plan/plan.ts';
-import { openHome, simulate, type Verdict } from './simulate.ts';
+import { simulate, type Verdict } from './simulate.ts';
+import { openStores } from './stores/open.ts';
+import type { StoreKind } from './stores/store.ts';
 
 export interface SeedsOrder {
   /** A folder that is made for it and removed. */
   readonly home: string;
+  readonly store: StoreKind;
   readonly first: number;
   readonly count: number;
   readonly limitMs: number;
@@ -25,7 +28,7 @@ const TRACE_LINES = 40;
 
 /** Runs the seeds, and prints those that fail and what all of them were. True where none fails. */
 export async function runSeeds(order: SeedsOrder): Promise<boolean> {
-  const home = await openHome(order.home);
+  const stores = await openStores(order.store, order.home);
   const began = performance.now();
   const sum = { seeds: 0, failed: 0, steps: 0, commits: 0, kills: 0, jobs: 0, virtualMs: 0, cpuMs: 0 };
   const answers = new Map<string, number>();
@@ -33,11 +36,11 @@ export async function runSeeds(order: SeedsOrder): Promise<boolean> {
   try {
     const how = { keepsTrace: order.trace, hidesJob: order.hide };
     // Loads what is loaded late, so that the first seed is as the others.
-    await simulate(makePlan(0, order), home);
+    await simulate(makePlan(0, order), stores);
     for (let seed = order.first; seed < order.first + order.count; seed += 1) {
       if (performance.now() - began > order.limitMs) break;
-      const verdict = await simulate(makePlan(seed, order), home, how);
-      const again = order.twice ? await simulate(makePlan(seed, order), home, how) : verdict;
+      const verdict = await simulate(makePlan(seed, order), stores, how);
+      const again = order.twice ? await simulate(makePlan(seed, order), stores, how) : verdict;
       sum.seeds += 1;
       all.update(verdict.hash);
       for (const key of ['steps', 'commits', 'kills', 'jobs', 'virtualMs', 'cpuMs'] as const) sum[key] += verdict[key];
@@ -50,7 +53,7 @@ export async function runSeeds(order: SeedsOrder): Promise<boolean> {
       if (order.stop) break;
     }
   } finally {
-    home.close();
+    await stores.close();
   }
   const per = (total: number): number => Math.round(total / Math.max(1, sum.seeds));
   console.log(
@@ -62,7 +65,7 @@ export async function runSeeds(order: SeedsOrder): Promise<boolean> {
   return sum.failed === 0;
 }
 
-function show({ daemons, actions }: SeedsOrder, verdict: Verdict, again: Verdict): void {
+function show({ store, daemons, actions }: SeedsOrder, verdict: Verdict, again: Verdict): void {
   const { seed, hash, broken } = verdict;
   if (hash !== again.hash) {
     console.log(`seed ${seed} is not the same twice: ${hash} and ${again.hash}`);
@@ -72,5 +75,8 @@ function show({ daemons, actions }: SeedsOrder, verdict: Verdict, again: Verdict
   }
   for (const { rule, what } of broken.slice(0, 3)) console.log(`seed ${seed} breaks ${rule}: ${what}`);
   if (verdict.trace.length > 0) console.log(verdict.trace.slice(-TRACE_LINES).join('\n'));
-  console.log(`again: npm run simulate -- --seed ${seed} --count 1 --daemons ${daemons} --actions ${actions} --trace`);
+  const ofStore = store === 'sqlite' ? '' : ` --store ${store}`;
+  console.log(
+    `again: npm run simulate -- --seed ${seed} --count 1${ofStore} --daemons ${daemons} --actions ${actions} --trace`,
+  );
 }

@@ -1,15 +1,11 @@
 /** One run of a plan: a scene is set, actions and faults come, the faults end, and then everything has to end. */
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { verifyLedger } from '../../src/store/audit/verify.ts';
-import { systemClock } from '../../src/lib/clock.ts';
-import { openStore } from '../../src/store/store.ts';
-import { testKeyring } from '../support/seal.ts';
 import { Clients } from './clients.ts';
 import { Place } from './place.ts';
 import type { Action, Actor, Plan } from './plan/plan.ts';
 import { lookAtRest } from './rules/at-rest.ts';
 import type { Violation } from './rules/rules.ts';
+import type { Stores } from './stores/store.ts';
 import { World } from './world/world.ts';
 
 export interface Verdict {
@@ -27,8 +23,6 @@ export interface Verdict {
   readonly answers: ReadonlyMap<string, number>;
 }
 
-/** Before every world began. */
-const TEMPLATE_MS = Date.UTC(2025, 10, 1);
 /** Faults that come by chance, while actions are done. */
 const RATES = { step: 1 / 2_000, commit: 1 / 60 };
 const BOOT_MS = 60_000;
@@ -66,31 +60,15 @@ const SCENE: readonly (readonly [actor: Actor, operation: string, raw: Readonly<
   ['local', 'rule.add', { text: RULE }],
 ];
 
-/** The folder of all runs of this process, and a store with the schema in it. */
-export async function openHome(path: string): Promise<{ path: string; template: string; close(): void }> {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  const template = join(path, 'template.db');
-  const store = await openStore({
-    location: { file: template },
-    // As every run has it, whenever it is made.
-    clock: { ...systemClock, now: () => TEMPLATE_MS },
-    daemonId: 'dmn_template',
-    keyring: testKeyring,
-    schema: 'migrate',
-  });
-  await store.close();
-  return { path, template, close: () => rmSync(path, { recursive: true, force: true }) };
-}
-
 export async function simulate(
   plan: Plan,
-  home: { readonly path: string; readonly template: string },
+  stores: Stores,
   { keepsTrace = false, hidesJob = false }: { keepsTrace?: boolean; hidesJob?: boolean } = {},
 ): Promise<Verdict> {
   const began = process.cpuUsage();
   const world = new World(plan.seed);
   world.keepsTrace = keepsTrace;
-  const place = new Place(world, home.path, home.template);
+  const place = new Place(world, await stores.open(world));
   const clients = new Clients(place, hidesJob);
   try {
     for (let n = 0; n < plan.daemons; n += 1) place.addDaemon();
@@ -101,7 +79,7 @@ export async function simulate(
     Object.assign(world.rates, { step: 0, commit: 0 });
     await rest(place, clients, plan.daemons);
     if (place.watch.broken.length === 0) await judge(place);
-    place.noteRows();
+    place.store.noteRows();
     const { user, system } = process.cpuUsage(began);
     return {
       seed: plan.seed,
@@ -117,7 +95,7 @@ export async function simulate(
       answers: clients.answers,
     };
   } finally {
-    place.close();
+    await place.close();
   }
 }
 
@@ -157,7 +135,6 @@ async function actAll(place: Place, clients: Clients, actions: readonly Action[]
 function perform(place: Place, clients: Clients, action: Action): void {
   const { world } = place;
   const hostOf = (at: number) => world.hosts[Math.floor(at * world.hosts.length)];
-  const [machine] = world.hosts.map((each) => each.machine);
   if (action.do !== 'call' && action.do !== 'repeat') world.note(`fault ${JSON.stringify(action)}`);
   switch (action.do) {
     case 'call':
@@ -174,10 +151,10 @@ function perform(place: Place, clients: Clients, action: Action): void {
       return;
     }
     case 'disk':
-      if (machine !== undefined) machine.disk = { fault: action.fault, until: world.now + action.forMs };
+      place.store.machine.disk = { fault: action.fault, until: world.now + action.forMs };
       return;
     case 'jump':
-      if (machine !== undefined) machine.aheadMs += action.byMs;
+      world.chance.of('jump').pick(world.hosts).machine.aheadMs += action.byMs;
   }
 }
 
@@ -187,8 +164,8 @@ async function rest(place: Place, clients: Clients, daemons: number): Promise<vo
   for (const host of world.hosts) {
     host.stoppedUntil = 0;
     host.machine.aheadMs = 0;
-    host.machine.disk = { fault: 'full', until: 0 };
   }
+  place.store.machine.disk = { fault: 'full', until: 0 };
   await place.until(() => place.nodes.size === daemons, BOOT_MS);
   // A cordon that is still under way would come after its end.
   await place.until(() => !clients.isBusy, BOOT_MS);
@@ -218,11 +195,11 @@ async function callAtLast(
 
 /** The clock is right again, whatever it was before: the next time of the schedule must not be left out. */
 async function waitForSlot(place: Place): Promise<void> {
-  const { world, rows, watch } = place;
+  const { world, store, watch } = place;
   const [host] = world.hosts;
   if (host === undefined) return;
   const isNear = (): boolean => {
-    const [row] = rows("select next_at, last_at from schedules where name = 'tick'");
+    const [row] = store.rows("select next_at, last_at from schedules where name = 'tick'");
     // A time that was taken while the clock was ahead counts as taken.
     const from = Math.max(world.wallOf(host), Number(row?.['last_at'] ?? 0));
     return Number(row?.['next_at'] ?? 0) <= from + EVERY_MS;
@@ -230,8 +207,8 @@ async function waitForSlot(place: Place): Promise<void> {
   if (!(await place.until(isNear, SEEN_MS))) watch.violated('S2', 'the next time of the schedule was left out');
 }
 
-function openThings({ rows }: Place): number {
-  const [row] = rows(
+function openThings({ store }: Place): number {
+  const [row] = store.rows(
     `select (select count(*) from jobs where state in ('queued', 'running', 'awaiting_approval')
        or (outcome_event_id is null)) + (select count(*) from workflow_runs where finished_at is null)
        + (select count(*) from pages where state in ('new', 'sending')) as n`,
@@ -243,9 +220,11 @@ async function judge(place: Place): Promise<void> {
   place.watch.committed();
   for (const each of place.processes.all)
     if (each.isAlive) place.watch.violated('J8', `a tool of ${each.jobId} is left`);
-  lookAtRest(place.rows, place.watch, place.messages);
+  lookAtRest(place.store.rows, place.watch, place.messages);
   const [node] = place.nodes.values();
   if (node === undefined) return;
-  const { faults } = await verifyLedger(node.runtime.store.db, await node.base.seal.keyring());
+  const { db, close } = await place.store.reader(node);
+  const { faults } = await verifyLedger(db, await node.base.seal.keyring());
+  await close();
   for (const fault of faults) place.watch.violated('L2', fault);
 }

@@ -3,10 +3,12 @@ import { pause } from '../../../src/lib/clock.ts';
 import type { Exit } from '../../../src/runners/launch/children.ts';
 import type { Launched } from '../../../src/runners/launch/tool.ts';
 import type { LaunchRequest, Launcher } from '../../../src/runners/launch/launch.ts';
+import type { Guard } from '../../../src/runners/process/guard.ts';
 import type { EndTreeOptions, TreeEnd } from '../../../src/runners/process/tree.ts';
 import { runAs, running, theWorld } from '../world/current.ts';
-import type { Host } from '../world/host.ts';
+import type { Host, Running } from '../world/host.ts';
 import { BEHAVIOURS, type Behaviour } from './behaviours.ts';
+import { SimulatedGuard } from './guard.ts';
 
 /** A tool of a job, as an outsider sees it. */
 export interface Process {
@@ -15,6 +17,8 @@ export interface Process {
   readonly pid: number;
   /** Of the daemon that started it. */
   readonly host: Host;
+  /** Of that daemon. */
+  readonly life: number;
   readonly startedAt: number;
   isAlive: boolean;
   /** It was asked to end. */
@@ -42,6 +46,8 @@ export function theProcesses(): Processes {
 export class Processes {
   readonly all: Process[] = [];
   readonly #onStart: OnStart;
+  /** Of daemons with a lease. */
+  readonly #guards = new Map<Host, SimulatedGuard>();
   #nextPid = FIRST_PID;
 
   private constructor(onStart: OnStart) {
@@ -62,22 +68,39 @@ export class Processes {
     };
   }
 
+  /** Of a daemon whose jobs may live as long as its lease. */
+  guard(who: Running): Guard {
+    const own = (): readonly Process[] =>
+      this.all.filter((each) => each.isAlive && each.host === who.host && each.life === who.life);
+    const guard = new SimulatedGuard({
+      term: () => own().forEach((each) => (each.isTermed = true)),
+      kill: () => own().forEach((each) => (each.isAlive = false)),
+    });
+    this.#guards.set(who.host, guard);
+    return guard;
+  }
+
   living(jobId: string): readonly Process[] {
     return this.all.filter((each) => each.isAlive && each.jobId === jobId);
   }
 
   /** SIGTERM, a grace, SIGKILL; nothing is left, unless the search is given up. */
   async endTree({ jobId, graceMs = GRACE_MS, clock, signal }: EndTreeOptions): Promise<TreeEnd> {
-    for (const each of this.living(jobId)) each.isTermed = true;
+    const machine = running()?.host.machine;
+    const living = (): readonly Process[] => this.living(jobId).filter(({ host }) => host.machine === machine);
+    for (const each of living()) each.isTermed = true;
     const until = clock.monotonic() + graceMs;
-    while (this.living(jobId).length > 0 && clock.monotonic() < until)
-      if (!(await pause(clock, 50, signal))) return { left: this.living(jobId).map(({ pid }) => pid) };
-    for (const each of this.living(jobId)) each.isAlive = false;
+    while (living().length > 0 && clock.monotonic() < until)
+      if (!(await pause(clock, 50, signal))) return { left: living().map(({ pid }) => pid) };
+    for (const each of living()) each.isAlive = false;
     return { left: [] };
   }
 
   /** The guard of a daemon that died ends its tools some time later. */
   daemonDied(host: Host): void {
+    const guard = this.#guards.get(host);
+    this.#guards.delete(host);
+    if (guard !== undefined) return guard.daemonDied();
     const world = theWorld();
     for (const each of this.all.filter(({ isAlive, host: its }) => isAlive && its === host))
       world.later('guard', world.chance.of('guard').whole(0, GUARD_MS), () => void (each.isAlive = false));
@@ -96,11 +119,17 @@ export class Processes {
     const launched = { ...leader, stdout, stderr, report: null, started: Promise.resolve(), exited, adopted: () => [] };
     // What is left of the code of a daemon that was just killed starts nothing.
     if (!world.lives(who)) return launched;
+    const guard = this.#guards.get(who.host);
+    if (guard?.mayStart() === false) {
+      for (const output of [stdout, stderr]) output.end();
+      resolve({ exitCode: null, signal: 'SIGKILL' });
+      return launched;
+    }
     const process: Process = {
       jobId: request.env['SVC_JOB_ID'] ?? '',
       argv: request.argv,
       pid: leader.pid,
-      host: who.host,
+      ...who,
       startedAt: world.now,
       isAlive: true,
       isTermed: false,
@@ -108,6 +137,7 @@ export class Processes {
     this.all.push(process);
     world.note(`process ${process.pid} of ${process.jobId} starts on ${who.host.name}: ${process.argv.join(' ')}`);
     this.#onStart(process);
+    guard?.started();
     const end = (exit: Exit): void => {
       process.isAlive = false;
       world.note(`process ${process.pid} of ${process.jobId} ends: ${exit.exitCode ?? exit.signal}`);

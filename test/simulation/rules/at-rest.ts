@@ -1,6 +1,9 @@
 import type { Watch, Rows } from './rules.ts';
 
-/** A query that must have no rows once everything has come to its end. `words` says what a row means. */
+/**
+ * A query that must have no rows once everything has come to its end, for both stores: PostgreSQL has a json_extract
+ * for it, and no names of columns in `having`. `words` says what a row means.
+ */
 interface RestRule {
   readonly rule: string;
   readonly sql: string;
@@ -47,7 +50,7 @@ const AT_REST: readonly RestRule[] = [
   {
     rule: 'E1',
     sql: `select json_extract(labels, '$.job_id') as job, count(*) as n from events
-      where source = 'job-outcome' group by 1 having n > 1 and job is not null`,
+      where source = 'job-outcome' and json_extract(labels, '$.job_id') is not null group by 1 having count(*) > 1`,
     words: ({ job, n }) => `${String(job)} has ${String(n)} events of its end`,
   },
   {
@@ -58,13 +61,13 @@ const AT_REST: readonly RestRule[] = [
   {
     rule: 'S1',
     sql: `select json_extract(detail, '$.slot') as slot, count(*) as n from ledger
-      where operation = 'schedule.run' group by 1 having n > 1`,
+      where operation = 'schedule.run' group by 1 having count(*) > 1`,
     words: ({ slot, n }) => `the time ${String(slot)} of the schedule ran ${String(n)} times`,
   },
   {
     rule: 'A2',
     sql: `select target, count(*) as n from ledger
-      where operation in ('approval.decision', 'approval.expire') group by target having n > 1`,
+      where operation in ('approval.decision', 'approval.expire') group by target having count(*) > 1`,
     words: ({ target, n }) => `approval ${String(target)} was settled ${String(n)} times`,
   },
   {

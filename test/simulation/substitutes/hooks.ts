@@ -23,13 +23,15 @@ const OF_PRODUCT: Readonly<Record<string, string>> = {
   'runners/process/tree.ts': HERE('tree'),
 };
 
-/** Of Node, where the product imports them. */
-const OF_NODE: Readonly<Record<string, string>> = {
+/** Of Node and packages, where the product imports them. */
+const OF_OTHERS: Readonly<Record<string, string>> = {
   'node:fs': HERE('fs'),
   'node:fs/promises': HERE('fs-promises'),
   'node:os': HERE('os'),
   'node:sqlite': HERE('sqlite'),
   'node:timers/promises': HERE('timers'),
+  'node:worker_threads': HERE('worker-threads'),
+  pg: HERE('pg'),
 };
 
 const DENIED_MODULES = [
@@ -41,13 +43,12 @@ const DENIED_MODULES = [
   'node:https',
   'node:net',
   'node:tls',
-  'node:worker_threads',
 ];
 
 const substituteOf: ResolveHookSync = (specifier, context, next) => {
   const parent = context.parentURL ?? '';
   if (parent.startsWith(SRC)) {
-    const ours = OF_NODE[specifier];
+    const ours = OF_OTHERS[specifier];
     if (ours !== undefined) return { url: ours, shortCircuit: true };
     if (DENIED_MODULES.includes(specifier)) return { url: `${DENIED}${specifier}`, shortCircuit: true };
   }

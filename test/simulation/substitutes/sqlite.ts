@@ -18,7 +18,7 @@ export class DatabaseSync extends RealDatabase {
     super(file, options);
     this.#owner = running()?.host ?? null;
     if (this.#owner === null) return;
-    this.#owner.databases.add(this);
+    this.#owner.handles.add(this);
     stampLock(file, this.#owner);
   }
 
@@ -42,7 +42,7 @@ export class DatabaseSync extends RealDatabase {
   }
 
   override close(): void {
-    this.#owner?.databases.delete(this);
+    this.#owner?.handles.delete(this);
     if (this.isOpen) super.close();
   }
 }

@@ -1,11 +1,10 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { IdSequence } from '../../../src/lib/id.ts';
 
 /** One daemon of the world, over all its lives. */
 export interface Host {
   readonly index: number;
   readonly name: string;
-  /** The machine that it is on. Those of one SQLite file are on one. */
+  /** The machine that it is on. Those of one SQLite file share it. */
   readonly machine: Machine;
   /** Grows with each start. */
   life: number;
@@ -15,7 +14,8 @@ export interface Host {
   /** Differs between lives. */
   pid: number;
   ids: IdSequence;
-  readonly databases: Set<DatabaseSync>;
+  /** What the kernel closes when it is killed. */
+  readonly handles: Set<{ close(): void }>;
   readonly watchers: Set<(kind: string, name: string) => void>;
 }
 

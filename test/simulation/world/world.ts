@@ -44,6 +44,8 @@ export class World {
   onCommit: (by: Host) => void = () => undefined;
   /** Kills it now. */
   kill: (host: Host) => void = () => undefined;
+  /** Waits until a server has answered what it was sent in this step; null where there is none. */
+  settle: (() => Promise<void>) | null = null;
   readonly #hash: Hash = createHash('sha256');
   readonly #order: Stream;
   #ready: Item[] = [];
@@ -98,7 +100,7 @@ export class World {
       for (const item of list) if (item.owner?.host === host) item.isDropped = true;
     host.watchers.clear();
     // An open transaction is rolled back, and its locks are gone.
-    for (const database of host.databases) database.close();
+    for (const handle of host.handles) handle.close();
   }
 
   /** Of the daemon whose code runs; of the real machine where none does. */
@@ -113,8 +115,8 @@ export class World {
     };
   }
 
-  wallOf(host: Host): number {
-    return Math.floor(EPOCH + this.now + host.machine.aheadMs);
+  wallOf({ machine }: Pick<Host, 'machine'>): number {
+    return Math.floor(EPOCH + this.now + machine.aheadMs);
   }
 
   committed(by: Host): void {
@@ -140,6 +142,7 @@ export class World {
     runAs(item.owner, item.run);
     // Everything that follows from it without waiting is done before the next choice.
     await drained();
+    if (this.settle !== null) await this.settle();
     return true;
   }
 

@@ -1,48 +1,20 @@
 /** A thread that renews the lease of a daemon on PostgreSQL, whatever holds the event loop of the process. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { Failure } from '../../../domain/failure.ts';
 import { pause, systemClock } from '../../../lib/clock.ts';
-import { writeLeaseTimes } from '../../../runners/process/lease-times.ts';
-import { openLeaseConnection } from '../../../store/maintenance/lease-connection.ts';
-import type { Followed, LeaseOrder, LeaseNews } from './lease-order.ts';
+import type { Followed, LeaseNews, LeaseOrder } from './lease-order.ts';
 import { HELD_ENDED_MS, HeldLoop } from './held-loop.ts';
-import { renewEveryMs, renewOnce, Trust, turnsOf } from './trust.ts';
+import { Renewals } from './renewals.ts';
+import { renewEveryMs, turnsOf } from './trust.ts';
 
-/** Of the lease, the longest wait for an answer. */
-const ANSWER_SHARE = 1 / 3;
+const order = workerData as LeaseOrder;
+const renewals = new Renewals(order, systemClock, (news: LeaseNews) => parentPort?.postMessage(news));
+const everyMs = renewEveryMs(order.leaseMs);
+const held = new HeldLoop({ turns: turnsOf(order.shared), now: systemClock.monotonic(), everyMs });
 
-const { url, leaseMs, shared, file, ...first } = workerData as LeaseOrder;
-const trust = new Trust(systemClock, leaseMs, shared);
-const connection = openLeaseConnection({ url, clock: systemClock, leaseMs, answerMs: leaseMs * ANSWER_SHARE });
-const everyMs = renewEveryMs(leaseMs);
-const held = new HeldLoop({ turns: turnsOf(shared), now: trust.now(), everyMs });
-/** Null from the loss of the lease until the daemon has another name. */
-let daemonId: string | null = first.daemonId;
-
-parentPort?.on('message', (message: Followed) => {
-  daemonId = message.daemonId;
-});
-
-function tell(news: LeaseNews): void {
-  parentPort?.postMessage(news);
-}
-
-async function renew(id: string): Promise<void> {
-  try {
-    const renewal = await renewOnce({
-      trust,
-      renew: () => connection.renew(id),
-      extend: (times) => writeLeaseTimes(file, times),
-    });
-    if (renewal === 'lost' && daemonId === id) daemonId = null;
-    tell({ daemonId: id, renewal });
-  } catch (error) {
-    tell({ daemonId: id, failed: error instanceof Failure ? error.message : String(error) });
-  }
-}
+parentPort?.on('message', (message: Followed) => renewals.follow(message));
 
 async function lookAtLoop(): Promise<void> {
-  const found = held.look(turnsOf(shared), trust.now());
+  const found = held.look(turnsOf(order.shared), systemClock.monotonic());
   if (found === null) return;
   // The log of the process writes without its event loop.
   const { createLog } = await import('../../../lib/log.ts');
@@ -61,6 +33,6 @@ async function lookAtLoop(): Promise<void> {
 
 for (;;) {
   await lookAtLoop();
-  if (daemonId !== null) await renew(daemonId);
+  await renewals.renew();
   await pause(systemClock, everyMs);
 }

@@ -1,0 +1,53 @@
+import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { Rows } from '../rules/rules.ts';
+import type { World } from '../world/world.ts';
+import { hexOfBytes, machine, shown, type Stores, type WorldStore } from './store.ts';
+import { makeSchema } from './template.ts';
+
+/** One file, which all daemons of one machine share. */
+export async function sqliteStores(home: string): Promise<Stores> {
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  const template = join(home, 'template.db');
+  await makeSchema({ file: template });
+  return {
+    open: (world) => Promise.resolve(openFile(world, join(home, String(world.seed)), template)),
+    close: () => Promise.resolve(rmSync(home, { recursive: true, force: true })),
+  };
+}
+
+function openFile(world: World, dataDir: string, template: string): WorldStore {
+  rmSync(dataDir, { recursive: true, force: true });
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const file = join(dataDir, 'gatehouse.db');
+  copyFileSync(template, file);
+  const eye = new DatabaseSync(file);
+  eye.exec('pragma query_only = on');
+  const kept = new Map<string, StatementSync>();
+  const rows: Rows = (sql, ...parameters) => {
+    let statement = kept.get(sql);
+    if (statement === undefined) kept.set(sql, (statement = eye.prepare(sql)));
+    return shown(world, statement.all(...parameters));
+  };
+  const here = machine('m1');
+  return {
+    rows,
+    machine: here,
+    machineOf: () => here,
+    settingsOf: () => ({ flags: { 'data-dir': dataDir }, databaseUrl: null }),
+    noteRows() {
+      const tables = rows(
+        "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' order by name",
+      );
+      for (const { name } of tables)
+        for (const row of rows(`select * from "${String(name)}" order by 1`))
+          world.note(JSON.stringify(row, hexOfBytes));
+    },
+    reader: ({ runtime }) => Promise.resolve({ db: runtime.store.db, close: () => Promise.resolve() }),
+    close() {
+      eye.close();
+      return Promise.resolve(rmSync(dataDir, { recursive: true, force: true }));
+    },
+  };
+}
