@@ -6,8 +6,9 @@
  *     npm run simulate -- [--store sqlite|postgres] FILE|FOLDER...
  *
  * A seed that breaks a rule is named, with the line that runs it again; `--stop` ends with the first one. `--hide`
- * hides a row from the rules, so that each seed has to break one. Exit code 1 where a seed broke a rule or was not the
- * same twice, 2 for a wrong option. `--shrink` cuts the plan of a failing seed down and writes it; files are such plans.
+ * hides a row from the rules, so that each seed has to break one. `--shrink` cuts the plan of a failing seed down and
+ * writes it; files are such plans. Exit code 1 where a seed broke a rule or was not the same twice, 2 for a wrong
+ * option.
  */
 import { tmpdir } from 'node:os';
 import { existsSync } from 'node:fs';

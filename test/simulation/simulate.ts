@@ -223,8 +223,8 @@ async function judge(place: Place): Promise<void> {
   lookAtRest(place.store.rows, place.watch, place.messages);
   const [node] = place.nodes.values();
   if (node === undefined) return;
-  const { db, close } = await place.store.reader(node);
-  const { faults } = await verifyLedger(db, await node.base.seal.keyring());
-  await close();
+  const reader = await place.store.reader(node);
+  const { faults } = await verifyLedger(reader.db, await node.base.seal.keyring());
+  await reader.close();
   for (const fault of faults) place.watch.violated('L2', fault);
 }

@@ -1,12 +1,15 @@
 /** Some simulated nights: each seed is the same twice and breaks no rule, and a hidden row is noticed. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const MAIN = join(import.meta.dirname, 'main.ts');
+const PLANS = join(import.meta.dirname, 'plans');
 const LIMIT_MS = 300_000;
 
 async function simulate(
@@ -29,6 +32,22 @@ test('Seeds of the simulation break no rule, and are the same in another process
   assert.equal(first.code, 0, first.output);
   const second = await simulate(['--count', '3', '--actions', '20'], { ...process.env, TZ: 'Asia/Tokyo' });
   assert.equal(hashOf(second.output), hashOf(first.output));
+});
+
+test('Kept plans of the simulation break no rule', async () => {
+  const { code, output } = await simulate([PLANS]);
+  assert.equal(code, 0, output);
+  assert.doesNotMatch(output, /^0 plans/m);
+});
+
+test('A failing plan of the simulation is cut down to what makes it fail', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-simulation-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, 'plan.json');
+  const { code, output } = await simulate(['--seed', '1', '--actions', '10', '--hide', '--shrink', file]);
+  assert.equal(code, 0, output);
+  const plan = JSON.parse(readFileSync(file, 'utf8')) as { actions: unknown[]; daemons: number };
+  assert.deepEqual([plan.actions.length, plan.daemons], [1, 1]);
 });
 
 test('A job that is hidden from the rules of the simulation is missed by them', async () => {

@@ -8,7 +8,7 @@ const NOTHING = (): Promise<void> => Promise.resolve();
 
 /**
  * The guard of one life of a daemon, in the order of `runners/process/guard-child.ts`: it ends the tools when the
- * lease is not renewed in time, and when the daemon has died. It belongs to no daemon: it goes on when its own is
+ * lease is not renewed in time, and when the daemon has died. It belongs to no daemon: it continues when its own is
  * stopped or killed.
  */
 export class SimulatedGuard implements Guard {

@@ -60,8 +60,9 @@ interface Made {
   readonly made: FreshDatabase;
 }
 
-function openDatabase(world: World, { eye, dir, made: { url, drop } }: Made): WorldStore {
+function openDatabase(world: World, { eye, dir, made }: Made): WorldStore {
   rmSync(dir, { recursive: true, force: true });
+  const { url } = made;
   const here = machine('server');
   const gate = Gate.open(world, new Server(eye, { url: urlOf(url, 'postgres'), world, machine: here }));
   const rows: Rows = (sql, ...parameters) => shown(world, eye.rows(url, numbered(sql), parameters));
@@ -96,7 +97,7 @@ function openDatabase(world: World, { eye, dir, made: { url, drop } }: Made): Wo
     async close() {
       await gate.settle();
       eye.leave(url);
-      await drop();
+      await made.drop();
       rmSync(dir, { recursive: true, force: true });
     },
   };

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { Client as RealClient, type ClientConfig } from 'pg';
 import { theGate } from '../stores/postgres/gate.ts';
 import { running } from '../world/current.ts';
@@ -11,9 +12,19 @@ export class Client extends RealClient {
     super(who === null ? config : withoutLimits(config));
     if (who === null) return;
     const limits = [config.lock_timeout, config.statement_timeout].map(Number).filter((ms) => ms > 0);
-    theGate().adopt(this, who, {
-      lockMs: Math.min(...limits),
-      idleMs: config.idle_in_transaction_session_timeout ?? Number.POSITIVE_INFINITY,
+    theGate().adopt({
+      client: this,
+      who,
+      limits: {
+        lockMs: Math.min(...limits),
+        idleMs: config.idle_in_transaction_session_timeout ?? Number.POSITIVE_INFINITY,
+      },
+      real: {
+        connect: (done) => super.connect(done),
+        end: () => super.end(),
+        emit: (name, args) => EventEmitter.prototype.emit.call(this, name, ...args),
+        query: (query, answer) => super.query(query, answer),
+      },
     });
   }
 }

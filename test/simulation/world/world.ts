@@ -44,7 +44,7 @@ export class World {
   onCommit: (by: Host) => void = () => undefined;
   /** Kills it now. */
   kill: (host: Host) => void = () => undefined;
-  /** Waits until a server has answered what it was sent in this step; null where there is none. */
+  /** Waits until a server has answered what it was sent in this step; null without a server. */
   settle: (() => Promise<void>) | null = null;
   readonly #hash: Hash = createHash('sha256');
   readonly #order: Stream;

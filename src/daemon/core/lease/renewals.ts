@@ -8,7 +8,7 @@ import { renewOnce, Trust } from './trust.ts';
 /** Of the lease, the longest wait for an answer. */
 const ANSWER_SHARE = 1 / 3;
 
-/** Renews the lease of a daemon over a connection of its own, and tells the result of each renewal. */
+/** Renews the lease of a daemon over a separate connection, and tells the result of each renewal. */
 export class Renewals {
   readonly #trust: Trust;
   readonly #file: string;

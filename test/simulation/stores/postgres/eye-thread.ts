@@ -37,10 +37,10 @@ async function reply({ url, sql, values }: EyeOrder): Promise<EyeReply> {
   }
 }
 
-port.on('message', (order: EyeOrder) => {
-  void reply(order).then((answer) => {
-    port.postMessage(answer);
-    Atomics.add(turns, 0, 1);
-    Atomics.notify(turns, 0);
-  });
-});
+async function serve(order: EyeOrder): Promise<void> {
+  port.postMessage(await reply(order));
+  Atomics.add(turns, 0, 1);
+  Atomics.notify(turns, 0);
+}
+
+port.on('message', (order: EyeOrder) => void serve(order));

@@ -7,7 +7,7 @@ const ANSWER_MAX_MS = 60_000;
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Asks servers while this thread stands still, so that rules see the rows of one moment. */
+/** Asks servers while this thread waits, so that rules see the rows of one moment. */
 export class Eye {
   readonly #turns = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   readonly #port;

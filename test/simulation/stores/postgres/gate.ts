@@ -2,11 +2,9 @@
  * Where the statements of all daemons pass to a real server. What is sent in a step of the world is answered before
  * the next choice, unless it waits for a lock; answers become items of the world in an order that is not the server's.
  */
-import type { Client } from 'pg';
-import type { Running } from '../../world/host.ts';
 import type { World } from '../../world/world.ts';
 import type { Server } from './server.ts';
-import { type Limits, Session } from './session.ts';
+import { type Opened, Session } from './session.ts';
 
 /** Without an answer for this time, in real milliseconds, the server is asked whether a statement waits for a lock. */
 const LOOK_MS = 3;
@@ -54,9 +52,9 @@ export class Gate {
     return current;
   }
 
-  adopt(client: Client, who: Running, limits: Limits): void {
+  adopt(opened: Opened): void {
     this.#sessions += 1;
-    new Session(this, { client, who, limits, number: this.#sessions });
+    opened.who.host.handles.add(new Session(this, this.#sessions, opened));
   }
 
   /** The result ends it. */
@@ -87,7 +85,11 @@ export class Gate {
   /** The process of a session has died: what the server still does for it is ended. */
   cut(session: Session, pid: number | null): void {
     this.forget(session);
-    for (const under of this.#under) if (under.session === session) (under.drop(), this.#under.delete(under));
+    for (const under of this.#under) {
+      if (under.session !== session) continue;
+      under.drop();
+      this.#under.delete(under);
+    }
     if (pid === null) return;
     this.server.terminate(pid);
     this.#dying.add(pid);

@@ -1,7 +1,18 @@
 import type { QueryConfig } from 'pg';
-import type { Machine } from '../../world/host.ts';
+import type { DiskFault, Machine } from '../../world/host.ts';
 import type { World } from '../../world/world.ts';
 import type { Eye } from './eye.ts';
+
+const WRITES = /^\s*(?:insert|update|delete|with\b[\s\S]*\b(?:insert|update|delete)\b)/i;
+/** As the server says it; the transaction is aborted. */
+const FAULTS: Readonly<Record<DiskFault, string>> = {
+  full: raise('53100', 'could not extend file: No space left on the disk'),
+  broken: raise('58030', 'could not read block: Input/output error of the disk'),
+};
+
+function raise(code: string, message: string): string {
+  return `do $$ begin raise exception '${message}' using errcode = '${code}'; end $$`;
+}
 
 /** The server, as somebody sees it who may look at all sessions and end them. */
 export class Server {
@@ -35,8 +46,10 @@ export class Server {
     this.#eye.rows(this.#url, 'select pg_cancel_backend($1)', [pid]);
   }
 
-  /** With the time of the world in place of the server's. */
+  /** With the time of the world in place of the server's, and the fault that its disk has now. */
   rewritten(config: QueryConfig): QueryConfig {
+    const { fault, until } = this.#machine.disk;
+    if (until > this.#world.now && WRITES.test(config.text)) return { text: FAULTS[fault] };
     if (!config.text.includes('clock_timestamp()')) return { ...config };
     return { text: `select ${this.#world.wallOf({ machine: this.#machine })}::bigint as now` };
   }

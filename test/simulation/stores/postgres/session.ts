@@ -19,20 +19,24 @@ interface Statement {
   readonly answer: Answer;
 }
 
-interface Opened {
+export interface Opened {
   readonly client: Client;
   readonly who: Running;
   readonly limits: Limits;
-  readonly number: number;
+  readonly real: Real;
 }
 
 /** The methods of the driver. */
-type Real = Pick<Client, 'connect' | 'end' | 'emit' | 'query'>;
+interface Real {
+  connect(done: (error: Error | null) => void): void;
+  end(): Promise<void>;
+  emit(name: string, args: readonly unknown[]): boolean;
+  query(config: QueryConfig, answer: (error: Error | null, result?: Result) => void): void;
+}
 
 /** What the driver has and its types do not. */
 interface Inner {
   readonly processID: number | null;
-  readonly _ended: boolean;
 }
 
 const NOTE_CHARS = 90;
@@ -49,7 +53,9 @@ export class Session {
   readonly #who: Running;
   readonly #client: Client;
   readonly #real: Real;
-  readonly #ended = Promise.withResolvers<void>();
+  #isEnded = false;
+  /** Called at the end of the connection. */
+  readonly #onEnd: (() => void)[] = [];
   #queue: Statement[] = [];
   #isCut = false;
   /** The payload of the notification that the open transaction has made. */
@@ -57,22 +63,20 @@ export class Session {
   #isNoticeDue = false;
   #stayOpen: () => void = () => undefined;
 
-  constructor(gate: Gate, { client, who, limits, number }: Opened) {
+  constructor(gate: Gate, number: number, { client, who, limits, real }: Opened) {
     this.#gate = gate;
     this.#who = who;
     this.#client = client;
     this.limits = limits;
     this.number = number;
     this.name = `${who.host.name}.${number}`;
-    const { connect, end, emit, query } = client;
-    this.#real = { connect, end, emit, query } as Real;
+    this.#real = real;
     Object.assign(client, {
       connect: () => this.#connect(),
       end: () => this.#end(),
       emit: (name: string, ...args: unknown[]) => this.#emit(name, args),
       query: (given: string | QueryConfig, answer?: Answer) => this.#query(given, answer),
     });
-    who.host.handles.add(this);
   }
 
   get pid(): number {
@@ -92,10 +96,9 @@ export class Session {
 
   /** The server ends it, and the daemon lives. */
   lose(why: string): void {
-    if (this.#isCut || this.#isOver()) return;
+    if (this.#isCut || this.#isEnded) return;
     this.#gate.world.note(`${this.name} is lost: ${why}`);
-    const done = this.#gate.begin(this);
-    void this.#ended.promise.then(done);
+    this.#onEnd.push(this.#gate.begin(this));
     this.#gate.server.terminate(this.pid);
   }
 
@@ -107,7 +110,7 @@ export class Session {
     this.#isNoticeDue = true;
     this.#add('notice', chance.chance(NOTICE.lateShare) ? chance.whole(1, NOTICE.lateMs) : 0, () => {
       this.#isNoticeDue = false;
-      this.#real.emit.call(this.#client, 'notification', { payload } as never);
+      this.#real.emit('notification', [{ payload }]);
     });
   }
 
@@ -122,9 +125,9 @@ export class Session {
       const connected = (error: Error | null): void => {
         if (error === null || error === undefined) settle(null);
         // The end of the connection follows.
-        else void this.#ended.promise.then(() => settle(error));
+        else this.#whenEnded(() => settle(error));
       };
-      runAs(null, () => this.#real.connect.call(this.#client, connected));
+      runAs(null, () => this.#real.connect(connected));
     });
     return promise;
   }
@@ -141,20 +144,22 @@ export class Session {
         done();
       };
       const { pid } = this;
-      const isOver = this.#isOver();
-      void runAs(null, () => this.#real.end.bind(this.#client)());
-      if (isOver || pid === 0) return settle();
-      void this.#ended.promise.then(settle);
+      void runAs(null, () => this.#real.end());
+      if (pid === 0) return settle();
+      this.#whenEnded(settle);
     });
     return promise;
   }
 
   /** The loss and the end come when the world says. */
   #emit(name: string, args: readonly unknown[]): boolean {
-    const emit = (): boolean => (this.#real.emit as (...all: unknown[]) => boolean).call(this.#client, name, ...args);
+    const emit = (): boolean => this.#real.emit(name, args);
     if (name !== 'error' && name !== 'end') return emit();
     if (!this.#isCut) this.#arrived(name, () => void emit());
-    if (name === 'end') this.#ended.resolve();
+    if (name === 'end') {
+      this.#isEnded = true;
+      for (const each of this.#onEnd.splice(0)) each();
+    }
     return true;
   }
 
@@ -185,17 +190,12 @@ export class Session {
     }
     if (text.includes('pg_notify')) this.#notice = String(values?.at(-1));
     const done = this.#gate.begin(this);
-    runAs(null, () => {
-      (this.#real.query as (config: QueryConfig, answer: Answer) => void).call(
-        this.#client,
-        this.#gate.server.rewritten(statement.config),
-        (error, result) => {
-          if (this.#isCut) return;
-          this.#gate.arrived(this, () => this.#answered(statement, error ?? null, result));
-          done();
-        },
-      );
-    });
+    const settle: Answer = (error, result) => {
+      if (this.#isCut) return;
+      this.#gate.arrived(this, () => this.#answered(statement, error ?? null, result));
+      done();
+    };
+    runAs(null, () => this.#real.query(this.#gate.server.rewritten(statement.config), settle));
   }
 
   #answered(statement: Statement, error: Error | null, result?: Result): void {
@@ -225,8 +225,9 @@ export class Session {
     this.#stayOpen = this.#gate.world.later('idle', this.limits.idleMs, () => this.lose('idle in a transaction'));
   }
 
-  #isOver(): boolean {
-    return (this.#client as unknown as Inner)._ended;
+  #whenEnded(run: () => void): void {
+    if (this.#isEnded) run();
+    else this.#onEnd.push(run);
   }
 
   #arrived(kind: string, deliver: () => void): void {
