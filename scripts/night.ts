@@ -50,6 +50,12 @@ const PARTS: readonly Part[] = [
     script: ['simulate', '--hours', '1', '--daemons', '3'],
     limitMs: 2 * HOUR_MS,
   },
+  {
+    name: 'canaries',
+    what: 'planted faults that the simulation has to find',
+    script: ['canaries'],
+    limitMs: 3 * HOUR_MS,
+  },
   { name: 'removal', what: 'the project without one of its areas', script: ['removal'], limitMs: 2 * HOUR_MS },
   { name: 'corpus', what: 'all hostile repositories', script: ['corpus'], limitMs: HOUR_MS },
   { name: 'fuzz', what: 'property-based tests of every parser for an hour', script: ['fuzz'], limitMs: 2 * HOUR_MS },
