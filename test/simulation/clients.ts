@@ -31,8 +31,13 @@ const ACTORS: Readonly<Record<Actor, Caller>> = {
 
 const BY_ID = new Map(OPERATIONS.map((each) => [each.id, each]));
 
-/** What a picked one is called in the store. */
-const TABLES: Readonly<Record<Pick['of'], string>> = { job: 'jobs', approval: 'approvals', run: 'workflow_runs' };
+/** Where a picked one is in the store. */
+const TABLES: Readonly<Record<Pick['of'], string>> = {
+  job: 'jobs',
+  gated: `jobs where initial_state = 'awaiting_approval' and "trigger" = 'rule'`,
+  approval: 'approvals',
+  run: 'workflow_runs',
+};
 
 export class Clients {
   /** How often each answer came, by operation and code. */

@@ -13,7 +13,8 @@ export interface Plan {
 
 /** One of those that are known when the action is done, by its share of the list: 0 is the oldest. */
 export interface Pick {
-  readonly of: 'job' | 'approval' | 'run';
+  /** `gated`: a job that a rule asked for, and that needed an approval. */
+  readonly of: 'job' | 'gated' | 'approval' | 'run';
   readonly at: number;
 }
 
@@ -54,6 +55,7 @@ const MAKERS: readonly (readonly [weight: number, make: (chance: Stream) => Made
   // All of them: some were queued again before.
   [1, (chance) => call('operator', 'job.redrive', { state: ['interrupted', 'cancelled'] }, keyOf(chance))],
   [2, (chance) => call('operator', 'job.rerun', { id: some(chance, 'job') }, keyOf(chance))],
+  [1, (chance) => call('operator', 'job.rerun', { id: some(chance, 'gated') }, keyOf(chance))],
   [1, (chance) => call('operator', 'workflow.cancel', { run: some(chance, 'run') })],
   [2, () => ({ do: 'repeat' })],
   [1, () => call('reader', 'job.list', {})],
