@@ -201,9 +201,11 @@ export class WriteGate {
     }
   }
 
-  /** The error of the first failed statement: one that failed only because of an earlier one has no useful error. */
+  /**
+   * The error of the first failed statement that nobody awaited, else what was thrown: what follows a statement that
+   * failed, such as a row that is not there, has no useful error.
+   */
   async #causeOf(thrown: unknown, sent: readonly Promise<unknown>[]): Promise<unknown> {
-    if (this.#faultOf(thrown) !== 'aborted') return thrown;
     for (const each of await Promise.allSettled(sent)) {
       if (each.status === 'rejected' && this.#faultOf(each.reason) !== 'aborted') return each.reason;
     }

@@ -124,6 +124,15 @@ for (const engine of ENGINES) {
       await assert.rejects(record(store, 'job_2'), (error) => store.dialect.faultOf(error) === 'unique');
     });
 
+    test('A write that threw because a statement had failed fails with the error of the statement', async () => {
+      await enqueue(store, { id: 'job_1' });
+      const consequence = async (tx: Tx): Promise<void> => {
+        await insertJob(tx, makeJob({ id: 'job_1' }));
+        throw new Error('what follows from it');
+      };
+      await assert.rejects(store.write(consequence), (error) => store.dialect.faultOf(error) === 'unique');
+    });
+
     test('A follower runs once after the writes of a group, in their commit', async () => {
       const seen: string[][] = [];
       const commits: number[] = [];
