@@ -16,7 +16,8 @@ import { endTree, GRACE_DEFAULT_MS } from './tree.ts';
 const clock = systemClock;
 const jobs = new Map<string, Watched>();
 const output = new HeldOutput(clock);
-let lease: { readonly killAt: number; readonly cancel: () => void; overdue: boolean } | null = null;
+/** The file has later limits where the thread of the lease wrote them. */
+let lease: (Pick<LeaseLimits, 'file'> & { killAt: number; cancel: () => void; overdue: boolean }) | null = null;
 
 /** Ends one tree by the given time. A job stays listed until nothing of it is left. */
 async function end(job: Watched, graceMs: number, remove = false): Promise<void> {
@@ -41,7 +42,7 @@ function renew({ untilTermMs, untilKillMs, file }: LeaseLimits): void {
     current.overdue = true;
     void endAll(Math.max(0, killAt - now));
   });
-  const current = { killAt, cancel, overdue: false };
+  const current = { file, killAt, cancel, overdue: false };
   lease = current;
 }
 
@@ -60,11 +61,20 @@ function forget(jobId: string): void {
   output.release(jobId);
 }
 
+/** Once the lease has ended, another machine may run jobs with the keys of these: nothing of them may be left then. */
+function graceOfDead(): number {
+  if (lease === null) return GRACE_DEFAULT_MS;
+  const later = lease.file === null ? null : readLeaseTimes(lease.file);
+  const killAt = Math.max(lease.killAt, later?.killAt ?? 0);
+  return Math.max(0, Math.min(GRACE_DEFAULT_MS, killAt - clock.monotonic()));
+}
+
 async function daemonDied(): Promise<never> {
   output.drain();
+  const graceMs = graceOfDead();
   lease?.cancel();
   lease = null;
-  await endAll(GRACE_DEFAULT_MS, true);
+  await endAll(graceMs, true);
   process.exit(0);
 }
 

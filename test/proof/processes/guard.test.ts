@@ -147,6 +147,33 @@ describe('the guard of a daemon', { skip: NO_LINUX }, () => {
     await until('the guard has gone', () => processEntry(guardPid!) === null);
   });
 
+  it('F03: a deaf job of a daemon that is killed is gone when the lease would have ended', async () => {
+    const deaf = await job(`trap '' TERM; echo ready; while :; do sleep 1; done`);
+    const daemon = spawn(
+      process.execPath,
+      [
+        '--no-warnings',
+        '--input-type=module',
+        '-e',
+        `
+      import { createGuard } from ${source('../../../src/runners/process/guard.ts')};
+      import { systemClock } from ${source('../../../src/lib/clock.ts')};
+      const guard = createGuard({ clock: systemClock, compileCacheDir: null });
+      await guard.ready();
+      guard.renew({ untilTermMs: 60_000, untilKillMs: 1_000, file: null });
+      guard.watch(${JSON.stringify(watched(deaf))});
+      console.log('watched');
+      setInterval(() => {}, 1000);`,
+      ],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    await once(daemon.stdout, 'data');
+    const killed = systemClock.monotonic();
+    daemon.kill('SIGKILL');
+    const { signal, atMs } = await endOf(deaf);
+    assert.ok(signal === 'SIGKILL' && atMs - killed < BEFORE_KILL_MS, `${signal} after ${atMs - killed} ms`);
+  });
+
   it('ends without ending a job when it gets the message to stop', async () => {
     const keeper = await guard();
     const running = await job();

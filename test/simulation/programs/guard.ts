@@ -14,7 +14,7 @@ const NOTHING = (): Promise<void> => Promise.resolve();
 export class SimulatedGuard implements Guard {
   readonly #term: () => void;
   readonly #kill: () => void;
-  #lease: { readonly killAt: number; readonly cancel: () => void } | null = null;
+  #lease: (Pick<LeaseLimits, 'file'> & { readonly killAt: number; readonly cancel: () => void }) | null = null;
   #isOverdue = false;
 
   /** `term` and `kill` act on the tools of the daemon that are alive then. */
@@ -53,13 +53,16 @@ export class SimulatedGuard implements Guard {
       this.#isOverdue = true;
       this.#endBy(killAt);
     });
-    this.#lease = { killAt, cancel };
+    this.#lease = { file, killAt, cancel };
   }
 
   daemonDied(): void {
+    const { now } = theWorld();
+    const { file = null, killAt = Number.POSITIVE_INFINITY } = this.#lease ?? {};
+    const later = file === null ? null : readLeaseTimes(file);
     this.#lease?.cancel();
     this.#lease = null;
-    this.#endBy(theWorld().now + GRACE_DEFAULT_MS);
+    this.#endBy(Math.min(now + GRACE_DEFAULT_MS, Math.max(now, killAt, later?.killAt ?? 0)));
   }
 
   #endBy(killAt: number): void {
