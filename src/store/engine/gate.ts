@@ -202,7 +202,7 @@ export class WriteGate {
   }
 
   /**
-   * The error of the first failed statement that nobody awaited, else what was thrown: what follows a statement that
+   * The error of the first failed statement that was not awaited, else what was thrown: what follows a statement that
    * failed, such as a row that is not there, has no useful error.
    */
   async #causeOf(thrown: unknown, sent: readonly Promise<unknown>[]): Promise<unknown> {
