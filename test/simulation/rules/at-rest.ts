@@ -20,7 +20,7 @@ const AT_REST: readonly RestRule[] = [
   },
   {
     rule: 'J10',
-    sql: `select target, count(*) as n from ledger where operation = 'job.end' group by target having n > 1`,
+    sql: `select target, count(*) as n from ledger where operation = 'job.end' group by target having count(*) > 1`,
     words: ({ target, n }) => `${String(target)} was ended ${String(n)} times`,
   },
   {
@@ -28,7 +28,7 @@ const AT_REST: readonly RestRule[] = [
     // The second word of a command is the key of the request that asked for it.
     sql: `select json_extract(spec, '$.command[1]') as request, count(*) as n from jobs
       where kind = 'command' and redrive_of is null and rerun_of is null
-      group by 1 having n > 1 and request is not null`,
+      group by 1 having count(*) > 1 and json_extract(spec, '$.command[1]') is not null`,
     words: ({ request, n }) => `the request ${String(request)} has ${String(n)} jobs`,
   },
   {
