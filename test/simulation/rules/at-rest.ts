@@ -78,7 +78,7 @@ const AT_REST: readonly RestRule[] = [
   {
     rule: 'A4',
     sql: `select target, owner from ledger join approvals on approvals.id = target
-      where operation = 'approval.decision' and owner in (select value from json_each(owners))`,
+      where operation = 'approval.decision' and owners like '%"' || owner || '"%'`,
     words: ({ target, owner }) => `${String(owner)} decided about ${String(target)}, which ${String(owner)} asked for`,
   },
   {
@@ -114,7 +114,8 @@ const AT_REST: readonly RestRule[] = [
   },
   {
     rule: 'L5',
-    sql: `select operation, target from ledger where target glob 'job_*' and target not in (select id from jobs)`,
+    sql: `select operation, target from ledger
+      where substr(target, 1, 4) = 'job_' and target not in (select id from jobs)`,
     words: ({ operation, target }) => `the ledger has ${String(operation)} of ${String(target)}, which is not there`,
   },
   {

@@ -33,6 +33,11 @@ function record(
   });
 }
 
+async function insertAndThrow(tx: Tx): Promise<void> {
+  await insertJob(tx, makeJob({ id: 'job_1' }));
+  throw new Error('what follows from it');
+}
+
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A listener that counts its calls. The promise resolves at the first call, and rejects when that takes too long. */
@@ -126,11 +131,7 @@ for (const engine of ENGINES) {
 
     test('A write that threw because a statement had failed fails with the error of the statement', async () => {
       await enqueue(store, { id: 'job_1' });
-      const consequence = async (tx: Tx): Promise<void> => {
-        await insertJob(tx, makeJob({ id: 'job_1' }));
-        throw new Error('what follows from it');
-      };
-      await assert.rejects(store.write(consequence), (error) => store.dialect.faultOf(error) === 'unique');
+      await assert.rejects(store.write(insertAndThrow), (error) => store.dialect.faultOf(error) === 'unique');
     });
 
     test('A follower runs once after the writes of a group, in their commit', async () => {
