@@ -57,6 +57,8 @@ export class Session {
   /** Called at the end of the connection. */
   readonly #onEnd: (() => void)[] = [];
   #queue: Statement[] = [];
+  /** They come late, and in the order in which the server gave them. */
+  readonly #answers: (() => void)[] = [];
   #isCut = false;
   /** The payload of the notification that the open transaction has made. */
   #notice: string | null = null;
@@ -214,7 +216,8 @@ export class Session {
     // The commit may have been the last that its daemon did.
     if (!world.lives(this.#who)) return;
     this.#queue.shift();
-    this.#add('answer', 0, () => statement.answer(error, result));
+    this.#answers.push(() => statement.answer(error, result));
+    this.#add('answer', 0, () => this.#answers.shift()?.());
     this.#offer();
     this.#limitIdle();
   }
