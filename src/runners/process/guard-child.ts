@@ -3,10 +3,10 @@ import { systemClock } from '../../lib/clock.ts';
 import { unlinkIn } from '../run-files/unlink-in.ts';
 import { giveBackText, startLean } from './lean.ts';
 import { openSystemCalls } from '../sandbox/kernel/system-call.ts';
-import { GUARD_CONTROL_FD, type GuardMessage, type LeaseLimits, type Watched } from './guard-protocol.ts';
+import { GuardLease } from './guard-lease.ts';
+import { GUARD_CONTROL_FD, type GuardMessage, type Watched } from './guard-protocol.ts';
 import { HeldOutput } from './held-output.ts';
-import { readLeaseTimes } from './lease-times.ts';
-import { endTree, GRACE_DEFAULT_MS } from './tree.ts';
+import { endTree } from './tree.ts';
 
 /**
  * A stand-alone program: the guard of a daemon. The end of its connection is the daemon's death, and a lease that is
@@ -16,8 +16,7 @@ import { endTree, GRACE_DEFAULT_MS } from './tree.ts';
 const clock = systemClock;
 const jobs = new Map<string, Watched>();
 const output = new HeldOutput(clock);
-/** The file has later limits where the thread of the lease wrote them. */
-let lease: (Pick<LeaseLimits, 'file'> & { killAt: number; cancel: () => void; overdue: boolean }) | null = null;
+const lease = new GuardLease(clock, (graceMs) => void endAll(graceMs));
 
 /** Ends one tree by the given time. A job stays listed until nothing of it is left. */
 async function end(job: Watched, graceMs: number, remove = false): Promise<void> {
@@ -30,30 +29,15 @@ async function endAll(graceMs: number, remove = false): Promise<void> {
   await Promise.all([...jobs.values()].map((job) => end(job, graceMs, remove)));
 }
 
-function renew({ untilTermMs, untilKillMs, file }: LeaseLimits): void {
-  lease?.cancel();
-  const killAt = clock.monotonic() + untilKillMs;
-  const cancel = clock.after(untilTermMs, () => {
-    if (lease !== current) return;
-    const now = clock.monotonic();
-    const later = file === null ? null : readLeaseTimes(file);
-    if (later !== null && later.termAt > now)
-      return renew({ untilTermMs: later.termAt - now, untilKillMs: later.killAt - now, file });
-    current.overdue = true;
-    void endAll(Math.max(0, killAt - now));
-  });
-  const current = { file, killAt, cancel, overdue: false };
-  lease = current;
-}
-
 function obey(message: GuardMessage): void {
-  if ('renew' in message) return renew(message.renew);
+  if ('renew' in message) return lease.renew(message.renew);
   if ('unwatch' in message) return forget(message.unwatch);
   if ('stop' in message) process.exit(0);
   jobs.set(message.watch.jobId, message.watch);
   output.hold(message.watch);
   // A job of a daemon that has lost its lease may not continue, also when its registration came too late.
-  if (lease?.overdue === true) void end(message.watch, Math.max(0, lease.killAt - clock.monotonic()));
+  const overdueMs = lease.overdueGraceMs();
+  if (overdueMs !== null) void end(message.watch, overdueMs);
 }
 
 function forget(jobId: string): void {
@@ -61,19 +45,10 @@ function forget(jobId: string): void {
   output.release(jobId);
 }
 
-/** Once the lease has ended, another machine may run jobs with the keys of these: nothing of them may be left then. */
-function graceOfDead(): number {
-  if (lease === null) return GRACE_DEFAULT_MS;
-  const later = lease.file === null ? null : readLeaseTimes(lease.file);
-  const killAt = Math.max(lease.killAt, later?.killAt ?? 0);
-  return Math.max(0, Math.min(GRACE_DEFAULT_MS, killAt - clock.monotonic()));
-}
-
 async function daemonDied(): Promise<never> {
   output.drain();
-  const graceMs = graceOfDead();
-  lease?.cancel();
-  lease = null;
+  const graceMs = lease.graceOfDeadMs();
+  lease.close();
   await endAll(graceMs, true);
   process.exit(0);
 }
