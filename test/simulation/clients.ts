@@ -3,6 +3,7 @@ import { type Caller, localCaller } from '../../src/domain/access/caller.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import { invoke } from '../../src/operations/core/invoke.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
+import { AREAS } from './areas/areas.ts';
 import type { Action, Actor, Pick } from './plan/plan.ts';
 import type { Place } from './place.ts';
 import { runAs } from './world/current.ts';
@@ -32,12 +33,7 @@ const ACTORS: Readonly<Record<Actor, Caller>> = {
 const BY_ID = new Map(OPERATIONS.map((each) => [each.id, each]));
 
 /** Where a picked one is in the store. */
-const TABLES: Readonly<Record<Pick['of'], string>> = {
-  job: 'jobs',
-  gated: `jobs where initial_state = 'awaiting_approval' and "trigger" = 'rule'`,
-  approval: 'approvals',
-  run: 'workflow_runs',
-};
+const TABLES = new Map(AREAS.flatMap(({ picks = {} }) => Object.entries(picks)));
 
 export class Clients {
   /** How often each answer came, by operation and code. */
@@ -130,7 +126,9 @@ export class Clients {
   }
 
   #some({ of, at }: Pick): string | undefined {
-    const ids = this.#place.store.rows(`select id from ${TABLES[of]} order by id`) as readonly { id: string }[];
+    const table = TABLES.get(of);
+    if (table === undefined) throw new Error(`no area has rows that are called ${of}`);
+    const ids = this.#place.store.rows(`select id from ${table} order by id`) as readonly { id: string }[];
     return ids[Math.floor(at * ids.length)]?.id;
   }
 }

@@ -1,7 +1,8 @@
 /** Plans that are kept: cut down from a seed that failed once, and run with each test run ever since. */
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
-import { makePlan, type Plan } from './plan/plan.ts';
+import { makePlan } from './plan/make-plan.ts';
+import type { Plan } from './plan/plan.ts';
 import { readPlan, writePlan } from './plan/plan-file.ts';
 import { shrink } from './plan/shrink.ts';
 import { simulate } from './simulate.ts';

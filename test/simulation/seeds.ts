@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { makePlan } from './plan/plan.ts';
+import { makePlan } from './plan/make-plan.ts';
 import { simulate, type Verdict } from './simulate.ts';
 import { openStores } from './stores/open.ts';
 import type { StoreKind } from './stores/store.ts';

@@ -1,8 +1,9 @@
 /** One run of a plan: a scene is set, actions and faults come, the faults end, and then everything has to end. */
 import { verifyLedger } from '../../src/store/audit/verify.ts';
+import { AREAS } from './areas/areas.ts';
 import { Clients } from './clients.ts';
 import { Place } from './place.ts';
-import type { Action, Actor, Plan } from './plan/plan.ts';
+import type { Action, Plan } from './plan/plan.ts';
 import { lookAtRest } from './rules/at-rest.ts';
 import type { Violation } from './rules/rules.ts';
 import type { Stores } from './stores/store.ts';
@@ -34,31 +35,8 @@ const EVERY_MS = 60_000;
 /** In this time a daemon has to see that the clock was set. */
 const SEEN_MS = 60_000;
 
-const GATED = `steps:
-  - name: first
-    command: [succeeds]
-    inventory: localhost
-  - name: second
-    command: [succeeds]
-    inventory: localhost
-    approval: required
-  - name: third
-    command: [succeeds]
-    inventory: localhost
-`;
-const RULE = `name: repair
-when: event.source == "job-outcome" && event.labels.kind == "command" && event.labels.state == "failed"
-approval: required
-action:
-  command: ["succeeds"]
-  inventory: localhost
-`;
-
-const SCENE: readonly (readonly [actor: Actor, operation: string, raw: Readonly<Record<string, unknown>>])[] = [
-  ['local', 'workflow.add', { name: 'gated', text: GATED }],
-  ['local', 'schedule.add', { name: 'tick', cron: '* * * * *', command: ['succeeds'], inventory: 'localhost' }],
-  ['local', 'rule.add', { text: RULE }],
-];
+const SCENE = AREAS.flatMap(({ scene = [] }) => scene);
+const UNFINISHED = AREAS.flatMap(({ unfinished = {} }) => Object.entries(unfinished));
 
 export async function simulate(
   plan: Plan,
@@ -208,11 +186,8 @@ async function waitForSlot(place: Place): Promise<void> {
 }
 
 function openThings({ store }: Place): number {
-  const [row] = store.rows(
-    `select (select count(*) from jobs where state in ('queued', 'running', 'awaiting_approval')
-       or (outcome_event_id is null)) + (select count(*) from workflow_runs where finished_at is null)
-       + (select count(*) from pages where state in ('new', 'sending')) as n`,
-  );
+  const counts = UNFINISHED.map(([table, condition]) => `(select count(*) from ${table} where ${condition})`);
+  const [row] = store.rows(`select ${counts.join(' + ')} as n`);
   return Number(row?.['n'] ?? 0);
 }
 

@@ -1,0 +1,24 @@
+import { APPROVALS } from './approvals.ts';
+import { CORDON } from './cordon.ts';
+import { EVENTS } from './events.ts';
+import { JOBS } from './jobs.ts';
+import { LEDGER } from './ledger.ts';
+import { MACHINES } from './machines.ts';
+import { NOTIFY } from './notify.ts';
+import { RULES } from './rules.ts';
+import { SCHEDULES } from './schedules.ts';
+import { WORKFLOWS } from './workflows.ts';
+import type { SimulatedArea } from './area.ts';
+
+export const AREAS: readonly SimulatedArea[] = [
+  JOBS,
+  APPROVALS,
+  WORKFLOWS,
+  SCHEDULES,
+  RULES,
+  EVENTS,
+  NOTIFY,
+  CORDON,
+  LEDGER,
+  MACHINES,
+];

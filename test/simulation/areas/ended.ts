@@ -1,0 +1,2 @@
+/** States of jobs, for SQL. */
+export const ENDED = "('succeeded', 'failed', 'cancelled', 'interrupted')";
