@@ -24,6 +24,7 @@ import type { SchemaAccess } from '../store/engine/migrate.ts';
 import type { Work } from '../store/engine/tx.ts';
 import { openStore, type Store, type StoreOptions } from '../store/store.ts';
 import { SchemaMismatch } from '../store/engine/migrate.ts';
+import { recordBroken } from '../store/audit/broken.ts';
 import { isServed } from '../store/maintenance/leases.ts';
 import { countActiveTokens } from '../store/access/tokens.ts';
 import { VERSION } from '../version.ts';
@@ -65,6 +66,7 @@ export async function openBase(settings: Settings, schema: SchemaAccess = 'creat
   const store = await openStoreOf(settings, { paths, clock, schema, keyring: () => seal.keyring() });
   const followers = new Followers();
   const forget = store.onForeignCommit(() => followers.wakeAll());
+  const endRecord = recordBroken(store);
   let key: Promise<Buffer> | null = null;
   const probes = createProbes(clock, settings);
   return {
@@ -85,6 +87,7 @@ export async function openBase(settings: Settings, schema: SchemaAccess = 'creat
     },
     async close() {
       forget();
+      endRecord();
       followers.wakeAll();
       await probes.close();
       await store.close();

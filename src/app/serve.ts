@@ -6,6 +6,7 @@ import type { ProgramIo } from '../faces/cli/terminal.ts';
 import { Peers } from '../faces/http/peers.ts';
 import { createIngressFace } from '../faces/ingress/face.ts';
 import { holdProcess } from '../lib/clock.ts';
+import { onBroken } from '../lib/invariants/invariants.ts';
 import { createLog, type Log } from '../lib/log.ts';
 import { openBounds } from '../runners/bounds/open-bounds.ts';
 import { createGuard } from '../runners/process/guard.ts';
@@ -100,9 +101,16 @@ interface ServeOrder {
   readonly load: Load;
 }
 
+/** The result ends it. */
+function logBroken(log: Log): () => Promise<void> {
+  const end = onBroken(({ invariant, facts, message }) => log.error({ invariant, facts }, message));
+  return async () => end();
+}
+
 async function assembleServe({ settings, schema, load }: ServeOrder, teardown: Teardown): Promise<Running> {
   const handed = takeHandedOver();
   const log = createLog();
+  teardown.add(logBroken(log));
   const opened = await openBase(settings, schema);
   teardown.add(() => opened.close());
   await prepareBase(opened);
@@ -174,6 +182,7 @@ function openJobParts({ settings, base, log, teardown, jobIdentity }: JobPartsOr
 
 async function assembleWeb(settings: Settings, teardown: Teardown): Promise<Running> {
   const log = createLog();
+  teardown.add(logBroken(log));
   const base = await openBase(settings);
   teardown.add(() => base.close());
   await sameKey(base);

@@ -1,4 +1,5 @@
 import { examineAuditLedger } from './audit/audit-ledger.ts';
+import { examineInvariants } from './audit/invariants.ts';
 import { examineBackups } from './backups/backups.ts';
 import { examineChecks } from './checks/checks.ts';
 import { examineClock } from './maintenance/clock.ts';
@@ -53,6 +54,7 @@ const CHECKS: readonly Check[] = [
   { name: 'ingress', limitMs: LIMIT_MS, examine: examineIngress },
   { name: 'rules', limitMs: RULES_LIMIT_MS, examine: examineRules },
   { name: 'audit_ledger', limitMs: LEDGER_LIMIT_MS, examine: examineAuditLedger },
+  { name: 'invariants', limitMs: LIMIT_MS, examine: examineInvariants },
   { name: 'retention', limitMs: LIMIT_MS, examine: examineRetention },
   { name: 'listeners', limitMs: LIMIT_MS, examine: examineListeners },
 ];

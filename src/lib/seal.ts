@@ -7,6 +7,7 @@ import {
   hkdfSync,
   type KeyObject,
 } from 'node:crypto';
+import { mustHold } from './invariants/invariants.ts';
 import { randomBytes } from './random.ts';
 
 /** Sealing: AES-256-GCM, where the label (what the thing is and whose) is authenticated with the content. */
@@ -75,6 +76,9 @@ const HEAD_BYTES = MAGIC.length + KEY_ID_BYTES;
 /** The bytes that sealing adds to the content. */
 export const SEAL_OVERHEAD_BYTES = HEAD_BYTES + NONCE_BYTES + TAG_BYTES;
 
+/** Content of this length equals its sealed form by chance once in 2^128. */
+const NOTICED_BYTES = 16;
+
 interface RingKey {
   readonly id: string;
   readonly idBytes: Buffer;
@@ -133,14 +137,21 @@ function associated(idBytes: Uint8Array, label: readonly string[]): Buffer {
   return Buffer.concat([MAGIC, idBytes, Buffer.from(JSON.stringify(label), 'utf8')]);
 }
 
-function seal({ idBytes, secret }: RingKey, label: readonly string[], plain: Uint8Array): Uint8Array {
+function seal({ id, idBytes, secret }: RingKey, label: readonly string[], plain: Uint8Array): Uint8Array {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(SEAL_ALGORITHM, secret, nonce, { authTagLength: TAG_BYTES });
   cipher.setAAD(associated(idBytes, label));
   const content = cipher.update(plain);
   // In this mode the end adds nothing to the content, and the tag is there only after it.
   cipher.final();
-  return Buffer.concat([MAGIC, idBytes, nonce, cipher.getAuthTag(), content]);
+  const sealed = Buffer.concat([MAGIC, idBytes, nonce, cipher.getAuthTag(), content]);
+  const isOpen = plain.length >= NOTICED_BYTES && content.subarray(0, NOTICED_BYTES).equals(head(plain));
+  mustHold('seal.hides', { key: keyIdOf(sealed), active: id, isOpen });
+  return sealed;
+}
+
+function head(plain: Uint8Array): Uint8Array {
+  return plain.subarray(0, NOTICED_BYTES);
 }
 
 function open(ring: ReadonlyMap<string, RingKey>, label: readonly string[], sealed: Uint8Array): Uint8Array {
@@ -160,6 +171,7 @@ function open(ring: ReadonlyMap<string, RingKey>, label: readonly string[], seal
     plain.fill(0);
     throw new SealBroken('altered');
   }
+  mustHold('seal.length', { bytes: plain.length, sealed: sealed.length, overhead: SEAL_OVERHEAD_BYTES });
   return plain;
 }
 

@@ -43,7 +43,7 @@ export async function expireOnce(deps: ExpireDeps, signal?: AbortSignal): Promis
 /** The approval and its job in one transaction; nothing where a decision came first. */
 async function expire({ store, announceJob, self }: ExpireDeps, { id, job_id: jobId }: Due): Promise<void> {
   await store.write(async (tx) => {
-    const settled = await settle(tx, id, { to: 'expired', by: null, via: null, reason: null });
+    const settled = await settle(tx, id, { to: 'expired', by: null, via: null, reason: null, owner: null });
     if (settled === undefined) return;
     const cancelled = await cancelWaiting(tx, jobId, 'awaiting_approval');
     if (cancelled) await appendState(tx, jobId, 'cancelled', null);

@@ -1,12 +1,13 @@
 import type { CheckKind } from '../../domain/checks/check.ts';
 import { gather } from '../../domain/checks/sweep/day.ts';
-import { observe, type Reading, type Transition } from '../../domain/checks/sweep/observe.ts';
+import { AGREEING, observe, type Reading, type Transition } from '../../domain/checks/sweep/observe.ts';
 import { type CheckSample, SweepCounter } from '../../domain/checks/sweep/report.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { nextTurn } from '../../lib/flow/cooperative.ts';
 import type { ProbeResult } from '../../probes/probe.ts';
 import { recordTransitions } from '../../reaction/check-transition.ts';
 import type { ReactionDeps } from '../../reaction/types.ts';
+import { mustHold } from '../../lib/invariants/invariants.ts';
 import { hasChecks, keepTargetState } from '../../store/checks/sweep.ts';
 import type { Store } from '../../store/store.ts';
 import type { Canary } from './canary.ts';
@@ -195,7 +196,13 @@ export class Sweep {
       transition,
       durationMs,
       detail,
-      keep: async (tx) => (isKept = await keepTargetState(tx, keptState(target, before))),
+      keep: async (tx) => {
+        const { status } = target.state;
+        const observations = transition.observedAt.length;
+        mustHold('fold.status', { check: target.check, target: target.name, status, observations, enough: AGREEING });
+        isKept = await keepTargetState(tx, keptState(target, before));
+        return isKept;
+      },
       written: () => {
         target.isRecording = false;
         target.unstored = 'nothing';

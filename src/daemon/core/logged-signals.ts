@@ -1,5 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
+import { InvariantBroken } from '../../lib/invariants/invariants.ts';
 import type { Log } from '../../lib/log.ts';
 import { createSignals, type Signals } from './signals.ts';
 
@@ -27,6 +28,8 @@ function logOutages(signals: Signals, log: Log, clock: Pick<Clock, 'monotonic'>)
   let loggedAt: number | null = null;
   let failures = 0;
   signals.on('loop:failed', ({ name, error }) => {
+    // It has its own line, with its facts, and this pass is tried again and again.
+    if (error instanceof InvariantBroken) return;
     if (!(error instanceof Failure) || error.code !== 'unavailable') {
       log.error({ name, err: error }, 'pass failed');
       return;

@@ -114,17 +114,17 @@ test('A link has the one button of its decision', () => {
 
 test('Every kind of job has its question, also when a rule made it', () => {
   assert.deepEqual(
-    JOB_KINDS.map((kind) => ask({ kind, workspace: null, runbook: `${kind}:x` })),
-    [
-      'Plan x?',
-      'Apply x without a saved plan?',
-      'Destroy everything in x?',
-      'Check drift of x?',
-      'Run playbook x?',
-      'Run a command on x?',
-      'Back up x?',
-      'Vendor x?',
-    ],
+    Object.fromEntries(JOB_KINDS.map((kind) => [kind, ask({ kind, workspace: null, runbook: `${kind}:x` })])),
+    {
+      plan: 'Plan x?',
+      apply: 'Apply x without a saved plan?',
+      destroy: 'Destroy everything in x?',
+      drift: 'Check drift of x?',
+      playbook: 'Run playbook x?',
+      command: 'Run a command on x?',
+      backup: 'Back up x?',
+      vendor: 'Vendor x?',
+    },
   );
   assert.equal(
     ask({ kind: 'playbook', workspace: null, runbook: 'rule:disk-full' }),

@@ -67,7 +67,13 @@ export async function decide(runtime: DecideHome, tx: Tx, request: DecisionReque
     await refuseOtherFiles(tx, approval, files);
   }
   const to = decision === 'approve' ? 'approved' : 'rejected';
-  const settled = await settle(tx, approvalId, { to, by: decider.name, via: decider.via, reason });
+  const settled = await settle(tx, approvalId, {
+    to,
+    by: decider.name,
+    via: decider.via,
+    reason,
+    owner: decider.owner,
+  });
   if (settled === undefined) throw outOfTime(await getApproval(tx.db, approvalId));
   const jobState = await release(tx, settled);
   await leaveCause(tx, subjectOf('job', settled.job_id), decider.owner);

@@ -19,6 +19,7 @@ import { parseInput } from './parse.ts';
 import { recordWrite, type Reply, type StreamEvent } from './reply.ts';
 import type { Services } from './services.ts';
 import { VIEWS, type ViewName } from '../../views/views.ts';
+import { mustHold } from '../../lib/invariants/invariants.ts';
 import type * as z from 'zod';
 
 /** What a face sends on, unchanged. */
@@ -247,7 +248,7 @@ function present(operation: Operation, result: Reply): Answer {
       return { shape: 'body', status, kind: result.kind, body: encodeRaw(result.kind, result.json), data: undefined };
     case 'one': {
       requireAnswer(operation, result.kind);
-      const data = VIEWS[result.kind].parse(result.data);
+      const data = project(result.kind, result.data);
       return {
         shape: 'body',
         status: result.status ?? status,
@@ -260,14 +261,22 @@ function present(operation: Operation, result: Reply): Answer {
 }
 
 function requireAnswer(operation: Operation, kind: ViewName): void {
-  if (!operation.answers.includes(kind)) throw new Error(`${operation.id} does not answer ${kind}`);
+  mustHold('project.kind', { operation: operation.id, kind, isListed: operation.answers.includes(kind) });
+}
+
+function project(kind: ViewName, data: unknown): unknown {
+  const read = VIEWS[kind].safeParse(data);
+  // Only the first part of a path is ours: a later one may be a name that an operator gave.
+  const faults = (read.error?.issues ?? []).map(({ path, code }) => `${String(path[0] ?? '')}:${code}`).join(',');
+  mustHold('project.shape', { kind, faults });
+  return read.data;
 }
 
 async function* projectBatches(
   kind: ViewName,
   batches: AsyncIterable<readonly unknown[]>,
 ): AsyncGenerator<readonly unknown[]> {
-  for await (const batch of batches) yield VIEWS[kind].parse(batch) as readonly unknown[];
+  for await (const batch of batches) yield project(kind, batch) as readonly unknown[];
 }
 
 /** The status of a success with content: 202 where a job is queued. */

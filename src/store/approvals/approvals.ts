@@ -1,6 +1,7 @@
 import type { ApprovalState } from '../../domain/approvals/approval.ts';
 import { newId } from '../../lib/id.ts';
-import { toJson } from '../../lib/json.ts';
+import { mustHold } from '../../lib/invariants/invariants.ts';
+import { fromJson, toJson } from '../../lib/json.ts';
 import { retagged, tagOf } from '../engine/tags/tags.ts';
 import type { Tx } from '../engine/tx.ts';
 import { PENDING } from '../engine/literals.ts';
@@ -192,6 +193,8 @@ interface Settlement {
   readonly by: string | null;
   readonly via: string | null;
   readonly reason: string | null;
+  /** Of the credential that decides; null where no one does. */
+  readonly owner: string | null;
 }
 
 type SettledColumns = Pick<
@@ -229,16 +232,22 @@ export async function settle(tx: Tx, id: string, settlement: Settlement): Promis
   const [held] = (await heldById(tx.db, { id })).rows;
   if (held === undefined) return undefined;
   const now = await tx.dialect.clock(tx.db, tx.now);
-  const { to: state, by, via, reason } = settlement;
+  const { to: state, by, via, reason, owner } = settlement;
+  mustHold('settle.decider', { approval: id, to: state, by, via });
+  if (owner !== null)
+    mustHold('settle.asker', { approval: id, owner, isAsking: fromJson(held.owners).includes(owner) });
   const decided = { state, decided_at: now, decided_by: by, decided_via: via, reason };
   const tag = { order_tag: held.order_tag, order_key_id: held.order_key_id };
   const columns = { ...tag, ...retagged(tx.ring, 'approvals', held, decided) };
   const update = state === 'expired' ? settleAfter : settleBefore;
-  return (await update(tx.db, { id, now, ...columns })).rows[0];
+  const [row] = (await update(tx.db, { id, now, ...columns })).rows;
+  if (row !== undefined)
+    mustHold('settle.time', { approval: id, to: row.state, at: row.decided_at, deadline: row.expires_at });
+  return row;
 }
 
 /** Rejects the pending approval of a job that is being cancelled, also past the deadline: the job does not run. */
-export async function rejectOfJob(tx: Tx, jobId: string, by: Omit<Settlement, 'to'>): Promise<void> {
+export async function rejectOfJob(tx: Tx, jobId: string, by: Omit<Settlement, 'to' | 'owner'>): Promise<void> {
   const found = await findApprovalOfJob(tx.db, jobId);
   const held = found === undefined ? undefined : (await heldById(tx.db, { id: found.id })).rows[0];
   if (held?.state !== 'pending') return;

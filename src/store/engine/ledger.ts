@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Keyring } from '../../lib/seal.ts';
+import { mustHold } from '../../lib/invariants/invariants.ts';
 import { toJson } from '../../lib/json.ts';
 import type { Later } from './dialect.ts';
 import { prepared, preparedBy } from './prepared.ts';
@@ -86,11 +87,14 @@ export async function appendLedger(
   entries: readonly LedgerEntry[],
 ): Promise<boolean> {
   const found = await headOf(db, chain);
+  const { length, head: last } = found;
+  mustHold('ledger.head', { chain, length, isGenesis: last === GENESIS });
   const keyId = isKeyed || found.length === 0 || found.key_id !== null ? ring.activeId : null;
-  let { length: seq, head } = found;
+  let [seq, head] = [length, last];
   const rows: LedgerRow[] = entries.map((entry) => {
     seq += 1;
     const { principal, owner, via, operation, target } = entry;
+    mustHold('ledger.entry', { operation, principal, owner, via });
     const row = {
       chain,
       seq,

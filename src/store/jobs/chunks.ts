@@ -2,7 +2,7 @@ import type { JobEvent, JobProgress, JobState } from '../../domain/jobs/job.ts';
 import { encodeChunk } from '../../lib/chunks/chunk.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { type Json, toJson } from '../../lib/json.ts';
-import type { Fence } from './claims.ts';
+import { checkFence, type Fence } from './claims.ts';
 import type { Tx } from '../engine/tx.ts';
 import { RUNNING } from '../engine/literals.ts';
 import { prepared } from '../engine/prepared.ts';
@@ -83,6 +83,7 @@ async function isStored(db: Db, jobId: string, { first_seq, last_seq, raw_bytes 
  * write failed before: the commit may have succeeded although its answer was lost.
  */
 export async function appendOutput(tx: Tx, fence: Fence, chunk: NewChunk, again = false): Promise<boolean> {
+  checkFence(fence);
   if (again && (await isStored(tx.db, fence.jobId, chunk))) return true;
   if (!(await isOwned(tx, fence))) return false;
   insertChunk(tx, fence.jobId, chunk);

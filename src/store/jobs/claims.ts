@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { FinalState, JobState } from '../../domain/jobs/job.ts';
+import { mustHold } from '../../lib/invariants/invariants.ts';
 import { countedUp } from '../engine/counts.ts';
 import type { Tx } from '../engine/tx.ts';
 import { retagged } from '../engine/tags/tags.ts';
@@ -7,7 +8,7 @@ import { getJob, releaseKey } from './jobs.ts';
 import { setPartial } from './partials.ts';
 import { QUEUED, RUNNING } from '../engine/literals.ts';
 import { prepared } from '../engine/prepared.ts';
-import type { Db, JobRow } from '../schema/schema.ts';
+import type { ApprovalRow, Db, JobRow } from '../schema/schema.ts';
 
 /** Names one claim of one job. A write that carries it changes nothing once the claim was lost. */
 export interface Fence {
@@ -46,7 +47,20 @@ const claimReady = prepared<{ daemonId: string; now: number; limit: number }, Jo
  */
 export async function claimJobs(tx: Tx, daemonId: string, limit: number): Promise<JobRow[]> {
   const { rows } = await claimReady(tx.db, { daemonId, now: tx.now, limit });
+  checkClaimed(rows, daemonId, limit);
   return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+function checkClaimed(rows: readonly JobRow[], by: string, limit: number): void {
+  for (const { id: job, state, daemon_id: daemon } of rows) mustHold('claim.owner', { job, state, daemon, by });
+  const keys = rows.flatMap(({ concurrency_key: key }) => key ?? []);
+  const ids = new Set(rows.map(({ id }) => id)).size;
+  mustHold('claim.count', { jobs: rows.length, limit, ids, keyed: keys.length, keys: new Set(keys).size });
+}
+
+/** Of a run: a row that somebody wrote may name no daemon. */
+export function checkFence({ jobId: job, daemonId: daemon, generation }: Fence): void {
+  mustHold('fence.whole', { job, daemon, generation });
 }
 
 type LeaderOf = Fence & { readonly pid: number; readonly startTicks: number };
@@ -64,7 +78,10 @@ const setLeader = prepared<LeaderOf, unknown>((db, value) =>
 /** Remembers the first process of the run, so that another daemon can end the tree. False when the job was lost. */
 export async function recordLeader(tx: Tx, fence: Fence, leader: Omit<LeaderOf, keyof Fence>): Promise<boolean> {
   const { pid, startTicks } = leader;
-  return (await setLeader(tx.db, { ...fence, pid, startTicks })).changed > 0;
+  checkFence(fence);
+  const { changed } = await setLeader(tx.db, { ...fence, pid, startTicks });
+  mustHold('fence.one', { job: fence.jobId, changed });
+  return changed > 0;
 }
 
 /** Names the plan that a plan run has made. */
@@ -105,7 +122,9 @@ const finish = prepared<Finish, { concurrency_key: string | null }>((db, value) 
 /** Ends a run. False when the run no longer owned its job: then nothing was written. */
 export async function finishJob(tx: Tx, fence: Fence, end: JobEnd): Promise<boolean> {
   await tx.dialect.lockKeyOf(tx.db, fence.jobId);
-  const [row] = (await finish(tx.db, { ...fence, reason: null, at: tx.now, ...end })).rows;
+  const { rows } = await finish(tx.db, { ...fence, reason: null, at: tx.now, ...end });
+  mustHold('fence.one', { job: fence.jobId, changed: rows.length });
+  const [row] = rows;
   if (row !== undefined) setPartial(tx, fence.jobId, null);
   return releaseKeyOf(tx, row);
 }
@@ -135,8 +154,14 @@ export async function cancelWaiting(
   return releaseKeyOf(tx, row);
 }
 
+const approvalState = prepared<{ id: string }, Pick<ApprovalRow, 'state'>>((db, value) =>
+  db.selectFrom('approvals').select('state').where('job_id', '=', value('id')),
+);
+
 /** Puts an approved job into the queue, behind the other jobs of its key. False if it no longer awaited an approval. */
 export async function queueApproved(tx: Tx, id: string): Promise<boolean> {
+  const [approval] = (await approvalState(tx.db, { id })).rows;
+  mustHold('settle.yes', { job: id, approval: approval?.state ?? null });
   await tx.dialect.lockKeyOf(tx.db, id);
   const row = await tx.db
     .updateTable('jobs')

@@ -1,4 +1,5 @@
 import { type ExpressionBuilder, sql } from 'kysely';
+import { mustHold } from '../../lib/invariants/invariants.ts';
 import { countedUp } from '../engine/counts.ts';
 import { countOf } from '../engine/rows.ts';
 import type { Tx } from '../engine/tx.ts';
@@ -91,9 +92,12 @@ export async function settleDelivery(
   tx: Tx,
   { page_id: notificationId, target, state, failure }: Settled,
 ): Promise<void> {
-  await waitingDelivery(tx, { page_id: notificationId, target })
+  const facts = { notification: notificationId, target };
+  mustHold('deliver.outcome', { ...facts, state, failure: failure !== null });
+  const { numUpdatedRows } = await waitingDelivery(tx, { page_id: notificationId, target })
     .set({ state, failure, settled_at: tx.now, attempts: countedUp('attempts') })
-    .execute();
+    .executeTakeFirst();
+  mustHold('deliver.one', { ...facts, changed: Number(numUpdatedRows) });
   await finishNotifications(tx, [notificationId]);
 }
 

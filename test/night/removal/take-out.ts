@@ -16,7 +16,8 @@ const IMPORT = /^(?:import|export) (?:type )?(?:\{([^}]*)\}|\*(?: as (\w+))?) fr
 /**
  * Takes an area out of a copy of the project: the folders of its name; the tests elsewhere that use it; and in each
  * other file the lines that import from those folders, that use what was imported, or that name the area or have one of
- * the `names` in an array. Of an array on one line only the element is taken. Paths are relative to the copy.
+ * the `names` in an array or as a key. Of an array on one line only the element is taken. Paths are relative to the
+ * copy.
  */
 export function takeOut(copy: string, area: string, names: readonly string[]): Taken {
   const isOfArea = (path: string): boolean => path.split('/').includes(area);
@@ -35,7 +36,8 @@ export function takeOut(copy: string, area: string, names: readonly string[]): T
       namesFrom(line, (to) => isOfArea(relative(copy, join(dirname(path), to)))),
     );
     const used = new RegExp(`\\b(?:${[area, ...imported.flat()].join('|')})\\b`);
-    const isElement = (line: string): boolean => names.some((name) => line.trim() === `'${name}',`);
+    const isElement = (line: string): boolean =>
+      names.some((name) => line.trim() === `'${name}',` || line.trim().startsWith(`${name}: '`));
     const lost = before.filter((line) => isElement(line) || (used.test(line) && !/^\s*(?:\*|\/\/|\/\*\*)/.test(line)));
     if (lost.length === 0) continue;
     if (file.endsWith('.test.ts') && !lost.every(isElement)) {

@@ -39,7 +39,7 @@ for (const engine of ENGINES) {
           .set({ expires_at: Date.now() + HOUR_MS })
           .execute(),
       );
-      const decision = { to: 'approved', by: 'ana', via: 'api', reason: null } as const;
+      const decision = { to: 'approved', by: 'ana', via: 'api', reason: null, owner: null } as const;
       assert.equal(await store.write((tx) => settle(tx, approval.id, decision)), undefined);
     });
 

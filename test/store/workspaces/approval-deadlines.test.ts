@@ -23,9 +23,9 @@ test('T30: On SQLite a decision is taken until the millisecond before the deadli
     at.nowMs = Date.now();
     const { approval } = await gate(store, { planned: false });
     at.nowMs = approval.expires_at + deltaMs;
-    return (
-      (await store.write((tx) => settle(tx, approval.id, { to, by: null, via: null, reason: null }))) !== undefined
-    );
+    const [by, via] = to === 'expired' ? [null, null] : ['ana', 'api'];
+    const settlement = { to, by, via, reason: null, owner: null };
+    return (await store.write((tx) => settle(tx, approval.id, settlement))) !== undefined;
   };
   assert.deepEqual(
     [await settled(-1, 'approved'), await settled(0, 'approved'), await settled(1, 'approved')],
