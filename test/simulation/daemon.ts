@@ -31,6 +31,8 @@ export interface NodeOrder {
   readonly settings: NodeSettings;
   readonly processes: Processes;
   readonly transports: readonly Transport[];
+  /** How long an approval waits, as the setting. */
+  readonly approvalTtl: string;
   /** A loop threw. */
   readonly onFault: (name: string, error: unknown) => void;
   /** The daemon wants to be started again in place. */
@@ -45,7 +47,7 @@ const GUARD = {
   renew: () => undefined,
   stop: NOTHING,
 };
-const FAST = { 'max-jobs': '3', 'approval-ttl': '60s' };
+const FAST = { 'max-jobs': '3' };
 const IDENTITY = { account: null, isFallback: false };
 
 /** Opens the store and starts the loops, as `svc serve` does. To be called as the host. */
@@ -54,7 +56,7 @@ export async function bootNode(order: NodeOrder): Promise<Node> {
   const { flags, databaseUrl } = order.settings;
   await loadModules();
   const env = databaseUrl === null ? {} : { SVC_DATABASE_URL: databaseUrl };
-  const base = await openBase(readSettings({ ...flags, ...FAST }, env), 'migrate');
+  const base = await openBase(readSettings({ ...flags, ...FAST, 'approval-ttl': order.approvalTtl }, env), 'migrate');
   await prepareBase(base);
   const signals = createSignals();
   signals.on('loop:failed', ({ name, error }) => onFault(name, error));

@@ -17,6 +17,9 @@ const AGAIN_MS = 500;
 /** Of a message to the phone. */
 const SEND = { mostMs: 800, failShare: 0.1 };
 
+/** Of approvals. Within the shorter ones, deadlines pass while people decide. */
+const TTLS = ['60s', '12s', '4s'];
+
 export class Place {
   readonly world: World;
   readonly store: WorldStore;
@@ -25,9 +28,11 @@ export class Place {
   readonly nodes = new Map<Host, Node>();
   readonly messages: string[] = [];
   kills = 0;
+  readonly #approvalTtl: string;
 
   constructor(world: World, store: WorldStore) {
     this.world = world;
+    this.#approvalTtl = world.chance.of('settings').pick(TTLS);
     this.store = store;
     this.watch = new Watch(
       store.rows,
@@ -70,6 +75,7 @@ export class Place {
       settings: this.store.settingsOf(host),
       processes: this.processes,
       transports: [this.#phone(who)],
+      approvalTtl: this.#approvalTtl,
       onFault: (name: string, error: unknown) => {
         if (world.lives(who) && !isOfDisk(error)) this.watch.violated('D1', `${name}: ${wordsOf(error)}`);
       },

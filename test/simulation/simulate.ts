@@ -2,6 +2,7 @@
 import { verifyLedger } from '../../src/store/audit/verify.ts';
 import { AREAS } from './areas/areas.ts';
 import { Clients } from './clients.ts';
+import { decideLate } from './late-decision.ts';
 import { Place } from './place.ts';
 import type { Action, Plan } from './plan/plan.ts';
 import { lookAtRest } from './rules/at-rest.ts';
@@ -113,12 +114,14 @@ async function actAll(place: Place, clients: Clients, actions: readonly Action[]
 function perform(place: Place, clients: Clients, action: Action): void {
   const { world } = place;
   const hostOf = (at: number) => world.hosts[Math.floor(at * world.hosts.length)];
-  if (action.do !== 'call' && action.do !== 'repeat') world.note(`fault ${JSON.stringify(action)}`);
+  if (!['call', 'repeat', 'decide-late'].includes(action.do)) world.note(`fault ${JSON.stringify(action)}`);
   switch (action.do) {
     case 'call':
       return void clients.act(action);
     case 'repeat':
       return clients.repeat();
+    case 'decide-late':
+      return decideLate(place, clients, action);
     case 'kill': {
       const host = hostOf(action.host);
       return host === undefined ? undefined : place.kill(host, action.backMs);

@@ -1,4 +1,4 @@
-import { call, some } from '../plan/make.ts';
+import { call, keyOf, some } from '../plan/make.ts';
 import type { Made } from '../plan/plan.ts';
 import type { Stream } from '../world/chance.ts';
 import type { SimulatedArea } from './area.ts';
@@ -8,8 +8,20 @@ function decision(chance: Stream): Made {
   return call(chance.pick(['decider', 'decider', 'decider', 'operator'] as const), 'approval.decision', raw);
 }
 
+const ASKED = `steps:
+  - name: only
+    command: [succeeds]
+    inventory: localhost
+    approval: required
+`;
+
 export const APPROVALS: SimulatedArea = {
-  makers: [[7, decision]],
+  scene: [['local', 'workflow.add', { name: 'asked', text: ASKED }]],
+  makers: [
+    [7, decision],
+    [3, (chance) => call('operator', 'workflow.run', { name: 'asked' }, keyOf(chance))],
+    [3, (chance) => ({ do: 'decide-late', at: chance.next(), decision: chance.pick(['approve', 'reject'] as const) })],
+  ],
   picks: { approval: 'approvals' },
   atRest: [
     {

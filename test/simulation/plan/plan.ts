@@ -30,6 +30,8 @@ export type Action = { readonly afterMs: number } & (
     }
   /** The last call with a key again, as a client does that had no answer. */
   | { readonly do: 'repeat' }
+  /** An approval that is pending is decided in the moment of its deadline. */
+  | { readonly do: 'decide-late'; readonly at: number; readonly decision: 'approve' | 'reject' }
   | { readonly do: 'kill'; readonly host: number; readonly backMs: number }
   | { readonly do: 'stop'; readonly host: number; readonly forMs: number }
   | { readonly do: 'disk'; readonly fault: DiskFault; readonly forMs: number }
