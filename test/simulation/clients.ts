@@ -27,6 +27,8 @@ const ACTORS: Readonly<Record<Actor, Caller>> = {
   operator: person('olga', 'operator', 'approve'),
   decider: person('dan', 'approve'),
   reader: person('rita', 'readonly'),
+  // It has no other scope, not even to read.
+  host: { ...person('web1', 'host'), scopes: ['host'] },
   local: localCaller('root'),
 };
 

@@ -8,6 +8,8 @@ import type { Action, Plan } from './plan/plan.ts';
 import { lookAtRest } from './rules/at-rest.ts';
 import type { Violation } from './rules/rules.ts';
 import type { Stores } from './stores/store.ts';
+import { AlertWatch } from './senders/alert-watch.ts';
+import { Senders } from './senders/senders.ts';
 import { World } from './world/world.ts';
 
 export interface Verdict {
@@ -49,15 +51,21 @@ export async function simulate(
   world.keepsTrace = keepsTrace;
   const place = new Place(world, await stores.open(world));
   const clients = new Clients(place, hidesJob);
+  const senders = new Senders(place);
+  const alerts = new AlertWatch(place);
+  world.onCommit = (by) => {
+    place.watch.committed();
+    alerts.committed(by);
+  };
   try {
     for (let n = 0; n < plan.daemons; n += 1) place.addDaemon();
     await place.until(() => place.nodes.size === plan.daemons, BOOT_MS);
-    await setScene(place, clients);
+    await setScene(place, clients, senders);
     if (plan.chanceKills) Object.assign(world.rates, RATES);
-    await actAll(place, clients, plan.actions);
+    await actAll(place, plan.actions, (action) => perform({ place, clients, senders }, action));
     Object.assign(world.rates, { step: 0, commit: 0 });
-    await rest(place, clients, plan.daemons);
-    if (place.watch.broken.length === 0) await judge(place);
+    await rest(place, { clients, senders }, plan.daemons);
+    if (place.watch.broken.length === 0) await judge(place, senders);
     place.store.noteRows();
     const { user, system } = process.cpuUsage(began);
     return {
@@ -78,10 +86,12 @@ export async function simulate(
   }
 }
 
-async function setScene(place: Place, clients: Clients): Promise<void> {
-  for (const [as, operation, raw] of SCENE)
-    if ((await settled(place, clients.act({ do: 'call', afterMs: 0, as, operation, raw }))) === null)
-      place.watch.violated('D3', `the scene cannot be set: ${operation}: ${[...clients.answers.keys()].join(', ')}`);
+async function setScene(place: Place, clients: Clients, senders: Senders): Promise<void> {
+  for (const [as, operation, raw] of SCENE) {
+    const data = await settled(place, clients.act({ do: 'call', afterMs: 0, as, operation, raw }));
+    if (data !== null) senders.learn(operation, data);
+    else place.watch.violated('D3', `the scene cannot be set: ${operation}: ${[...clients.answers.keys()].join(', ')}`);
+  }
 }
 
 /** The answer of a call, in steps of the world. */
@@ -97,29 +107,36 @@ async function settled(place: Place, answer: Promise<unknown>): Promise<unknown>
   return isOver ? value : null;
 }
 
-async function actAll(place: Place, clients: Clients, actions: readonly Action[]): Promise<void> {
+async function actAll(place: Place, actions: readonly Action[], perform: (action: Action) => void): Promise<void> {
   const { world } = place;
   let next = 0;
   const act = (): void => {
     const action = actions[next];
     if (action === undefined) return;
     next += 1;
-    perform(place, clients, action);
+    perform(action);
     world.later('action', actions[next]?.afterMs ?? 0, act);
   };
   world.later('action', actions[0]?.afterMs ?? 0, act);
   await place.until(() => next >= actions.length, ACT_MS);
 }
 
-function perform(place: Place, clients: Clients, action: Action): void {
+interface Actors {
+  readonly clients: Clients;
+  readonly senders: Senders;
+}
+
+function perform({ place, clients, senders }: Actors & { readonly place: Place }, action: Action): void {
   const { world } = place;
   const hostOf = (at: number) => world.hosts[Math.floor(at * world.hosts.length)];
-  if (!['call', 'repeat', 'decide-late'].includes(action.do)) world.note(`fault ${JSON.stringify(action)}`);
+  if (!['call', 'repeat', 'deliver', 'decide-late'].includes(action.do)) world.note(`fault ${JSON.stringify(action)}`);
   switch (action.do) {
     case 'call':
       return void clients.act(action);
     case 'repeat':
       return clients.repeat();
+    case 'deliver':
+      return senders.deliver(action);
     case 'decide-late':
       return decideLate(place, clients, action);
     case 'kill': {
@@ -140,7 +157,7 @@ function perform(place: Place, clients: Clients, action: Action): void {
 }
 
 /** The faults end; then everything has to end. */
-async function rest(place: Place, clients: Clients, daemons: number): Promise<void> {
+async function rest(place: Place, { clients, senders }: Actors, daemons: number): Promise<void> {
   const { world } = place;
   for (const host of world.hosts) {
     host.stoppedUntil = 0;
@@ -149,7 +166,7 @@ async function rest(place: Place, clients: Clients, daemons: number): Promise<vo
   place.store.machine.disk = { fault: 'full', until: 0 };
   await place.until(() => place.nodes.size === daemons, BOOT_MS);
   // A cordon that is still under way would come after its end.
-  await place.until(() => !clients.isBusy, BOOT_MS);
+  await place.until(() => !clients.isBusy && senders.waiting === 0, BOOT_MS);
   await callAtLast(place, clients, 'maintenance.uncordon', {});
   await waitForSlot(place);
   await callAtLast(place, clients, 'schedule.disable', { name: 'tick' });
@@ -194,8 +211,9 @@ function openThings({ store }: Place): number {
   return Number(row?.['n'] ?? 0);
 }
 
-async function judge(place: Place): Promise<void> {
+async function judge(place: Place, senders: Senders): Promise<void> {
   place.watch.committed();
+  senders.lookAtRest();
   for (const each of place.processes.all)
     if (each.isAlive) place.watch.violated('J8', `a tool of ${each.jobId} is left`);
   lookAtRest(place.store.rows, place.watch, place.messages);

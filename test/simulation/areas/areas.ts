@@ -1,3 +1,4 @@
+import { ALERTS } from './alerts.ts';
 import { APPROVALS } from './approvals.ts';
 import { CORDON } from './cordon.ts';
 import { EVENTS } from './events.ts';
@@ -21,4 +22,5 @@ export const AREAS: readonly SimulatedArea[] = [
   CORDON,
   LEDGER,
   MACHINES,
+  ALERTS,
 ];

@@ -30,6 +30,8 @@ export type Action = { readonly afterMs: number } & (
     }
   /** The last call with a key again, as a client does that had no answer. */
   | { readonly do: 'repeat' }
+  /** A sender sends these to a webhook, until they are accepted. */
+  | { readonly do: 'deliver'; readonly hook: string; readonly alerts: readonly Alert[] }
   /** An approval that is pending is decided in the moment of its deadline. */
   | { readonly do: 'decide-late'; readonly at: number; readonly decision: 'approve' | 'reject' }
   | { readonly do: 'kill'; readonly host: number; readonly backMs: number }
@@ -38,7 +40,14 @@ export type Action = { readonly afterMs: number } & (
   | { readonly do: 'jump'; readonly byMs: number }
 );
 
-export type Actor = 'operator' | 'decider' | 'reader' | 'local';
+/** As Alertmanager sends it. */
+export interface Alert {
+  readonly status: 'firing' | 'resolved';
+  readonly fingerprint: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+export type Actor = 'operator' | 'decider' | 'reader' | 'host' | 'local';
 
 /** As a maker makes it; when is drawn for all. */
 export type Made = Action extends infer A ? (A extends unknown ? Omit<A, 'afterMs'> : never) : never;
