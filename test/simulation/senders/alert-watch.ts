@@ -48,13 +48,15 @@ export class AlertWatch {
     const [row] = store.rows(`select tripped_at, last_heard_at from deadmen
       join webhooks on webhooks.name = deadmen.webhook where deadmen.name = 'quiet'`);
     const { last_heard_at: heard = null, tripped_at: tripped = null } = row ?? {};
+    // One commit may hold both, the silence first.
+    const heardAt = this.#heardAt;
     if (heard !== this.#heard) [this.#heard, this.#heardAt] = [heard, world.now];
     const isNew = tripped !== null && tripped !== this.#tripped;
     this.#tripped = tripped;
-    const afterMs = world.now - this.#heardAt;
+    const afterMs = world.now - heardAt;
     if (!isNew || afterMs >= EVERY_MS - NOTED_MS - LATE_MS) return;
     const sawIt = (this.#lives.get(by)?.at ?? world.now) < this.#jumpedAt - STARTED_MS;
-    if (this.#isSteadySince(this.#heardAt, sawIt))
+    if (this.#isSteadySince(heardAt, sawIt))
       watch.violated('H6', `${by.name} reported a silence ${afterMs} ms after an alert`);
   }
 
