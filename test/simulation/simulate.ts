@@ -9,6 +9,7 @@ import { lookAtRest } from './rules/at-rest.ts';
 import type { Violation } from './rules/rules.ts';
 import type { Stores } from './stores/store.ts';
 import { AlertWatch } from './senders/alert-watch.ts';
+import { Holders } from './senders/holders.ts';
 import { Senders } from './senders/senders.ts';
 import { World } from './world/world.ts';
 
@@ -52,6 +53,7 @@ export async function simulate(
   const place = new Place(world, await stores.open(world));
   const clients = new Clients(place, hidesJob);
   const senders = new Senders(place);
+  const holders = new Holders(place);
   const alerts = new AlertWatch(place);
   world.onCommit = (by) => {
     place.watch.committed();
@@ -62,7 +64,7 @@ export async function simulate(
     await place.until(() => place.nodes.size === plan.daemons, BOOT_MS);
     await setScene(place, clients, senders);
     if (plan.chanceKills) Object.assign(world.rates, RATES);
-    await actAll(place, plan.actions, (action) => perform({ place, clients, senders }, action));
+    await actAll(place, plan.actions, (action) => perform({ place, clients, senders, holders }, action));
     Object.assign(world.rates, { step: 0, commit: 0 });
     await rest(place, { clients, senders }, plan.daemons);
     if (place.watch.broken.length === 0) await judge(place, senders);
@@ -126,13 +128,17 @@ interface Actors {
   readonly senders: Senders;
 }
 
-function perform({ place, clients, senders }: Actors & { readonly place: Place }, action: Action): void {
+function perform(actors: Actors & { readonly place: Place; readonly holders: Holders }, action: Action): void {
+  const { place, clients, senders, holders } = actors;
   const { world } = place;
   const hostOf = (at: number) => world.hosts[Math.floor(at * world.hosts.length)];
-  if (!['call', 'repeat', 'deliver', 'decide-late'].includes(action.do)) world.note(`fault ${JSON.stringify(action)}`);
+  if (!['call', 'repeat', 'deliver', 'enter', 'decide-late'].includes(action.do))
+    world.note(`fault ${JSON.stringify(action)}`);
   switch (action.do) {
     case 'call':
-      return void clients.act(action);
+      return void clients.act(action).then((data) => holders.learn(action.operation, data));
+    case 'enter':
+      return holders.enter(action);
     case 'repeat':
       return clients.repeat();
     case 'deliver':

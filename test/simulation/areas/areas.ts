@@ -8,6 +8,7 @@ import { MACHINES } from './machines.ts';
 import { NOTIFY } from './notify.ts';
 import { RULES } from './rules.ts';
 import { SCHEDULES } from './schedules.ts';
+import { TOKENS } from './tokens.ts';
 import { WORKFLOWS } from './workflows.ts';
 import type { SimulatedArea } from './area.ts';
 
@@ -23,4 +24,5 @@ export const AREAS: readonly SimulatedArea[] = [
   LEDGER,
   MACHINES,
   ALERTS,
+  TOKENS,
 ];

@@ -32,6 +32,8 @@ export type Action = { readonly afterMs: number } & (
   | { readonly do: 'repeat' }
   /** A sender sends these to a webhook, until they are accepted. */
   | { readonly do: 'deliver'; readonly hook: string; readonly alerts: readonly Alert[] }
+  /** Somebody comes in with one of the tokens that were made. */
+  | { readonly do: 'enter'; readonly at: number }
   /** An approval that is pending is decided in the moment of its deadline. */
   | { readonly do: 'decide-late'; readonly at: number; readonly decision: 'approve' | 'reject' }
   | { readonly do: 'kill'; readonly host: number; readonly backMs: number }

@@ -20,6 +20,7 @@ const OF_PRODUCT: Readonly<Record<string, string>> = {
   'lib/boot-id.ts': HERE('boot-id'),
   'lib/flow/event-batch.ts': HERE('event-batch'),
   'lib/chunks/frame-compressor.ts': HERE('frame-compressor'),
+  'operations/access/token-hash.ts': HERE('token-hash'),
   'runners/process/tree.ts': HERE('tree'),
 };
 

@@ -1,0 +1,19 @@
+import { call, some } from '../plan/make.ts';
+import type { Made } from '../plan/plan.ts';
+import type { Stream } from '../world/chance.ts';
+import type { SimulatedArea } from './area.ts';
+
+function create(chance: Stream): Made {
+  const expires = chance.chance(0.4) ? { expires: chance.pick(['3s', '15s']) } : {};
+  const name = `token-${chance.whole(0, 1e6)}`;
+  return call('local', 'token.create', { name, scope: chance.pick(['readonly', 'operator']), ...expires });
+}
+
+export const TOKENS: SimulatedArea = {
+  makers: [
+    [2, create],
+    [1, (chance) => call('local', 'token.revoke', { token: some(chance, 'token') })],
+    [5, (chance) => ({ do: 'enter', at: chance.next() })],
+  ],
+  picks: { token: 'tokens' },
+};
