@@ -1,7 +1,7 @@
 /** People and programs that call operations, and what their answers mean to them. */
 import { type Caller, localCaller } from '../../src/domain/access/caller.ts';
 import { Failure } from '../../src/domain/failure.ts';
-import { invoke } from '../../src/operations/core/invoke.ts';
+import { type Answer, invoke } from '../../src/operations/core/invoke.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
 import { AREAS } from './areas/areas.ts';
 import type { Action, Actor, Pick } from './plan/plan.ts';
@@ -71,7 +71,7 @@ export class Clients {
   }
 
   #send(call: Call, raw: Readonly<Record<string, unknown>>): Promise<unknown> {
-    const { world, nodes, watch } = this.#place;
+    const { world, nodes, watch, oracle } = this.#place;
     const living = [...nodes];
     const operation = BY_ID.get(call.operation);
     if (operation === undefined) throw new Error(`there is no operation ${call.operation}`);
@@ -80,21 +80,25 @@ export class Clients {
     const who = { host, life: host.life };
     this.#open.add(who);
     const { promise, resolve } = Promise.withResolvers<unknown>();
-    const answered = (code: string, data: unknown): void => {
+    const asked = { operation: call.operation, caller: ACTORS[call.as], raw, key: call.key, who };
+    const heard = oracle.called(asked);
+    const answered = (code: string, data: unknown, kind = code): void => {
       this.#open.delete(who);
       // The connection was lost: nothing is known.
       if (!world.lives(who)) return;
-      const name = `${call.operation} ${code}`;
+      const name = `${call.operation} ${kind}`;
       this.answers.set(name, (this.answers.get(name) ?? 0) + 1);
       world.note(`${host.name} answers ${call.as}: ${name} ${JSON.stringify(data ?? null)}`);
+      oracle.answered(heard, code, data);
       if (code === 'ok') this.#learn(call, data);
       resolve(code === 'ok' ? data : null);
     };
     world.note(`${call.as} calls ${call.operation} ${JSON.stringify(raw)} of ${host.name}`);
     runAs(who, () =>
       world.add('call', 0, () => {
-        invoke(node.runtime, operation, { caller: ACTORS[call.as], raw, idempotencyKey: call.key }).then(
-          (answer) => answered('ok', 'data' in answer ? answer.data : null),
+        const answering = invoke(node.runtime, operation, { caller: asked.caller, raw, idempotencyKey: call.key });
+        answering.then(readAnswer).then(
+          ({ kind, data }) => answered('ok', data, kind),
           (error: unknown) => {
             if (!world.lives(who)) return;
             if (!(error instanceof Failure) && !/disk|full|not open|closed/.test(String(error)))
@@ -133,6 +137,15 @@ export class Clients {
     const ids = this.#place.store.rows(`select id from ${table} order by id`) as readonly { id: string }[];
     return ids[Math.floor(at * ids.length)]?.id;
   }
+}
+
+/** Its data, and its kind. */
+async function readAnswer(answer: Answer): Promise<{ readonly kind: string; readonly data: unknown }> {
+  if (answer.shape === 'body') return answer;
+  if (answer.shape !== 'batches') return { kind: 'ok', data: null };
+  let text = '';
+  for await (const part of answer.body) text += part;
+  return { kind: answer.kind, data: (JSON.parse(text) as { data: unknown }).data };
 }
 
 function isPick(value: unknown): value is Pick {

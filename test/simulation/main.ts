@@ -2,13 +2,13 @@
  * `npm run simulate`: many simulated nights, each of one seed.
  *
  *     npm run simulate -- [--store sqlite|postgres] [--seed N] [--count N] [--hours H] [--daemons N] [--actions N]
- *         [--twice] [--stop] [--trace] [--hide] [--shrink FILE]
+ *         [--twice] [--stop] [--trace] [--covered] [--hide] [--shrink FILE]
  *     npm run simulate -- [--store sqlite|postgres] FILE|FOLDER...
  *
  * A seed that breaks a rule is named, with the line that runs it again; `--stop` ends with the first one. `--hide`
  * hides a row from the rules, so that each seed has to break one. `--shrink` cuts the plan of a failing seed down and
- * writes it; files are such plans. Exit code 1 where a seed broke a rule or was not the same twice, 2 for a wrong
- * option.
+ * writes it; files are such plans. `--covered`, which long runs have, also wants each documented answer of each
+ * modelled operation. Exit code 1 where a seed broke a rule or was not the same twice, 2 for a wrong option.
  */
 import { tmpdir } from 'node:os';
 import { existsSync } from 'node:fs';
@@ -19,7 +19,7 @@ import { replaceGlobals } from './world/current.ts';
 
 const USAGE =
   'npm run simulate -- [--store sqlite|postgres] [--seed N] [--count N] [--hours H] [--daemons N] [--actions N] ' +
-  '[--twice] [--stop] [--trace] [--hide] [--shrink FILE] [FILE|FOLDER]...';
+  '[--twice] [--stop] [--trace] [--covered] [--hide] [--shrink FILE] [FILE|FOLDER]...';
 const { values, positionals } = readArguments(
   USAGE,
   {
@@ -32,6 +32,7 @@ const { values, positionals } = readArguments(
     twice: { type: 'boolean', default: false },
     stop: { type: 'boolean', default: false },
     trace: { type: 'boolean', default: false },
+    covered: { type: 'boolean', default: false },
     hide: { type: 'boolean', default: false },
     shrink: { type: 'string' },
   },
@@ -50,6 +51,8 @@ const home = join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), `gatehouse-sim
 const seed = number('seed', values.seed);
 const size = { daemons: number('daemons', values.daemons), actions: number('actions', values.actions) };
 const { twice, stop, trace, hide, shrink, hours } = values;
+/** A run of this size has to see each documented answer. */
+const COVERED_SEEDS = 500;
 process.exit((await run()) ? 0 : 1);
 
 function run(): Promise<boolean> {
@@ -65,6 +68,7 @@ function run(): Promise<boolean> {
     twice,
     stop,
     trace,
+    covered: values.covered || (!stop && (hours !== undefined || number('count', values.count) >= COVERED_SEEDS)),
     hide,
   });
 }

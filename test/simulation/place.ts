@@ -5,6 +5,7 @@ import { IdSequence } from '../../src/lib/id.ts';
 import { DialFailed } from '../../src/dial/dial-failed.ts';
 import type { Transport } from '../../src/push/transport.ts';
 import { bootNode, type Node } from './daemon.ts';
+import { Oracle } from './oracle/oracle.ts';
 import { Processes } from './programs/processes.ts';
 import { Watch } from './rules/rules.ts';
 import type { WorldStore } from './stores/store.ts';
@@ -24,6 +25,7 @@ export class Place {
   readonly world: World;
   readonly store: WorldStore;
   readonly watch: Watch;
+  readonly oracle: Oracle;
   readonly processes: Processes;
   readonly nodes = new Map<Host, Node>();
   readonly messages: string[] = [];
@@ -39,8 +41,23 @@ export class Place {
       () => this.processes,
       () => world.now,
     );
-    this.processes = Processes.open((process) => this.watch.started(process));
-    world.onCommit = () => this.watch.committed();
+    this.oracle = new Oracle({
+      rows: store.rows,
+      violated: (rule, what) => this.watch.violated(rule, what),
+      now: () => world.now,
+      wall: () => Math.max(...[store, ...world.hosts].map((each) => world.wallOf(each))),
+      hadFault: (sinceMs) => [store, ...world.hosts].some((each) => each.machine.disk.until >= sinceMs),
+      hasLeases: store.hasLeases,
+      hostOf: (name) => world.hosts.find((host) => host.name === name),
+    });
+    this.processes = Processes.open(
+      (process) => this.watch.started(process),
+      ({ jobId }, exit) => this.oracle.exited(jobId, exit),
+    );
+    world.onCommit = () => {
+      this.watch.committed();
+      this.oracle.committed();
+    };
     world.kill = (host) => this.kill(host, world.chance.of('kill').whole(0, 8_000));
   }
 
@@ -102,6 +119,7 @@ export class Place {
     this.kills += 1;
     this.world.note(`${host.name} is killed`);
     this.nodes.delete(host);
+    this.oracle.died({ host, life: host.life });
     this.world.drop(host);
     this.processes.daemonDied(host);
     this.world.later('restart', backMs, () => this.boot(host));

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { makePlan } from './plan/make-plan.ts';
+import { coverageOf, printCoverage } from './oracle/coverage.ts';
 import { simulate, type Verdict } from './simulate.ts';
 import { openStores } from './stores/open.ts';
 import type { StoreKind } from './stores/store.ts';
@@ -18,6 +19,8 @@ export interface SeedsOrder {
   /** Ends with the first seed that fails. */
   readonly stop: boolean;
   readonly trace: boolean;
+  /** Fails where a modelled operation did not have each of its documented answers. */
+  readonly covered: boolean;
   /** Hides a row from the rules: each seed has to fail. */
   readonly hide: boolean;
 }
@@ -62,7 +65,9 @@ export async function runSeeds(order: SeedsOrder): Promise<boolean> {
       `${per(sum.jobs)} jobs; hash of all: ${all.digest('hex').slice(0, 16)}`,
   );
   for (const [name, count] of [...answers].toSorted(([a], [b]) => (a < b ? -1 : 1))) console.log(`  ${name}: ${count}`);
-  return sum.failed === 0;
+  const coverage = coverageOf(answers);
+  printCoverage(coverage);
+  return sum.failed === 0 && (!order.covered || coverage.missing.length === 0);
 }
 
 function show({ store, daemons, actions }: SeedsOrder, verdict: Verdict, again: Verdict): void {

@@ -5,6 +5,7 @@ import { Clients } from './clients.ts';
 import { decideLate } from './late-decision.ts';
 import { Place } from './place.ts';
 import type { Action, Plan } from './plan/plan.ts';
+import { quiet } from './oracle/quiet.ts';
 import { lookAtRest } from './rules/at-rest.ts';
 import type { Violation } from './rules/rules.ts';
 import type { Stores } from './stores/store.ts';
@@ -158,13 +159,16 @@ function perform(actors: Actors & { readonly place: Place; readonly holders: Hol
       place.store.machine.disk = { fault: action.fault, until: world.now + action.forMs };
       return;
     case 'jump':
+      place.oracle.timePassed();
       world.chance.of('jump').pick(world.hosts).machine.aheadMs += action.byMs;
+      place.oracle.timePassed();
   }
 }
 
 /** The faults end; then everything has to end. */
 async function rest(place: Place, { clients, senders }: Actors, daemons: number): Promise<void> {
   const { world } = place;
+  place.oracle.timePassed();
   for (const host of world.hosts) {
     host.stoppedUntil = 0;
     host.machine.aheadMs = 0;
@@ -223,6 +227,7 @@ async function judge(place: Place, senders: Senders): Promise<void> {
   for (const each of place.processes.all)
     if (each.isAlive) place.watch.violated('J8', `a tool of ${each.jobId} is left`);
   lookAtRest(place.store.rows, place.watch, place.messages);
+  for (const what of quiet(place.oracle, place.store.rows, place.messages)) place.watch.violated('K7', what);
   const [node] = place.nodes.values();
   if (node === undefined) return;
   const reader = await place.store.reader(node);

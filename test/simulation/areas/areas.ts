@@ -6,6 +6,7 @@ import { JOBS } from './jobs.ts';
 import { LEDGER } from './ledger.ts';
 import { MACHINES } from './machines.ts';
 import { NOTIFY } from './notify.ts';
+import { REFUSALS } from './refusals.ts';
 import { RULES } from './rules.ts';
 import { SCHEDULES } from './schedules.ts';
 import { TOKENS } from './tokens.ts';
@@ -21,6 +22,7 @@ export const AREAS: readonly SimulatedArea[] = [
   EVENTS,
   NOTIFY,
   CORDON,
+  REFUSALS,
   LEDGER,
   MACHINES,
   ALERTS,

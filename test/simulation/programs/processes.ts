@@ -27,6 +27,8 @@ export interface Process {
 
 /** Called when a tool starts, before it does anything. */
 type OnStart = (process: Process) => void;
+/** Called when it has ended by itself, or was ended and found so. */
+type OnExit = (process: Process, exit: Exit) => void;
 
 /** No process of a real machine has such a pid. */
 const FIRST_PID = 5_000_000;
@@ -46,17 +48,19 @@ export function theProcesses(): Processes {
 export class Processes {
   readonly all: Process[] = [];
   readonly #onStart: OnStart;
+  readonly #onExit: OnExit;
   /** Of daemons with a lease. */
   readonly #guards = new Map<Host, SimulatedGuard>();
   #nextPid = FIRST_PID;
 
-  private constructor(onStart: OnStart) {
+  private constructor(onStart: OnStart, onExit: OnExit) {
     this.#onStart = onStart;
+    this.#onExit = onExit;
   }
 
   /** Those of the world that is open. */
-  static open(onStart: OnStart): Processes {
-    current = new Processes(onStart);
+  static open(onStart: OnStart, onExit: OnExit): Processes {
+    current = new Processes(onStart, onExit);
     return current;
   }
 
@@ -141,6 +145,7 @@ export class Processes {
     const end = (exit: Exit): void => {
       process.isAlive = false;
       world.note(`process ${process.pid} of ${process.jobId} ends: ${exit.exitCode ?? exit.signal}`);
+      this.#onExit(process, exit);
       toDaemon(() => {
         stdout.end();
         stderr.end();

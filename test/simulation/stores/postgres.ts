@@ -69,6 +69,7 @@ function openDatabase(world: World, { eye, dir, made }: Made): WorldStore {
   const databaseUrl = `${url}?options=${encodeURIComponent(SESSION)}`;
   return {
     rows,
+    hasLeases: true,
     machine: here,
     machineOf: (index) => machine(`m${index + 1}`),
     settingsOf({ name }) {

@@ -33,6 +33,7 @@ function openFile(world: World, dataDir: string, template: string): WorldStore {
   const here = machine('m1');
   return {
     rows,
+    hasLeases: false,
     machine: here,
     machineOf: () => here,
     settingsOf: () => ({ flags: { 'data-dir': dataDir }, databaseUrl: null }),

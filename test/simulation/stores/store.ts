@@ -13,6 +13,8 @@ export interface Stores {
 
 export interface WorldStore {
   readonly rows: Rows;
+  /** A daemon that does not renew its lease in time counts as dead. */
+  readonly hasLeases: boolean;
   /** That of the files or the server. */
   readonly machine: Machine;
   /** That of the daemon with this number. */
