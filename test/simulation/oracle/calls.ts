@@ -81,11 +81,6 @@ export class Calls {
       (other) => isOther(other) && other !== call && fits(call.effect, other) && fits(other.effect, call),
     );
   }
-
-  /** At the end of all things: committed, and nobody was told. */
-  countUnanswered(): number {
-    return [...this.#calls].filter(({ effect }) => effect !== null).length;
-  }
 }
 
 function fits(effect: Effect | null, call: Call): boolean {

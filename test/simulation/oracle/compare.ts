@@ -30,5 +30,5 @@ function* statesOf(what: string, model: ById, rows: ById): Generator<string> {
   for (const [id, { state }] of model)
     if (rows.get(id)?.state !== state)
       yield `${what} ${id} is ${state}, its row ${rows.get(id)?.state ?? 'is not there'}`;
-  for (const [id, { state }] of rows) if (!model.has(id)) yield `${what} ${id} is ${state}, and nobody asked for it`;
+  for (const [id, { state }] of rows) if (!model.has(id)) yield `${what} ${id} is ${state}, and no one asked for it`;
 }

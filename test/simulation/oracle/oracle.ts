@@ -3,7 +3,7 @@
  * commit in their order, and says which of them the contract does not allow. It takes ids and times from what it hears.
  *
  * K1: an answer that was not allowed. K2: a success without a commit. K3: an answer that contradicts the model. K4: a
- * move that was not allowed, or that nobody asked for. K5: rows that are not what the moves make. K6: a refusal that
+ * move that was not allowed, or that no one asked for. K5: rows that are not what the moves make. K6: a refusal that
  * has written something. Of the end of all things: quiet.ts.
  */
 import type { Exit } from '../../../src/runners/launch/children.ts';
@@ -94,11 +94,6 @@ export class Oracle {
     const left = [...news];
     for (let fact = left.shift(); fact !== undefined; fact = left.shift()) this.#apply(fact, rows, left);
     for (const what of differences(this.model, rows)) this.#around.violated('K5', what);
-  }
-
-  /** Calls that were committed and never answered. */
-  get unanswered(): number {
-    return this.#calls.countUnanswered();
   }
 
   rows(): Snapshot {

@@ -60,7 +60,7 @@ function* ofApprovals(model: Model): Generator<string> {
 function* ofRuns(model: Model): Generator<string> {
   for (const run of model.runs.values()) {
     if (!isEnd(run.state)) yield `workflow run ${run.id} is still ${run.state}`;
-    if (!run.isAsked) yield `workflow run ${run.id} was asked for by nobody`;
+    if (!run.isAsked) yield `workflow run ${run.id} was asked for by no one`;
     const isWhole = [...run.steps.values()].every(({ job }) => model.jobs.get(job ?? '')?.state === 'succeeded');
     if (isWhole && run.state !== 'succeeded') yield `workflow run ${run.id} is ${run.state}, and each step succeeded`;
   }
@@ -75,7 +75,7 @@ function* ofEvents(model: Model, events: readonly EventFact[]): Generator<string
     if (outcome !== 'fired' && outcome !== 'gated') continue;
     const job = model.jobs.get(made ?? '');
     if (made === null || job === undefined || !fired.has(made)) yield `event ${id} is ${outcome}, and made no job`;
-    // Whoever asked for what ended has asked for what follows from it.
+    // The people who asked for what ended have asked for what follows from it.
     else if (ended !== undefined && !ended.owners.every((owner) => job.owners.includes(owner)))
       yield `job ${made} follows from ${ended.id}, without its owners ${ended.owners.join(', ')}`;
   }
@@ -83,11 +83,11 @@ function* ofEvents(model: Model, events: readonly EventFact[]): Generator<string
 
 type Pages = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 
-/** Whoever has to decide is told, while there is time. */
+/** The people who have to decide are notified, while there is time. */
 function* ofMessages(model: Model, pages: Pages, shown: ReadonlySet<string>): Generator<string> {
   for (const { id, state } of model.approvals.values()) {
     const page = pages.get(`approval:${id}`);
-    if (state === 'expired' && page === undefined) yield `approval ${id} has expired, and nobody was notified`;
+    if (state === 'expired' && page === undefined) yield `approval ${id} has expired, and no one was notified`;
   }
   for (const [topic, { id, state }] of pages) {
     const approval = /^approval:(.+)$/.exec(topic)?.[1];

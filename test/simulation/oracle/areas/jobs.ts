@@ -229,7 +229,7 @@ function end({ model, refuse, isDead }: Moment, { target, principal, detail }: F
   if (state === 'succeeded' && (exitCode !== 0 || !isSeen)) refuse(`of ${job.id} as succeeded: its tool did not`);
   if (state === 'failed' && (exitCode === 0 || !isSeen))
     refuse(`of ${job.id} as failed with ${exitCode}: its tool did not`);
-  if (state === 'cancelled' && !job.isToBeCancelled) refuse(`of ${job.id} as cancelled, and nobody cancelled it`);
+  if (state === 'cancelled' && !job.isToBeCancelled) refuse(`of ${job.id} as cancelled, which no one cancelled`);
   if (state === 'interrupted' && by === 'rescue' && isDead(job.daemon ?? '') === false)
     refuse(`of ${job.id} as interrupted: its daemon lives`);
   job.exitCode = exitCode;
