@@ -2,13 +2,14 @@
  * `npm run simulate`: many simulated nights, each of one seed.
  *
  *     npm run simulate -- [--store sqlite|postgres] [--seed N] [--count N] [--hours H] [--daemons N] [--actions N]
- *         [--twice] [--stop] [--trace] [--covered] [--hide] [--shrink FILE]
+ *         [--twice] [--stop] [--trace] [--covered] [--both] [--hide] [--shrink FILE]
  *     npm run simulate -- [--store sqlite|postgres] FILE|FOLDER...
  *
  * A seed that breaks a rule is named, with the line that runs it again; `--stop` ends with the first one. `--hide`
  * hides a row from the rules, so that each seed has to break one. `--shrink` cuts the plan of a failing seed down and
  * writes it; files are such plans. `--covered`, which long runs have, also wants each documented answer of each
- * modelled operation. Exit code 1 where a seed broke a rule or was not the same twice, 2 for a wrong option.
+ * modelled operation. `--both` runs the calls of each plan, one at a time and without faults, on both stores, which
+ * must come to the same. Exit code 1 where a seed broke a rule or was not the same twice, 2 for a wrong option.
  */
 import { tmpdir } from 'node:os';
 import { existsSync } from 'node:fs';
@@ -19,7 +20,7 @@ import { replaceGlobals } from './world/current.ts';
 
 const USAGE =
   'npm run simulate -- [--store sqlite|postgres] [--seed N] [--count N] [--hours H] [--daemons N] [--actions N] ' +
-  '[--twice] [--stop] [--trace] [--covered] [--hide] [--shrink FILE] [FILE|FOLDER]...';
+  '[--twice] [--stop] [--trace] [--covered] [--both] [--hide] [--shrink FILE] [FILE|FOLDER]...';
 const { values, positionals } = readArguments(
   USAGE,
   {
@@ -33,6 +34,7 @@ const { values, positionals } = readArguments(
     stop: { type: 'boolean', default: false },
     trace: { type: 'boolean', default: false },
     covered: { type: 'boolean', default: false },
+    both: { type: 'boolean', default: false },
     hide: { type: 'boolean', default: false },
     shrink: { type: 'string' },
   },
@@ -43,6 +45,7 @@ registerSubstitutes();
 replaceGlobals();
 // What is loaded before the substitutes are registered would be the real one.
 const { runSeeds } = await import('./seeds.ts');
+const { runBoth } = await import('./both.ts');
 const { runPlans, shrinkSeed } = await import('./plans.ts');
 const { STORE_KINDS } = await import('./stores/store.ts');
 const store =
@@ -57,6 +60,7 @@ process.exit((await run()) ? 0 : 1);
 
 function run(): Promise<boolean> {
   if (positionals.length > 0) return runPlans(store, home, positionals);
+  if (values.both) return runBoth({ home, first: seed, count: number('count', values.count), actions: size.actions });
   if (shrink !== undefined) return shrinkSeed({ home, store, seed, ...size, hide, to: shrink });
   return runSeeds({
     home,

@@ -6,6 +6,7 @@ import { decideLate } from './late-decision.ts';
 import { Place } from './place.ts';
 import type { Action, Plan } from './plan/plan.ts';
 import { quiet } from './oracle/quiet.ts';
+import { summaryOf } from './oracle/summary.ts';
 import { lookAtRest } from './rules/at-rest.ts';
 import type { Violation } from './rules/rules.ts';
 import type { Stores } from './stores/store.ts';
@@ -27,6 +28,8 @@ export interface Verdict {
   readonly virtualMs: number;
   readonly cpuMs: number;
   readonly answers: ReadonlyMap<string, number>;
+  /** What it came to, without ids and times. */
+  readonly summary: readonly string[];
 }
 
 /** Faults that come by chance, while actions are done. */
@@ -83,6 +86,7 @@ export async function simulate(
       virtualMs: world.now,
       cpuMs: (user + system) / 1_000,
       answers: clients.answers,
+      summary: summaryOf(place.oracle.model),
     };
   } finally {
     await place.close();
