@@ -17,6 +17,11 @@ interface BothOrder {
   readonly actions: number;
 }
 
+/** When the action with this number is done. */
+function at(n: number): number {
+  return n * SLOT_MS + (OFFSETS[n % OFFSETS.length] ?? 0) * 1_000;
+}
+
 /**
  * Without faults, with one daemon, and one action at a time: which of two things comes first is chance, and so is what
  * follows from it.
@@ -24,7 +29,6 @@ interface BothOrder {
 function calmPlan(seed: number, actions: number): Plan {
   const plan = makePlan(seed, { daemons: 1, actions });
   const calls = plan.actions.filter(({ do: what }) => what === 'call' || what === 'repeat');
-  const at = (n: number): number => n * SLOT_MS + (OFFSETS[n % OFFSETS.length] ?? 0) * 1_000;
   const calm = calls.map((action, n) => ({ ...action, afterMs: at(n + 1) - at(n) }));
   return { ...plan, actions: calm, chanceKills: false };
 }

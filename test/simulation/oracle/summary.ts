@@ -11,15 +11,17 @@ export function summaryOf(model: Model): string[] {
     const known = names.get(job.id);
     if (known !== undefined) return known;
     const from = model.jobs.get(job.redriveOf ?? job.rerunOf ?? '');
-    const run = [...(model.runs.get(job.run ?? '')?.steps.values() ?? [])].find((step) => step.job === job.id);
-    const name = `${job.trigger} ${run?.name ?? job.command.join(' ')}${from === undefined ? '' : ` of (${nameOf(from)})`}`;
+    const steps = [...(model.runs.get(job.run ?? '')?.steps.values() ?? [])];
+    const what = steps.find((step) => step.job === job.id)?.name ?? job.command.join(' ');
+    const name = `${job.trigger} ${what}${from === undefined ? '' : ` of (${nameOf(from)})`}`;
     names.set(job.id, name);
     return name;
   };
   const lines = jobs.map((job) => {
     const approval = model.approvals.get(job.approval ?? '')?.state ?? 'none';
     const states = job.history.map(({ state }) => state).join(', ');
-    return `job ${nameOf(job)}: ${states}; exit ${job.exitCode}; approval ${approval}; owners ${job.owners.toSorted().join(', ')}`;
+    const owners = job.owners.toSorted().join(', ');
+    return `job ${nameOf(job)}: ${states}; exit ${job.exitCode}; approval ${approval}; owners ${owners}`;
   });
   for (const { workflow, state, steps } of model.runs.values())
     lines.push(`run ${workflow}: ${state}; ${[...steps.values()].map((step) => model.stateOf(step)).join(', ')}`);
