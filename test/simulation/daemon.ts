@@ -62,7 +62,7 @@ export async function bootNode(order: NodeOrder): Promise<Node> {
   signals.on('loop:failed', ({ name, error }) => onFault(name, error));
   const who = { host, life: host.life };
   const guard = databaseUrl === null ? GUARD : processes.guard(who);
-  const runsDir = `${flags['data-dir']}/runs-${host.name}`;
+  const runsDir = `${flags['data-dir']}/runs`;
   const { runtime, daemon } = await assembleDaemon(base, {
     machine: { host: host.machine.name, bootId: `boot-of-${host.machine.name}` },
     nodeName: host.name,

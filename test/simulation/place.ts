@@ -1,4 +1,6 @@
 /** The machine room of one run: its store, its daemons, its tools, its phone, and who watches. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { Failure } from '../../src/domain/failure.ts';
 import { pause } from '../../src/lib/clock.ts';
 import { IdSequence } from '../../src/lib/id.ts';
@@ -7,6 +9,7 @@ import type { Transport } from '../../src/push/transport.ts';
 import { bootNode, type Node } from './daemon.ts';
 import { Oracle } from './oracle/oracle.ts';
 import { Processes } from './programs/processes.ts';
+import { Infrastructure } from './programs/terraform/infrastructure.ts';
 import { Watch } from './rules/rules.ts';
 import type { WorldStore } from './stores/store.ts';
 import { runAs } from './world/current.ts';
@@ -27,6 +30,7 @@ export class Place {
   readonly watch: Watch;
   readonly oracle: Oracle;
   readonly processes: Processes;
+  readonly infrastructure: Infrastructure;
   readonly nodes = new Map<Host, Node>();
   readonly messages: string[] = [];
   kills = 0;
@@ -50,6 +54,8 @@ export class Place {
       hasLeases: store.hasLeases,
       hostOf: (name) => world.hosts.find((host) => host.name === name),
     });
+    world.folder = store.folder;
+    this.infrastructure = Infrastructure.open(store.rows, (rule, what) => this.watch.violated(rule, what));
     this.processes = Processes.open(
       (process) => this.watch.started(process),
       ({ jobId }, exit) => this.oracle.exited(jobId, exit),
@@ -59,6 +65,15 @@ export class Place {
       this.oracle.committed();
     };
     world.kill = (host) => this.kill(host, world.chance.of('kill').whole(0, 8_000));
+  }
+
+  /** Files of people, by the paths by which daemons know them. */
+  makeFiles(texts: readonly (readonly [path: string, text: string])[]): void {
+    for (const [path, text] of texts) {
+      const real = this.world.pathOf(path);
+      mkdirSync(dirname(real), { recursive: true });
+      writeFileSync(real, text);
+    }
   }
 
   addDaemon(): void {

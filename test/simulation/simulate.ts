@@ -8,6 +8,7 @@ import type { Action, Plan } from './plan/plan.ts';
 import { quiet } from './oracle/quiet.ts';
 import { summaryOf } from './oracle/summary.ts';
 import { lookAtRest } from './rules/at-rest.ts';
+import { lookAtStates } from './rules/states.ts';
 import type { Violation } from './rules/rules.ts';
 import type { Stores } from './stores/store.ts';
 import { AlertWatch } from './senders/alert-watch.ts';
@@ -43,7 +44,6 @@ const EVERY_MS = 60_000;
 /** In this time a daemon has to see that the clock was set. */
 const SEEN_MS = 60_000;
 
-const SCENE = AREAS.flatMap(({ scene = [] }) => scene);
 const UNFINISHED = AREAS.flatMap(({ unfinished = {} }) => Object.entries(unfinished));
 
 export async function simulate(
@@ -59,14 +59,15 @@ export async function simulate(
   const senders = new Senders(place);
   const holders = new Holders(place);
   const alerts = new AlertWatch(place);
+  const { onCommit } = world;
   world.onCommit = (by) => {
-    place.watch.committed();
+    onCommit(by);
     alerts.committed(by);
   };
   try {
     for (let n = 0; n < plan.daemons; n += 1) place.addDaemon();
     await place.until(() => place.nodes.size === plan.daemons, BOOT_MS);
-    await setScene(place, clients, senders);
+    await setScene(place, { clients, senders }, plan);
     if (plan.chanceKills) Object.assign(world.rates, RATES);
     await actAll(place, plan.actions, (action) => perform({ place, clients, senders, holders }, action));
     Object.assign(world.rates, { step: 0, commit: 0 });
@@ -93,8 +94,12 @@ export async function simulate(
   }
 }
 
-async function setScene(place: Place, clients: Clients, senders: Senders): Promise<void> {
-  for (const [as, operation, raw] of SCENE) {
+async function setScene(place: Place, { clients, senders }: Actors, { actions }: Plan): Promise<void> {
+  const isUsed = (calls: string): boolean =>
+    actions.some((each) => each.do === 'call' && each.operation.startsWith(calls));
+  const areas = AREAS.filter(({ part }) => part === undefined || isUsed(part.calls));
+  place.makeFiles(areas.flatMap(({ files = {} }) => Object.entries(files)));
+  for (const [as, operation, raw] of areas.flatMap(({ scene = [] }) => scene)) {
     const data = await settled(place, clients.act({ do: 'call', afterMs: 0, as, operation, raw }));
     if (data !== null) senders.learn(operation, data);
     else place.watch.violated('D3', `the scene cannot be set: ${operation}: ${[...clients.answers.keys()].join(', ')}`);
@@ -234,6 +239,7 @@ async function judge(place: Place, senders: Senders): Promise<void> {
   for (const what of quiet(place.oracle, place.store.rows, place.messages)) place.watch.violated('K7', what);
   const [node] = place.nodes.values();
   if (node === undefined) return;
+  lookAtStates(place.store.rows, place.watch, place.infrastructure.left(), await node.base.seal.keyring());
   const reader = await place.store.reader(node);
   const { faults } = await verifyLedger(reader.db, await node.base.seal.keyring());
   await reader.close();

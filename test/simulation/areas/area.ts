@@ -19,6 +19,10 @@ export interface RestRule {
 
 /** What the world knows of an area of the service. */
 export interface SimulatedArea {
+  /** One plan of `of` has it, and the others are faster. `calls`: how the operations of its calls begin. */
+  readonly part?: { readonly of: number; readonly calls: string };
+  /** Texts of files of people, by path, which are there from the beginning. */
+  readonly files?: Readonly<Record<string, string>>;
   readonly scene?: readonly SceneCall[];
   readonly makers?: readonly Maker[];
   /** Where a picked row is in the store, by the name that a Pick has. */

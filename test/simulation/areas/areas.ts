@@ -11,12 +11,14 @@ import { RULES } from './rules.ts';
 import { SCHEDULES } from './schedules.ts';
 import { TOKENS } from './tokens.ts';
 import { WORKFLOWS } from './workflows.ts';
+import { WORKSPACES } from './workspaces.ts';
 import type { SimulatedArea } from './area.ts';
 
 export const AREAS: readonly SimulatedArea[] = [
   JOBS,
   APPROVALS,
   WORKFLOWS,
+  WORKSPACES,
   SCHEDULES,
   RULES,
   EVENTS,

@@ -7,13 +7,17 @@ import type { Guard } from '../../../src/runners/process/guard.ts';
 import type { EndTreeOptions, TreeEnd } from '../../../src/runners/process/tree.ts';
 import { runAs, running, theWorld } from '../world/current.ts';
 import type { Host, Running } from '../world/host.ts';
-import { BEHAVIOURS, type Behaviour } from './behaviours.ts';
+import { toolOf } from './behaviours.ts';
 import { SimulatedGuard } from './guard.ts';
+import type { Started } from './program.ts';
+import { TERRAFORM } from './terraform/terraform.ts';
 
 /** A tool of a job, as an outsider sees it. */
 export interface Process {
   readonly jobId: string;
   readonly argv: readonly string[];
+  /** Which of the programs of its job it is: each is started once. */
+  readonly step: string;
   readonly pid: number;
   /** Of the daemon that started it. */
   readonly host: Host;
@@ -132,6 +136,7 @@ export class Processes {
     const process: Process = {
       jobId: request.env['SVC_JOB_ID'] ?? '',
       argv: request.argv,
+      step: stepOf(request.argv),
       pid: leader.pid,
       ...who,
       startedAt: world.now,
@@ -139,7 +144,7 @@ export class Processes {
       isTermed: false,
     };
     this.all.push(process);
-    world.note(`process ${process.pid} of ${process.jobId} starts on ${who.host.name}: ${process.argv.join(' ')}`);
+    world.note(`process ${process.pid} of ${process.jobId} starts on ${who.host.name}: ${shown(process.argv)}`);
     this.#onStart(process);
     guard?.started();
     const end = (exit: Exit): void => {
@@ -154,25 +159,34 @@ export class Processes {
     };
     // What arrives is handled by the daemon, if that still lives.
     const toDaemon = (deliver: () => void): void => (world.lives(who) ? runAs(who, deliver) : undefined);
-    this.#follow(process, (text) => toDaemon(() => void stdout.write(text)), end);
+    const chance = world.chance.of(`process/${shown(process.argv)}`);
+    const write = (stream: PassThrough) => (text: string) => toDaemon(() => void stream.write(text));
+    follow({ process, cwd: request.cwd, chance, print: write(stdout), warn: write(stderr) }, end);
     return launched;
   }
+}
 
-  /** What the tool does, in steps of the world. It outlives its daemon, until it is ended. */
-  #follow(process: Process, print: (text: string) => void, end: (exit: Exit) => void): void {
-    const world = theWorld();
-    const chance = world.chance.of(`process/${process.argv.join(' ')}`);
-    const name = process.argv.find((word): word is Behaviour => Object.hasOwn(BEHAVIOURS, word)) ?? 'succeeds';
-    const behaviour = BEHAVIOURS[name];
-    let left = behaviour.lines;
-    const next = (): void => {
-      if (!process.isAlive) return end({ exitCode: null, signal: 'SIGKILL' });
-      if (process.isTermed && !behaviour.isDeaf) return end({ exitCode: null, signal: 'SIGTERM' });
-      if (left === 0) return end({ exitCode: behaviour.exitCode, signal: null });
-      left -= 1;
-      print(`${name} ${left} ${'x'.repeat(behaviour.lineChars)}\n`);
-      world.later('tool', chance.whole(1, behaviour.pauseMs), next);
-    };
-    world.later('tool', chance.whole(1, behaviour.pauseMs), next);
-  }
+/** What the program does, in steps of the world. It outlives its daemon, until it is ended. */
+function follow(started: Started, end: (exit: Exit) => void): void {
+  const { process } = started;
+  const program = process.step === '' ? toolOf(process.argv) : TERRAFORM;
+  const steps = program.run(started);
+  const next = (): void => {
+    if (!process.isAlive) return end({ exitCode: null, signal: 'SIGKILL' });
+    if (process.isTermed && !program.isDeaf) return end({ exitCode: null, signal: 'SIGTERM' });
+    const { done = false, value } = steps.next();
+    if (done) return end({ exitCode: value, signal: null });
+    theWorld().later('tool', value, next);
+  };
+  next();
+}
+
+/** The verb of a terraform; empty for the tool of a command, of which a job has one. */
+function stepOf([path = '', verb = '']: readonly string[]): string {
+  return path.endsWith('/terraform') ? verb : '';
+}
+
+/** Without folders, which are those of the process that simulates. */
+function shown(argv: readonly string[]): string {
+  return argv.map((word) => word.replace(/\/\S*\//, '')).join(' ');
 }

@@ -64,9 +64,10 @@ export class Watch {
   }
 
   started(process: Process): void {
-    const { jobId } = process;
-    if (this.#started.has(jobId)) this.violated('J2', `the tool of ${jobId} was started twice`);
-    this.#started.add(jobId);
+    const { jobId, step } = process;
+    const tool = `the tool ${step === '' ? '' : `${step} `}of ${jobId}`;
+    if (this.#started.has(tool)) this.violated('J2', `${tool} was started twice`);
+    this.#started.add(tool);
     const [row] = this.#rows('select state, concurrency_key from jobs where id = ?', jobId) as readonly {
       state: JobState;
       concurrency_key: string | null;

@@ -68,6 +68,7 @@ function openDatabase(world: World, { eye, dir, made }: Made): WorldStore {
   const rows: Rows = (sql, ...parameters) => shown(world, eye.rows(url, numbered(sql), parameters));
   const databaseUrl = `${url}?options=${encodeURIComponent(SESSION)}`;
   return {
+    folder: join(dir, 'people'),
     rows,
     hasLeases: true,
     machine: here,

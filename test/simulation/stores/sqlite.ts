@@ -32,6 +32,7 @@ function openFile(world: World, dataDir: string, template: string): WorldStore {
   };
   const here = machine('m1');
   return {
+    folder: join(dataDir, 'people'),
     rows,
     hasLeases: false,
     machine: here,

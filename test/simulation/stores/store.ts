@@ -12,6 +12,8 @@ export interface Stores {
 }
 
 export interface WorldStore {
+  /** A real one, for the files of people. */
+  readonly folder: string;
   readonly rows: Rows;
   /** A daemon that does not renew its lease in time counts as dead. */
   readonly hasLeases: boolean;

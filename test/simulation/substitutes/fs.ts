@@ -19,7 +19,10 @@ export function watch(path: string, options: object, listener: WatchListener<str
 type Callback = (error: Error | null, value?: unknown) => void;
 
 /** A call with a callback: made at once, and answered when the world says. */
-function called(name: 'close' | 'fstat' | 'open', real: (...args: never[]) => void): (...args: unknown[]) => void {
+function called(
+  name: 'close' | 'fstat' | 'open' | 'readlink' | 'stat',
+  real: (...args: never[]) => void,
+): (...args: unknown[]) => void {
   return (...args) => {
     if (running() === null) return real(...(args as never[]));
     const done = args.at(-1) as Callback;
@@ -29,8 +32,35 @@ function called(name: 'close' | 'fstat' | 'open', real: (...args: never[]) => vo
     } catch (error) {
       answer = [error as Error];
     }
+    if (name === 'open' && answer[0] === null) own(answer[1] as number);
+    if (name === 'close') disown(args[0] as number);
     theWorld().add('file', 0, () => done(...answer));
   };
+}
+
+/** How to forget each descriptor of a daemon, which the kernel closes when that is killed. */
+const owned = new Map<number, () => void>();
+
+function own(fd: number): void {
+  const handles = running()?.host.handles;
+  const handle = {
+    close(): void {
+      disown(fd);
+      fs.closeSync(fd);
+    },
+  };
+  handles?.add(handle);
+  owned.set(fd, () => void handles?.delete(handle));
+}
+
+function disown(fd: number): void {
+  owned.get(fd)?.();
+  owned.delete(fd);
+}
+
+export function closeSync(fd: number): void {
+  disown(fd);
+  fs.closeSync(fd);
 }
 
 /** As util.promisify makes them: the count with the buffer. */
@@ -47,6 +77,8 @@ export const write = counted('write', 'bytesWritten', fs.write);
 export const close = called('close', fs.close);
 export const fstat = called('fstat', fs.fstat);
 export const open = called('open', fs.open);
+export const readlink = called('readlink', fs.readlink);
+export const stat = called('stat', fs.stat);
 
 /** Sorted: the order of a folder is that of its file system. */
 export function readdirSync(path: string, options?: object): unknown {

@@ -22,6 +22,8 @@ const OF_PRODUCT: Readonly<Record<string, string>> = {
   'lib/chunks/frame-compressor.ts': HERE('frame-compressor'),
   'operations/access/token-hash.ts': HERE('token-hash'),
   'runners/process/tree.ts': HERE('tree'),
+  'runners/checkout/open-tree.ts': HERE('runs/open-tree'),
+  'runners/terraform/tool.ts': HERE('runs/find-tool'),
 };
 
 /** Of Node and packages, where the product imports them. */
@@ -32,6 +34,7 @@ const OF_OTHERS: Readonly<Record<string, string>> = {
   'node:sqlite': HERE('sqlite'),
   'node:timers/promises': HERE('timers'),
   'node:worker_threads': HERE('worker-threads'),
+  'node:zlib': HERE('runs/zlib'),
   pg: HERE('pg'),
 };
 

@@ -61,15 +61,15 @@ export class SteppedFile {
 
 /** Of a Dir what the product uses. */
 export class SteppedDir {
-  readonly #dir: fs.Dir;
   readonly #entries: fs.Dirent[];
   #isOpen = true;
 
   constructor(dir: fs.Dir) {
-    this.#dir = dir;
     const entries: fs.Dirent[] = [];
     for (let entry = dir.readSync(); entry !== null; entry = dir.readSync()) entries.push(entry);
     this.#entries = sortedEntries(entries);
+    // A daemon that is killed closes nothing more.
+    dir.closeSync();
   }
 
   read() {
@@ -79,7 +79,7 @@ export class SteppedDir {
   async close(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    await stepped(() => this.#dir.closeSync());
+    await stepped(() => undefined);
   }
 
   async *[Symbol.asyncIterator]() {

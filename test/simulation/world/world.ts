@@ -1,4 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
+import { join } from 'node:path';
 import { type Clock, systemClock } from '../../../src/lib/clock.ts';
 import { Chance, type Stream } from './chance.ts';
 import { drained, openWorld, runAs, running } from './current.ts';
@@ -40,6 +41,8 @@ export class World {
   now = 1_000;
   steps = 0;
   commits = 0;
+  /** Where the files of people are, which daemons know by other paths. */
+  folder = '';
   /** Called after each commit, when the rows are there for all to see. */
   onCommit: (by: Host) => void = () => undefined;
   /** Kills it now. */
@@ -56,6 +59,11 @@ export class World {
     this.chance = new Chance(seed);
     this.#order = this.chance.of('order');
     openWorld(this);
+  }
+
+  /** The real path of a file of people. */
+  pathOf(path: string): string {
+    return join(this.folder, path);
   }
 
   /** Part of what two runs of a seed have in common. */
