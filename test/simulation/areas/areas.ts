@@ -6,6 +6,7 @@ import { JOBS } from './jobs.ts';
 import { LEDGER } from './ledger.ts';
 import { MACHINES } from './machines.ts';
 import { NOTIFY } from './notify.ts';
+import { PLAYBOOKS } from './playbooks.ts';
 import { REFUSALS } from './refusals.ts';
 import { RULES } from './rules.ts';
 import { SCHEDULES } from './schedules.ts';
@@ -19,6 +20,7 @@ export const AREAS: readonly SimulatedArea[] = [
   APPROVALS,
   WORKFLOWS,
   WORKSPACES,
+  PLAYBOOKS,
   SCHEDULES,
   RULES,
   EVENTS,

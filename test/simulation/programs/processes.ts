@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pause } from '../../../src/lib/clock.ts';
 import type { Exit } from '../../../src/runners/launch/children.ts';
@@ -7,9 +8,10 @@ import type { Guard } from '../../../src/runners/process/guard.ts';
 import type { EndTreeOptions, TreeEnd } from '../../../src/runners/process/tree.ts';
 import { runAs, running, theWorld } from '../world/current.ts';
 import type { Host, Running } from '../world/host.ts';
+import { ANSIBLE } from './ansible.ts';
 import { toolOf } from './behaviours.ts';
 import { SimulatedGuard } from './guard.ts';
-import type { Started } from './program.ts';
+import type { Program, Started } from './program.ts';
 import { TERRAFORM } from './terraform/terraform.ts';
 
 /** A tool of a job, as an outsider sees it. */
@@ -123,13 +125,14 @@ export class Processes {
     await request.beforeStart?.({ ...leader, ...waiting, output: { stdout: pipe, stderr: pipe } });
     const world = theWorld();
     const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+    const report = request.reports === true ? new PassThrough() : null;
     const { promise: exited, resolve } = Promise.withResolvers<Exit>();
-    const launched = { ...leader, stdout, stderr, report: null, started: Promise.resolve(), exited, adopted: () => [] };
+    const launched = { ...leader, stdout, stderr, report, started: Promise.resolve(), exited, adopted: () => [] };
     // What is left of the code of a daemon that was just killed starts nothing.
     if (!world.lives(who)) return launched;
     const guard = this.#guards.get(who.host);
     if (guard?.mayStart() === false) {
-      for (const output of [stdout, stderr]) output.end();
+      for (const output of [stdout, stderr, report]) output?.end();
       resolve({ exitCode: null, signal: 'SIGKILL' });
       return launched;
     }
@@ -152,16 +155,16 @@ export class Processes {
       world.note(`process ${process.pid} of ${process.jobId} ends: ${exit.exitCode ?? exit.signal}`);
       this.#onExit(process, exit);
       toDaemon(() => {
-        stdout.end();
-        stderr.end();
+        for (const output of [stdout, stderr, report]) output?.end();
         resolve(exit);
       });
     };
     // What arrives is handled by the daemon, if that still lives.
     const toDaemon = (deliver: () => void): void => (world.lives(who) ? runAs(who, deliver) : undefined);
     const chance = world.chance.of(`process/${shown(process.argv)}`);
-    const write = (stream: PassThrough) => (text: string) => toDaemon(() => void stream.write(text));
-    follow({ process, cwd: request.cwd, chance, print: write(stdout), warn: write(stderr) }, end);
+    const write = (stream: PassThrough | null) => (text: string) => toDaemon(() => void stream?.write(text));
+    const outputs = { print: write(stdout), warn: write(stderr), report: write(report) };
+    follow({ process, cwd: request.cwd, chance, ...outputs }, end);
     return launched;
   }
 }
@@ -169,7 +172,7 @@ export class Processes {
 /** What the program does, in steps of the world. It outlives its daemon, until it is ended. */
 function follow(started: Started, end: (exit: Exit) => void): void {
   const { process } = started;
-  const program = process.step === '' ? toolOf(process.argv) : TERRAFORM;
+  const program = PROGRAMS[nameOf(process.argv)] ?? toolOf(process.argv);
   const steps = program.run(started);
   const next = (): void => {
     if (!process.isAlive) return end({ exitCode: null, signal: 'SIGKILL' });
@@ -181,9 +184,16 @@ function follow(started: Started, end: (exit: Exit) => void): void {
   next();
 }
 
-/** The verb of a terraform; empty for the tool of a command, of which a job has one. */
-function stepOf([path = '', verb = '']: readonly string[]): string {
-  return path.endsWith('/terraform') ? verb : '';
+/** Those that are found by their path; any other is the tool of a command. */
+const PROGRAMS: Readonly<Record<string, Program>> = { terraform: TERRAFORM, 'ansible-playbook': ANSIBLE };
+
+function nameOf([path = '']: readonly string[]): string {
+  return basename(path);
+}
+
+/** The verb of a terraform; empty where a job has one program. */
+function stepOf(argv: readonly string[]): string {
+  return nameOf(argv) === 'terraform' ? (argv[1] ?? '') : '';
 }
 
 /** Without folders, which are those of the process that simulates. */

@@ -9,6 +9,8 @@ export interface Started {
   readonly chance: Stream;
   readonly print: (text: string) => void;
   readonly warn: (text: string) => void;
+  /** To the pipe of its events, where it has one. */
+  readonly report: (text: string) => void;
 }
 
 /** Each value is the time until the next step, in milliseconds of the world; the last one is the exit code. */
