@@ -1,5 +1,6 @@
 /** One run of a plan: a scene is set, actions and faults come, the faults end, and then everything has to end. */
 import { verifyLedger } from '../../src/store/audit/verify.ts';
+import type { SimulatedArea } from './areas/area.ts';
 import { AREAS } from './areas/areas.ts';
 import { Clients } from './clients.ts';
 import { decideLate } from './late-decision.ts';
@@ -67,7 +68,10 @@ export async function simulate(
   try {
     for (let n = 0; n < plan.daemons; n += 1) place.addDaemon();
     await place.until(() => place.nodes.size === plan.daemons, BOOT_MS);
-    await setScene(place, { clients, senders }, plan);
+    const areas = areasOf(plan);
+    // It models commands; a plan in two has other kinds of jobs.
+    place.oracle.isAsleep = areas.some(({ part }) => part !== undefined);
+    await setScene(place, { clients, senders }, areas);
     if (plan.chanceKills) Object.assign(world.rates, RATES);
     await actAll(place, plan.actions, (action) => perform({ place, clients, senders, holders }, action));
     Object.assign(world.rates, { step: 0, commit: 0 });
@@ -94,10 +98,14 @@ export async function simulate(
   }
 }
 
-async function setScene(place: Place, { clients, senders }: Actors, { actions }: Plan): Promise<void> {
+/** Those that each world has, and those that the plan uses. */
+function areasOf({ actions }: Plan): readonly SimulatedArea[] {
   const isUsed = (calls: string): boolean =>
     actions.some((each) => each.do === 'call' && each.operation.startsWith(calls));
-  const areas = AREAS.filter(({ part }) => part === undefined || isUsed(part.calls));
+  return AREAS.filter(({ part }) => part === undefined || isUsed(part.calls));
+}
+
+async function setScene(place: Place, { clients, senders }: Actors, areas: readonly SimulatedArea[]): Promise<void> {
   place.makeFiles(areas.flatMap(({ files = {} }) => Object.entries(files)));
   for (const [as, operation, raw] of areas.flatMap(({ scene = [] }) => scene)) {
     const data = await settled(place, clients.act({ do: 'call', afterMs: 0, as, operation, raw }));

@@ -34,6 +34,9 @@ export interface ModelApproval {
   readonly owners: readonly string[];
   /** By the clock of the store; it comes earlier where that is set back. */
   expiresAt: number;
+  /** From when to when it was pending, in milliseconds of the world, whatever the clocks show. */
+  readonly askedAt: number;
+  endedAt: number | null;
   state: ApprovalState;
 }
 
@@ -90,6 +93,8 @@ export class Model {
   /** What the clock that is most ahead shows, and the latest time that one has ever shown. */
   nowMs = 0;
   latestMs = 0;
+  /** Milliseconds since the world began. */
+  elapsedMs = 0;
 
   move(job: ModelJob, state: JobState): void {
     job.state = state;

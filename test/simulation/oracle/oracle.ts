@@ -43,6 +43,9 @@ export class Oracle {
     this.#facts = new Facts(around.rows);
   }
 
+  /** It looks at nothing in this world, which has things that it does not model. */
+  isAsleep = false;
+
   called(asked: Asked): Call {
     this.#seeTime();
     const { caller, key } = asked;
@@ -61,6 +64,7 @@ export class Oracle {
   }
 
   answered(call: Call, code: string, data: unknown): void {
+    if (this.isAsleep) return;
     this.committed();
     this.#seeTime();
     this.#calls.answered(call);
@@ -88,6 +92,7 @@ export class Oracle {
 
   /** Looks at what was committed since the last look. */
   committed(): void {
+    if (this.isAsleep) return;
     const news = this.#facts.news();
     if (news.length === 0) return;
     this.#seeTime();
@@ -192,6 +197,7 @@ export class Oracle {
 
   #seeTime(): void {
     this.model.nowMs = this.#around.wall();
+    this.model.elapsedMs = this.#around.now();
     this.model.latestMs = Math.max(this.model.latestMs, this.model.nowMs);
   }
 

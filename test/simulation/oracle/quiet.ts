@@ -14,6 +14,7 @@ interface EventFact {
 
 /** Sentences, each of which is a promise that was not kept. */
 export function quiet(oracle: Oracle, rows: Rows, messages: readonly string[]): string[] {
+  if (oracle.isAsleep) return [];
   oracle.committed();
   const { model } = oracle;
   const events = rows('select id, source, outcome, labels, job_id from events').map((row) => ({
@@ -83,11 +84,16 @@ function* ofEvents(model: Model, events: readonly EventFact[]): Generator<string
 
 type Pages = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 
-/** The people who have to decide are notified, while there is time. */
+/** Longer than a killed or stopped daemon is away, and than it takes it to notify. */
+const NOTIFIED_MS = 30_000;
+
+/** The people who have to decide are notified, while there is time: a clock that is set ahead may leave none. */
 function* ofMessages(model: Model, pages: Pages, shown: ReadonlySet<string>): Generator<string> {
-  for (const { id, state } of model.approvals.values()) {
+  for (const { id, state, askedAt, endedAt } of model.approvals.values()) {
     const page = pages.get(`approval:${id}`);
-    if (state === 'expired' && page === undefined) yield `approval ${id} has expired, and no one was notified`;
+    const hadTime = endedAt !== null && endedAt - askedAt > NOTIFIED_MS;
+    if (state === 'expired' && hadTime && page === undefined)
+      yield `approval ${id} has expired, and no one was notified`;
   }
   for (const [topic, { id, state }] of pages) {
     const approval = /^approval:(.+)$/.exec(topic)?.[1];

@@ -90,12 +90,12 @@ export class Holders {
 
   #judge({ id, expires_at: expiresAt }: Held, isIn: boolean, [before, after]: readonly [string, string]): void {
     const { watch, store } = this.#place;
-    if (isIn && before === 'revoked') watch.violated('T1', `${id} was accepted after it was revoked`);
-    if (isIn && before === 'expired' && after === 'expired') watch.violated('T2', `${id} was accepted and has expired`);
+    if (isIn && before === 'revoked') watch.violated('V1', `${id} was accepted after it was revoked`);
+    if (isIn && before === 'expired' && after === 'expired') watch.violated('V2', `${id} was accepted and has expired`);
     // What has expired stays expired, whatever the clock says later.
     if (isIn || expiresAt !== null) return;
     const [row] = store.rows('select revoked_at from tokens where id = ?', id);
-    if (row?.['revoked_at'] === null) watch.violated('T3', `${id} was refused and is valid`);
+    if (row?.['revoked_at'] === null) watch.violated('V3', `${id} was refused and is valid`);
   }
 
   /** Whether somebody comes in with it. To be called as the daemon. */

@@ -43,6 +43,7 @@ function expire(moment: Moment, fact: Fact): void {
   if (approval === undefined) return;
   if (model.latestMs < approval.expiresAt) refuse(`of ${approval.id}, before its deadline`);
   approval.state = 'expired';
+  approval.endedAt = model.elapsedMs;
   const job = model.jobs.get(approval.job);
   if (job?.state === 'awaiting_approval') model.move(job, 'cancelled');
 }

@@ -14,7 +14,9 @@ function fire(moment: Moment, { target, detail }: Fact): void {
   const run = model.runs.get(step?.run ?? '');
   if (run !== undefined) run.isAsked = true;
   const initial = 'approval_id' in detail ? 'awaiting_approval' : 'queued';
-  if (step === undefined) addJob(moment, target, { trigger: 'rule', initial, owners: [] });
+  // A host asked for it where the event is its request.
+  const trigger = moment.rows.jobs.get(target)?.trigger === 'host' ? 'host' : 'rule';
+  if (step === undefined) addJob(moment, target, { trigger, initial, owners: [] });
 }
 
 export const EVENTS: OracleArea = { moves: { 'rule.fire': fire } };

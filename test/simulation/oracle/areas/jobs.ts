@@ -54,7 +54,8 @@ export function addJob(moment: Moment, id: string | null, expected: Expected): M
   const { id: approvalId, owners: asking, expiresAt } = approval;
   if (joined(asking).join() !== joined(row.owners).join())
     refuse(`made ${approvalId}, whose owners are not those of its job`);
-  model.approvals.set(approvalId, { id: approvalId, job: job.id, owners: asking, expiresAt, state: 'pending' });
+  const times = { expiresAt, askedAt: model.elapsedMs, endedAt: null };
+  model.approvals.set(approvalId, { id: approvalId, job: job.id, owners: asking, ...times, state: 'pending' });
   return job;
 }
 
