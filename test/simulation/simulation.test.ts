@@ -51,8 +51,8 @@ test('A failing plan of the simulation is cut down to what makes it fail', async
 });
 
 test('A job that is hidden from the rules of the simulation is missed by them', async () => {
-  const { code, output } = await simulate(['--seed', '1', '--count', '1', '--actions', '20', '--hide']);
+  const { code, output } = await simulate(['--count', '10', '--stop', '--actions', '20', '--hide']);
   assert.equal(code, 1, output);
   assert.match(output, /breaks J7: job_\w+ was acknowledged and is not there/);
-  assert.match(output, /again: npm run simulate -- --seed 1 --count 1/);
+  assert.match(output, /again: npm run simulate -- --seed \d+ --count 1/);
 });
