@@ -39,8 +39,10 @@ export class Eye {
   #ask(order: EyeOrder): readonly Row[] {
     const turn = Atomics.load(this.#turns, 0);
     this.#port.postMessage(order);
-    if (Atomics.wait(this.#turns, 0, turn, ANSWER_MAX_MS) === 'timed-out')
-      throw new Error('the server does not answer');
+    // The notification of the answer before it may come only now.
+    while (Atomics.load(this.#turns, 0) === turn)
+      if (Atomics.wait(this.#turns, 0, turn, ANSWER_MAX_MS) === 'timed-out')
+        throw new Error('the server does not answer');
     const reply = receiveMessageOnPort(this.#port)?.message as EyeReply;
     if ('error' in reply) throw new Error(`${reply.error}: ${order.sql}`);
     return reply.rows;
