@@ -31,7 +31,7 @@ export async function decideAndRecord(
   const isIdle = matched.length === 0 && evaluated.sender.via === 'webhook';
   const { subjects, followsFrom = [] } = evaluated.sender;
   const causers = isIdle ? [] : [...(await causersOf(tx, subjects)), ...(await notedCauses(tx, followsFrom))];
-  const { decision, jobId, approvalId } = await carryOut(deps, tx, evaluated, { decided: judged, causers }, now);
+  const { decision, jobId, approvalId } = await carryOut({ deps, tx, evaluated, now }, { decided: judged, causers });
   const event = rowOf(evaluated, { ...decision, trace: [...decision.trace, ...more] }, jobId, approvalId);
   insertEvent(tx, event);
   return { event, jobId, approvalId };

@@ -28,28 +28,26 @@ interface Judged {
   readonly causers: readonly string[];
 }
 
+/** The write that records an event, and at which time. */
+interface Firing {
+  readonly deps: ReactionDeps;
+  readonly tx: Tx;
+  readonly evaluated: EvaluatedEvent;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
 /** Carries the decision out: makes the job and the notifications of the rules. Throws RuleChanged. */
-export async function carryOut(
-  deps: ReactionDeps,
-  tx: Tx,
-  evaluated: EvaluatedEvent,
-  { decided, causers }: Judged,
-  now: number,
-): Promise<Done> {
-  await reportUnfit(deps, tx, evaluated, decided, now);
-  const checked = await withoutForged(tx, evaluated, decided);
-  const notified = checked.notifies.length === 0 ? checked : await notifyPeople(deps, tx, evaluated, checked, now);
-  return makeJob(deps, tx, evaluated, { decided: notified, causers }, now);
+export async function carryOut(firing: Firing, { decided, causers }: Judged): Promise<Done> {
+  await reportUnfit(firing, decided);
+  const checked = await withoutForged(firing, decided);
+  const notified = checked.notifies.length === 0 ? checked : await notifyPeople(firing, checked);
+  return makeJob(firing, { decided: notified, causers });
 }
 
 /** Reports a rule that matched an event whose values its action does not accept: one notification per rule and day. */
-async function reportUnfit(
-  deps: ReactionDeps,
-  tx: Tx,
-  { id: eventId, event, attempts }: EvaluatedEvent,
-  decision: ReactionDecision,
-  now: number,
-): Promise<void> {
+async function reportUnfit({ deps, tx, evaluated, now }: Firing, decision: ReactionDecision): Promise<void> {
+  const { id: eventId, event, attempts } = evaluated;
   const isUnfit = ({ rule, tried }: Attempt): boolean => rule.name === decision.rule && tried.unfit !== null;
   const unfit = attempts.find(isUnfit);
   if (decision.outcome !== 'error' || unfit === undefined || (await faultOf(tx, unfit.rule)) !== null) return;
@@ -66,13 +64,9 @@ function muteOf(tx: Tx, event: NormalEvent): Promise<string | null> {
 }
 
 /** A rule that somebody wrote into the database tells people nothing; the event says why. */
-async function withoutForged(
-  tx: Tx,
-  { attempts }: EvaluatedEvent,
-  decision: ReactionDecision,
-): Promise<ReactionDecision> {
+async function withoutForged({ tx, evaluated }: Firing, decision: ReactionDecision): Promise<ReactionDecision> {
   let kept = decision;
-  for (const { rule } of attempts) {
+  for (const { rule } of evaluated.attempts) {
     const fault = decision.notifies.includes(rule.name) ? await faultOf(tx, rule) : null;
     if (fault !== null) kept = withoutNotify(kept, rule.name, fault);
   }
@@ -91,14 +85,9 @@ async function faultOf(tx: Tx, rule: Attempt['rule']): Promise<string | null> {
 }
 
 /** Makes the notifications of rules that notify. A mute suppresses them, and the event records that. */
-async function notifyPeople(
-  deps: ReactionDeps,
-  tx: Tx,
-  evaluated: EvaluatedEvent,
-  decision: ReactionDecision,
-  now: number,
-): Promise<ReactionDecision> {
-  const { id: eventId, event, attempts } = evaluated;
+async function notifyPeople(firing: Firing, decision: ReactionDecision): Promise<ReactionDecision> {
+  const { deps, tx } = firing;
+  const { id: eventId, event, attempts } = firing.evaluated;
   const mute = await muteOf(tx, event);
   for (const { rule, action } of attempts) {
     if (!decision.notifies.includes(rule.name) || action === null || !isNotify(action)) continue;
@@ -110,7 +99,7 @@ async function notifyPeople(
       message: action.message,
     } as const;
     await insertNotification(tx, { topic: `rule:${eventId}:${rule.name}`, facts }, notificationState(mute));
-    await noteActed(tx, evaluated, rule, now, null);
+    await noteActed(firing, rule, null);
   }
   if (mute === null) {
     tx.afterCommit(() => deps.wake());
@@ -126,31 +115,22 @@ async function notifyPeople(
   };
 }
 
-async function makeJob(
-  deps: ReactionDeps,
-  tx: Tx,
-  evaluated: EvaluatedEvent,
-  judged: Judged,
-  now: number,
-): Promise<Done> {
+async function makeJob(firing: Firing, judged: Judged): Promise<Done> {
   const { decided: decision } = judged;
-  const deciding = evaluated.attempts.find(({ rule }) => rule.name === decision.rule);
+  const deciding = firing.evaluated.attempts.find(({ rule }) => rule.name === decision.rule);
   if ((decision.outcome !== 'fired' && decision.outcome !== 'gated') || deciding === undefined)
     return { decision, jobId: null, approvalId: null };
-  return fire(deps, tx, evaluated, { ...judged, deciding }, now);
+  return fire(firing, { ...judged, deciding });
 }
 
 async function fire(
-  deps: ReactionDeps,
-  tx: Tx,
-  evaluated: EvaluatedEvent,
+  firing: Firing,
   { decided: decision, causers, deciding: { rule, action } }: Judged & { readonly deciding: Attempt },
-  now: number,
 ): Promise<Done> {
-  const { id, sender } = evaluated;
+  const { deps, tx } = firing;
+  const { id, sender, facts } = firing.evaluated;
   if (action === null || isNotify(action)) throw new Error('only an action that makes a job can fire');
   const owners = [...new Set([...sender.owners, ...rule.owners, ...causers])];
-  const { facts } = evaluated;
   const provenance = { origin: 'alert', alert: id, rule: rule.name, matchedAt: facts.receivedAt } as const;
   const gate: Gate | null =
     decision.outcome === 'gated'
@@ -178,7 +158,7 @@ async function fire(
   const { jobId } = queued;
   const approvalId = queued.state === 'queued' ? null : queued.approval.id;
   const missing = queued.state === 'queued' ? [] : queued.missing;
-  await noteActed(tx, evaluated, rule, now, jobId);
+  await noteActed(firing, rule, jobId);
   tx.record({
     principal: sender.principal,
     owner: owners[0] ?? 'gatehouse',
@@ -204,10 +184,8 @@ async function fire(
  * already confirmed.
  */
 async function noteActed(
-  tx: Tx,
-  { event }: EvaluatedEvent,
+  { tx, evaluated: { event }, now: firedAt }: Firing,
   rule: Attempt['rule'],
-  firedAt: number,
   jobId: string | null,
 ): Promise<void> {
   if (!(await noteFired(tx, rule))) throw new RuleChanged(rule.name);
