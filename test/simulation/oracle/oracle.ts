@@ -74,9 +74,7 @@ export class Oracle {
     if (code === 'ok') return this.#succeeded(call, rule, data);
     if (call.effect !== null && !this.#handOn(call))
       this.#around.violated('K6', `${nameOf(call)} was answered ${code}, and was committed`);
-    // What an error of another kind may not be, C1 says.
-    const isOfFault = code === 'unavailable' || code === 'internal';
-    if (isOfFault && this.#around.hadFault(call.startedAt)) return;
+    if (code === 'unavailable' && this.#around.hadFault(call.startedAt)) return;
     if (!call.allowed.has(code))
       this.#around.violated('K1', `${nameOf(call)} was answered ${code}; allowed: ${[...call.allowed].join(', ')}`);
   }

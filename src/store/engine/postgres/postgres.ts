@@ -33,6 +33,8 @@ const CHANNEL = 'gatehouse';
 const FAULTS: Readonly<Record<string, StoreFault>> = {
   '23505': 'unique',
   '53100': 'full',
+  // An input or output error of its disk.
+  '58030': 'lost',
   '42P01': 'missing',
   '25P02': 'aborted',
   // Serialisation failure, deadlock, lock time-out, statement time-out: undone whole, may be tried again.
