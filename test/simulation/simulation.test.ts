@@ -1,15 +1,17 @@
 /** Some simulated nights: each seed is the same twice and breaks no rule, and a hidden row is noticed. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { needs } from '../support/tools.ts';
 
 const run = promisify(execFile);
 const MAIN = join(import.meta.dirname, 'main.ts');
 const PLANS = join(import.meta.dirname, 'plans');
+const ROOT = join(import.meta.dirname, '..', '..');
 const LIMIT_MS = 300_000;
 
 async function simulate(
@@ -55,4 +57,10 @@ test('A job that is hidden from the rules of the simulation is missed by them', 
   assert.equal(code, 1, output);
   assert.match(output, /breaks J7: job_\w+ was acknowledged and is not there/);
   assert.match(output, /again: npm run simulate -- --seed \d+ --count 1/);
+});
+
+test('Each canary of the simulation can be planted in this tree', { skip: needs('git') }, async () => {
+  const diffs = globSync('test/simulation/canaries/*/*.diff', { cwd: ROOT });
+  assert.notEqual(diffs.length, 0);
+  for (const diff of diffs) await run('git', ['apply', '--check', diff], { cwd: ROOT, timeout: LIMIT_MS });
 });
