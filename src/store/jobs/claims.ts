@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { FinalState, JobState } from '../../domain/jobs/job.ts';
 import { mustHold } from '../../lib/invariants/invariants.ts';
+import { findApprovalOfJob } from '../approvals/approvals.ts';
 import { countedUp } from '../engine/counts.ts';
 import type { Tx } from '../engine/tx.ts';
 import { retagged } from '../engine/tags/tags.ts';
@@ -8,7 +9,7 @@ import { getJob, releaseKey } from './jobs.ts';
 import { setPartial } from './partials.ts';
 import { QUEUED, RUNNING } from '../engine/literals.ts';
 import { prepared } from '../engine/prepared.ts';
-import type { ApprovalRow, Db, JobRow } from '../schema/schema.ts';
+import type { Db, JobRow } from '../schema/schema.ts';
 
 /** Names one claim of one job. A write that carries it changes nothing once the claim was lost. */
 export interface Fence {
@@ -154,13 +155,9 @@ export async function cancelWaiting(
   return releaseKeyOf(tx, row);
 }
 
-const approvalState = prepared<{ id: string }, Pick<ApprovalRow, 'state'>>((db, value) =>
-  db.selectFrom('approvals').select('state').where('job_id', '=', value('id')),
-);
-
 /** Puts an approved job into the queue, behind the other jobs of its key. False if it no longer awaited an approval. */
 export async function queueApproved(tx: Tx, id: string): Promise<boolean> {
-  const [approval] = (await approvalState(tx.db, { id })).rows;
+  const approval = await findApprovalOfJob(tx.db, id);
   mustHold('settle.yes', { job: id, approval: approval?.state ?? null });
   await tx.dialect.lockKeyOf(tx.db, id);
   const row = await tx.db
