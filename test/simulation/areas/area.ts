@@ -25,6 +25,8 @@ export interface SimulatedArea {
   readonly files?: Readonly<Record<string, string>>;
   readonly scene?: readonly SceneCall[];
   readonly makers?: readonly Maker[];
+  /** As `makers`, of faults. Their share of a plan is the same, however many areas there are. */
+  readonly faults?: readonly Maker[];
   /** Where a picked row is in the store, by the name that a Pick has. */
   readonly picks?: Readonly<Record<string, string>>;
   /** A condition of rows that have not come to their end, by table. */

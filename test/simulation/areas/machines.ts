@@ -4,7 +4,7 @@ import type { SimulatedArea } from './area.ts';
 const JUMPS_MS = [-90_000, -1_000, 1_000, 30_000, 3_600_000];
 
 export const MACHINES: SimulatedArea = {
-  makers: [
+  faults: [
     [2, (chance) => ({ do: 'kill', host: chance.next(), backMs: chance.whole(0, 8_000) })],
     [1, (chance) => ({ do: 'stop', host: chance.next(), forMs: chance.whole(10, 20_000) })],
     [1, (chance) => ({ do: 'disk', fault: chance.pick(['full', 'broken'] as const), forMs: chance.whole(10, 5_000) })],

@@ -21,10 +21,15 @@ export async function shrink(whole: Plan, fails: Fails): Promise<Plan> {
     return true;
   };
   await isEnough({ ...plan, chanceKills: false });
-  for (let daemons = 1; daemons < plan.daemons; daemons += 1) if (await isEnough({ ...plan, daemons })) break;
+  const leaveDaemonsOut = async (): Promise<void> => {
+    for (let daemons = 1; daemons < plan.daemons; daemons += 1) if (await isEnough({ ...plan, daemons })) break;
+  };
+  await leaveDaemonsOut();
   for (let size = Math.ceil(plan.actions.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2))
     for (let at = 0; at < plan.actions.length;)
       if (!(await isEnough({ ...plan, actions: without(plan.actions, at, size) }))) at += size;
+  // What is left may need fewer of them.
+  await leaveDaemonsOut();
   return plan;
 }
 

@@ -51,7 +51,8 @@ export class AlertWatch {
     // One commit may hold both, the silence first.
     const heardAt = this.#heardAt;
     if (heard !== this.#heard) [this.#heard, this.#heardAt] = [heard, world.now];
-    const isNew = tripped !== null && tripped !== this.#tripped;
+    // The time of one that is there is corrected after the clock was set back.
+    const isNew = tripped !== null && this.#tripped === null;
     this.#tripped = tripped;
     const afterMs = world.now - heardAt;
     if (!isNew || afterMs >= EVERY_MS - NOTED_MS - LATE_MS) return;
