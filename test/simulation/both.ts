@@ -27,7 +27,7 @@ function at(n: number): number {
  * follows from it.
  */
 function calmPlan(seed: number, actions: number): Plan {
-  const plan = makePlan(seed, { daemons: 1, actions });
+  const plan = makePlan(seed, { daemons: 1, actions, with: [] });
   const calls = plan.actions.filter(({ do: what }) => what === 'call' || what === 'repeat');
   const calm = calls.map((action, n) => ({ ...action, afterMs: at(n + 1) - at(n) }));
   return { ...plan, actions: calm, chanceKills: false };

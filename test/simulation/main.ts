@@ -2,9 +2,10 @@
  * `npm run simulate`: many simulated nights, each of one seed.
  *
  *     npm run simulate -- [--store sqlite|postgres] [--seed N] [--count N] [--hours H] [--daemons N] [--actions N]
- *         [--twice] [--stop] [--trace] [--covered] [--both] [--hide] [--shrink FILE]
+ *         [--with AREA]... [--twice] [--stop] [--trace] [--covered] [--both] [--hide] [--shrink FILE]
  *     npm run simulate -- [--store sqlite|postgres] FILE|FOLDER...
  *
+ * A plan has some of the areas of `areas/areas.ts`, and those after `--with` always.
  * A seed that breaks a rule is named, with the line that runs it again; `--stop` ends with the first one. `--hide`
  * hides a row from the rules, so that each seed has to break one. `--shrink` cuts the plan of a failing seed down and
  * writes it; files are such plans. `--covered`, which long runs have, also wants each documented answer of each
@@ -20,7 +21,7 @@ import { replaceGlobals } from './world/current.ts';
 
 const USAGE =
   'npm run simulate -- [--store sqlite|postgres] [--seed N] [--count N] [--hours H] [--daemons N] [--actions N] ' +
-  '[--twice] [--stop] [--trace] [--covered] [--both] [--hide] [--shrink FILE] [FILE|FOLDER]...';
+  '[--with AREA]... [--twice] [--stop] [--trace] [--covered] [--both] [--hide] [--shrink FILE] [FILE|FOLDER]...';
 const { values, positionals } = readArguments(
   USAGE,
   {
@@ -30,6 +31,7 @@ const { values, positionals } = readArguments(
     hours: { type: 'string' },
     daemons: { type: 'string', default: '2' },
     actions: { type: 'string', default: '30' },
+    with: { type: 'string', multiple: true, default: [] as string[] },
     twice: { type: 'boolean', default: false },
     stop: { type: 'boolean', default: false },
     trace: { type: 'boolean', default: false },
@@ -52,7 +54,14 @@ const store =
   STORE_KINDS.find((kind) => kind === values.store) ?? refuseArgument('--store: expected sqlite or postgres.', USAGE);
 const home = join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), `gatehouse-simulation-${process.pid}`);
 const seed = number('seed', values.seed);
-const size = { daemons: number('daemons', values.daemons), actions: number('actions', values.actions) };
+const { AREAS_BY_NAME } = await import('./areas/areas.ts');
+const size = {
+  daemons: number('daemons', values.daemons),
+  actions: number('actions', values.actions),
+  with: values.with,
+};
+const unknown = values.with.find((name) => !AREAS_BY_NAME.has(name));
+if (unknown !== undefined) refuseArgument(`--with: there is no area ${unknown}.`, USAGE);
 const { twice, stop, trace, hide, shrink, hours } = values;
 /** A run of this size has to see each documented answer. */
 const COVERED_SEEDS = 500;

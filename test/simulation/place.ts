@@ -7,6 +7,7 @@ import { IdSequence } from '../../src/lib/id.ts';
 import { DialFailed } from '../../src/dial/dial-failed.ts';
 import type { Transport } from '../../src/push/transport.ts';
 import { bootNode, type Node } from './daemon.ts';
+import { Targets } from './network/targets.ts';
 import { Oracle } from './oracle/oracle.ts';
 import { Processes } from './programs/processes.ts';
 import { Infrastructure } from './programs/terraform/infrastructure.ts';
@@ -31,6 +32,7 @@ export class Place {
   readonly oracle: Oracle;
   readonly processes: Processes;
   readonly infrastructure: Infrastructure;
+  readonly targets: Targets;
   readonly nodes = new Map<Host, Node>();
   readonly messages: string[] = [];
   kills = 0;
@@ -56,6 +58,7 @@ export class Place {
     });
     world.folder = store.folder;
     this.infrastructure = Infrastructure.open(store.rows, (rule, what) => this.watch.violated(rule, what));
+    this.targets = Targets.open();
     this.processes = Processes.open(
       (process) => this.watch.started(process),
       ({ jobId }, exit) => this.oracle.exited(jobId, exit),

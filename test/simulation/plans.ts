@@ -1,7 +1,7 @@
 /** Plans that are kept: cut down from a seed that failed once, and run with each test run ever since. */
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
-import { makePlan } from './plan/make-plan.ts';
+import { makePlan, type PlanOrder } from './plan/make-plan.ts';
 import type { Plan } from './plan/plan.ts';
 import { readPlan, writePlan } from './plan/plan-file.ts';
 import { shrink } from './plan/shrink.ts';
@@ -9,12 +9,10 @@ import { simulate } from './simulate.ts';
 import { openStores } from './stores/open.ts';
 import type { StoreKind } from './stores/store.ts';
 
-interface ShrinkOrder {
+interface ShrinkOrder extends PlanOrder {
   readonly home: string;
   readonly store: StoreKind;
   readonly seed: number;
-  readonly daemons: number;
-  readonly actions: number;
   readonly hide: boolean;
   /** Where the plan is written. */
   readonly to: string;

@@ -1,19 +1,17 @@
 import { createHash } from 'node:crypto';
-import { makePlan } from './plan/make-plan.ts';
+import { makePlan, type PlanOrder } from './plan/make-plan.ts';
 import { coverageOf, printCoverage } from './oracle/coverage.ts';
 import { simulate, type Verdict } from './simulate.ts';
 import { openStores } from './stores/open.ts';
 import type { StoreKind } from './stores/store.ts';
 
-export interface SeedsOrder {
+export interface SeedsOrder extends PlanOrder {
   /** A folder that is made for it and removed. */
   readonly home: string;
   readonly store: StoreKind;
   readonly first: number;
   readonly count: number;
   readonly limitMs: number;
-  readonly daemons: number;
-  readonly actions: number;
   /** Runs each seed again, which must be the same. */
   readonly twice: boolean;
   /** Ends with the first seed that fails. */
@@ -70,7 +68,7 @@ export async function runSeeds(order: SeedsOrder): Promise<boolean> {
   return sum.failed === 0 && (!order.covered || coverage.missing.length === 0);
 }
 
-function show({ store, daemons, actions }: SeedsOrder, verdict: Verdict, again: Verdict): void {
+function show({ store, daemons, actions, with: areas }: SeedsOrder, verdict: Verdict, again: Verdict): void {
   const { seed, hash, broken } = verdict;
   if (hash !== again.hash) {
     console.log(`seed ${seed} is not the same twice: ${hash} and ${again.hash}`);
@@ -81,7 +79,7 @@ function show({ store, daemons, actions }: SeedsOrder, verdict: Verdict, again: 
   for (const { rule, what } of broken.slice(0, 3)) console.log(`seed ${seed} breaks ${rule}: ${what}`);
   if (verdict.trace.length > 0) console.log(verdict.trace.slice(-TRACE_LINES).join('\n'));
   const ofStore = store === 'sqlite' ? '' : ` --store ${store}`;
-  console.log(
-    `again: npm run simulate -- --seed ${seed} --count 1${ofStore} --daemons ${daemons} --actions ${actions} --trace`,
-  );
+  const withAreas = areas.map((name) => ` --with ${name}`).join('');
+  const size = `--daemons ${daemons} --actions ${actions}`;
+  console.log(`again: npm run simulate -- --seed ${seed} --count 1${ofStore}${withAreas} ${size} --trace`);
 }

@@ -1,7 +1,8 @@
 /** One run of a plan: a scene is set, actions and faults come, the faults end, and then everything has to end. */
 import { verifyLedger } from '../../src/store/audit/verify.ts';
 import type { SimulatedArea } from './areas/area.ts';
-import { AREAS } from './areas/areas.ts';
+import { AREAS, areasOf } from './areas/areas.ts';
+import { CheckWatch } from './network/check-watch.ts';
 import { Clients } from './clients.ts';
 import { decideLate } from './late-decision.ts';
 import { Place } from './place.ts';
@@ -60,17 +61,18 @@ export async function simulate(
   const senders = new Senders(place);
   const holders = new Holders(place);
   const alerts = new AlertWatch(place);
+  const checks = new CheckWatch(place);
   const { onCommit } = world;
   world.onCommit = (by) => {
     onCommit(by);
     alerts.committed(by);
+    checks.committed();
   };
   try {
     for (let n = 0; n < plan.daemons; n += 1) place.addDaemon();
     await place.until(() => place.nodes.size === plan.daemons, BOOT_MS);
-    const areas = areasOf(plan);
-    // It models commands; a plan in two has other kinds of jobs.
-    place.oracle.isAsleep = areas.some(({ part }) => part !== undefined);
+    const areas = areasOf(plan.parts);
+    place.oracle.isAsleep = areas.some(({ isUnmodelled = false }) => isUnmodelled);
     await setScene(place, { clients, senders }, areas);
     if (plan.chanceKills) Object.assign(world.rates, RATES);
     await actAll(place, plan.actions, (action) => perform({ place, clients, senders, holders }, action));
@@ -96,13 +98,6 @@ export async function simulate(
   } finally {
     await place.close();
   }
-}
-
-/** Those that each world has, and those that the plan uses. */
-function areasOf({ actions }: Plan): readonly SimulatedArea[] {
-  const isUsed = (calls: string): boolean =>
-    actions.some((each) => each.do === 'call' && each.operation.startsWith(calls));
-  return AREAS.filter(({ part }) => part === undefined || isUsed(part.calls));
 }
 
 async function setScene(place: Place, { clients, senders }: Actors, areas: readonly SimulatedArea[]): Promise<void> {
@@ -163,6 +158,8 @@ function perform(actors: Actors & { readonly place: Place; readonly holders: Hol
       return senders.deliver(action);
     case 'decide-late':
       return decideLate(place, clients, action);
+    case 'target':
+      return place.targets.set(action.target, action.state, action.forMs);
     case 'kill': {
       const host = hostOf(action.host);
       return host === undefined ? undefined : place.kill(host, action.backMs);
@@ -191,6 +188,7 @@ async function rest(place: Place, { clients, senders }: Actors, daemons: number)
     host.machine.aheadMs = 0;
   }
   place.store.machine.disk = { fault: 'full', until: 0 };
+  place.targets.allUp();
   await place.until(() => place.nodes.size === daemons, BOOT_MS);
   // A cordon that is still under way would come after its end.
   await place.until(() => !clients.isBusy && senders.waiting === 0, BOOT_MS);

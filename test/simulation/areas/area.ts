@@ -19,8 +19,10 @@ export interface RestRule {
 
 /** What the world knows of an area of the service. */
 export interface SimulatedArea {
-  /** One plan of `of` has it, and the others are faster. `calls`: how the operations of its calls begin. */
-  readonly part?: { readonly of: number; readonly calls: string };
+  /** One plan of as many has it, and the others are faster. Default 1. */
+  readonly rarity?: number;
+  /** It has jobs of kinds that the oracle has no model of. */
+  readonly isUnmodelled?: true;
   /** Texts of files of people, by path, which are there from the beginning. */
   readonly files?: Readonly<Record<string, string>>;
   readonly scene?: readonly SceneCall[];

@@ -1,5 +1,6 @@
 import { ALERTS } from './alerts.ts';
 import { APPROVALS } from './approvals.ts';
+import { CHECKS } from './checks.ts';
 import { CORDON } from './cordon.ts';
 import { EVENTS } from './events.ts';
 import { JOBS } from './jobs.ts';
@@ -15,20 +16,33 @@ import { WORKFLOWS } from './workflows.ts';
 import { WORKSPACES } from './workspaces.ts';
 import type { SimulatedArea } from './area.ts';
 
-export const AREAS: readonly SimulatedArea[] = [
-  JOBS,
-  APPROVALS,
-  WORKFLOWS,
-  WORKSPACES,
-  PLAYBOOKS,
-  SCHEDULES,
-  RULES,
-  EVENTS,
-  NOTIFY,
-  CORDON,
-  REFUSALS,
-  LEDGER,
-  MACHINES,
-  ALERTS,
-  TOKENS,
-];
+/** By their names. */
+export const AREAS_BY_NAME: ReadonlyMap<string, SimulatedArea> = new Map(
+  Object.entries({
+    jobs: JOBS,
+    approvals: APPROVALS,
+    workflows: WORKFLOWS,
+    workspaces: WORKSPACES,
+    playbooks: PLAYBOOKS,
+    schedules: SCHEDULES,
+    rules: RULES,
+    events: EVENTS,
+    notify: NOTIFY,
+    cordon: CORDON,
+    refusals: REFUSALS,
+    ledger: LEDGER,
+    machines: MACHINES,
+    alerts: ALERTS,
+    tokens: TOKENS,
+    checks: CHECKS,
+  }),
+);
+
+export const AREAS: readonly SimulatedArea[] = [...AREAS_BY_NAME.values()];
+
+/** Those that each world has, and those with these names. */
+export function areasOf(names: readonly string[]): readonly SimulatedArea[] {
+  return [...AREAS_BY_NAME].flatMap(([name, area]) =>
+    area.rarity === undefined || names.includes(name) ? [area] : [],
+  );
+}

@@ -4,7 +4,8 @@ import type { SimulatedArea } from './area.ts';
 const RUN = { playbook: 'site.yml', dir: '/roots/site', inventory: 'localhost' };
 
 export const PLAYBOOKS: SimulatedArea = {
-  part: { of: 3, calls: 'playbook.' },
+  rarity: 3,
+  isUnmodelled: true,
   files: { '/roots/site/site.yml': '- hosts: all\n' },
   makers: [
     [8, (chance) => call('local', 'playbook.run', RUN, keyOf(chance))],

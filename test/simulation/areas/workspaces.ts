@@ -19,7 +19,8 @@ function applySaved(chance: Stream): Made {
 }
 
 export const WORKSPACES: SimulatedArea = {
-  part: { of: 3, calls: 'workspace.' },
+  rarity: 3,
+  isUnmodelled: true,
   files: Object.fromEntries(NAMES.map((each) => [`/roots/${each}/main.tf`, `# ${each}\n`])),
   scene: NAMES.map((each) => ['local', 'workspace.add', { name: each, dir: `/roots/${each}` }] as const),
   makers: [

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
+import { AREAS_BY_NAME } from '../areas/areas.ts';
 import type { Copy } from './copy.ts';
 
 export interface Found {
@@ -27,7 +28,9 @@ export function lookFor(copy: Copy, path: string, seeds: number): Found {
   const refusal = plant(copy.root, path);
   if (refusal !== null) return result(null, 0, `the diff does not apply: ${refusal}`);
   const main = join(copy.root, 'test', 'simulation', 'main.ts');
-  const args = ['--disable-warning=ExperimentalWarning', main, '--count', String(seeds), '--stop'];
+  const area = dirname(path);
+  const focus = AREAS_BY_NAME.has(area) ? ['--with', area] : [];
+  const args = ['--disable-warning=ExperimentalWarning', main, '--count', String(seeds), '--stop', ...focus];
   const ran = spawnSync(process.execPath, args, { cwd: copy.root, encoding: 'utf8', timeout: LIMIT_MS });
   const count = Number(/^(\d+) seeds, /m.exec(ran.stdout)?.[1] ?? 0);
   const [, rule, what = ''] = /^seed \d+ breaks (\w+): (.*)$/m.exec(ran.stdout) ?? [];

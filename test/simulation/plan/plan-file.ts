@@ -7,6 +7,7 @@ const PLAN = z.strictObject({
   about: z.string(),
   seed: z.int().min(0),
   daemons: z.int().min(1).max(5),
+  parts: z.array(z.string()),
   chanceKills: z.boolean(),
   actions: z.array(z.looseObject({ afterMs: z.number().min(0), do: z.string() })),
 });
@@ -18,6 +19,6 @@ export function readPlan(file: string): Plan {
   return read.data as unknown as Plan;
 }
 
-export function writePlan(file: string, { seed, daemons, chanceKills, actions }: Plan, about: string): void {
-  writeFileSync(file, `${JSON.stringify({ about, seed, daemons, chanceKills, actions }, null, 2)}\n`);
+export function writePlan(file: string, { seed, daemons, parts, chanceKills, actions }: Plan, about: string): void {
+  writeFileSync(file, `${JSON.stringify({ about, seed, daemons, parts, chanceKills, actions }, null, 2)}\n`);
 }

@@ -1,10 +1,13 @@
 /** What is done to a world, as data: a plan can be cut down, and kept when the generator changes. */
+import type { TargetState } from '../network/targets.ts';
 import type { DiskFault } from '../world/host.ts';
 
 export interface Plan {
   /** Of the choices that are not in the plan: the order of steps, late timers, lost messages. */
   readonly seed: number;
   readonly daemons: number;
+  /** Names of the areas that it has and others have not. */
+  readonly parts: readonly string[];
   readonly actions: readonly Action[];
   /** Whether daemons are killed at steps and commits by chance, too. */
   readonly chanceKills: boolean;
@@ -36,6 +39,7 @@ export type Action = { readonly afterMs: number } & (
   | { readonly do: 'enter'; readonly at: number }
   /** An approval that is pending is decided in the moment of its deadline. */
   | { readonly do: 'decide-late'; readonly at: number; readonly decision: 'approve' | 'reject' }
+  | { readonly do: 'target'; readonly target: string; readonly state: TargetState; readonly forMs: number }
   | { readonly do: 'kill'; readonly host: number; readonly backMs: number }
   | { readonly do: 'stop'; readonly host: number; readonly forMs: number }
   | { readonly do: 'disk'; readonly fault: DiskFault; readonly forMs: number }

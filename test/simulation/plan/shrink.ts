@@ -7,7 +7,7 @@ const TRIES_MAX = 300;
 type Fails = (plan: Plan) => Promise<boolean>;
 
 /**
- * Cuts a failing plan down: without chance kills, with fewer daemons, with fewer actions, as long as it fails. What is
+ * Cuts a failing plan down: without chance kills, with fewer daemons, areas and actions, as long as it fails. What is
  * left keeps its times.
  */
 export async function shrink(whole: Plan, fails: Fails): Promise<Plan> {
@@ -25,6 +25,7 @@ export async function shrink(whole: Plan, fails: Fails): Promise<Plan> {
     for (let daemons = 1; daemons < plan.daemons; daemons += 1) if (await isEnough({ ...plan, daemons })) break;
   };
   await leaveDaemonsOut();
+  for (const part of plan.parts) await isEnough({ ...plan, parts: plan.parts.filter((each) => each !== part) });
   for (let size = Math.ceil(plan.actions.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2))
     for (let at = 0; at < plan.actions.length;)
       if (!(await isEnough({ ...plan, actions: without(plan.actions, at, size) }))) at += size;

@@ -21,6 +21,7 @@ const OF_PRODUCT: Readonly<Record<string, string>> = {
   'lib/flow/event-batch.ts': HERE('event-batch'),
   'lib/chunks/frame-compressor.ts': HERE('frame-compressor'),
   'operations/access/token-hash.ts': HERE('token-hash'),
+  'probes/kinds/tcp.ts': HERE('probes/tcp'),
   'runners/process/tree.ts': HERE('tree'),
   'runners/checkout/open-tree.ts': HERE('runs/open-tree'),
   'runners/ansible/tool.ts': HERE('runs/find-ansible'),
