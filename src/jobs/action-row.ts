@@ -1,5 +1,5 @@
 import type { Tx } from '../store/engine/tx.ts';
-import type { Asker, Gate, QueueDeps, Queued } from './queue.ts';
+import type { Queued, Queueing } from './queue.ts';
 
 /** An action of a rule or a schedule that makes a job. Each kind has a row in `actions.ts`. */
 export interface ActionRow<Fields> {
@@ -11,22 +11,12 @@ export interface ActionRow<Fields> {
    */
   requireTargets(tx: Tx, fields: Fields, known: (text: string) => boolean): Promise<void>;
   /** Queues its job, or requests approval first if there is a gate. Throws a Failure if the job is refused. */
-  queue(
-    tx: Tx,
-    deps: QueueDeps,
-    asker: Asker,
-    order: Fields & { readonly timeoutMs: number },
-    gate: Gate | null,
-  ): Promise<QueuedSome>;
+  queue(queueing: Queueing, order: Order<Fields>): Promise<QueuedSome>;
   /** Of one that makes many jobs: queues those behind where it stopped; says where it stops, null at the end. */
-  readonly queueRest?: (
-    tx: Tx,
-    deps: QueueDeps,
-    asker: Asker,
-    order: Fields & { readonly timeoutMs: number; readonly after: string },
-    gate: Gate | null,
-  ) => Promise<string | null>;
+  readonly queueRest?: (queueing: Queueing, order: Order<Fields>, after: string) => Promise<string | null>;
 }
+
+type Order<Fields> = Fields & { readonly timeoutMs: number };
 
 /** The first job of an action, and where it stopped if it makes more jobs than fit one write. */
 export type QueuedSome = Queued & { readonly stoppedAt?: string | null };

@@ -6,7 +6,7 @@ import type { ActionRow, QueuedSome } from './action-row.ts';
 import { backupAction } from './backups/action.ts';
 import { commandAction } from './commands/action.ts';
 import { playbookAction } from './playbooks/action.ts';
-import type { Asker, Gate, QueueDeps } from './queue.ts';
+import type { Queueing } from './queue.ts';
 import { workflowAction } from './workflows/action.ts';
 import { driftOfAll, workspaceAction } from './workspaces/action.ts';
 
@@ -19,7 +19,7 @@ const ACTIONS: { readonly [K in JobActionKind]: ActionRow<ActionFields[K]> } = {
   destroy: workspaceAction('destroy'),
   command: commandAction,
   playbook: playbookAction,
-  workflow: workflowAction((...step) => queueAction(...step)),
+  workflow: workflowAction((queueing, action) => queueAction(queueing, action)),
   backup: backupAction,
 };
 
@@ -46,26 +46,16 @@ export async function requireRuleTargets(tx: Tx, action: RuleAction): Promise<vo
 }
 
 /** Queues the job of a rule or a schedule. Throws like its row, and invalid_argument for a time-out. */
-export function queueAction<K extends JobActionKind>(
-  tx: Tx,
-  deps: QueueDeps,
-  asker: Asker,
-  action: Action<K>,
-  gate: Gate | null,
-): Promise<QueuedSome> {
-  const { kind, timeout } = action;
-  return ACTIONS[kind].queue(tx, deps, asker, { ...action, timeoutMs: jobTimeoutMs(timeout) }, gate);
+export function queueAction<K extends JobActionKind>(queueing: Queueing, action: Action<K>): Promise<QueuedSome> {
+  return ACTIONS[action.kind].queue(queueing, { ...action, timeoutMs: jobTimeoutMs(action.timeout) });
 }
 
 /** Queues more jobs of an action that stopped at `after`. Says where it stops, null after the last. */
 export async function queueRest<K extends JobActionKind>(
-  tx: Tx,
-  deps: QueueDeps,
-  asker: Asker,
-  { action, after }: { readonly action: Action<K>; readonly after: string },
-  gate: Gate | null,
+  queueing: Queueing,
+  action: Action<K>,
+  after: string,
 ): Promise<string | null> {
-  const { kind, timeout } = action;
-  const order = { ...action, timeoutMs: jobTimeoutMs(timeout), after };
-  return (await ACTIONS[kind].queueRest?.(tx, deps, asker, order, gate)) ?? null;
+  const order = { ...action, timeoutMs: jobTimeoutMs(action.timeout) };
+  return (await ACTIONS[action.kind].queueRest?.(queueing, order, after)) ?? null;
 }

@@ -74,6 +74,15 @@ export type Queued =
       readonly missing: readonly Scope[];
     };
 
+/** The write that makes jobs of one order: for whom, and what they wait for. */
+export interface Queueing {
+  readonly tx: Tx;
+  readonly deps: QueueDeps;
+  readonly asker: Asker;
+  /** Null: the job is queued without an approval, unless a policy requires one. */
+  readonly gate: Gate | null;
+}
+
 /** The saved plan that an approval is about: exactly the one that was made. */
 interface PinnedPlan {
   readonly id: string;
@@ -81,8 +90,10 @@ interface PinnedPlan {
   readonly serial: number;
 }
 
+type Write = Pick<Queueing, 'tx' | 'deps'>;
+
 /** The columns of a new job that do not depend on its kind. */
-export function newJob(tx: Tx, asker: Asker, runbook: string) {
+export function newJob({ tx, asker }: Pick<Queueing, 'tx' | 'asker'>, runbook: string) {
   return {
     id: newId('job', tx.now),
     state: 'queued',
@@ -97,11 +108,12 @@ export function newJob(tx: Tx, asker: Asker, runbook: string) {
 }
 
 /** Queues the job, where there is a gate after an approval. */
-export function queueOrAsk(tx: Tx, deps: QueueDeps, job: NewJob, gate: Gate | null): Promise<Queued> {
-  return gate === null ? queueJob(tx, deps, job, false) : askFirst(tx, deps, job, gate, null);
+export function queueOrAsk(queueing: Queueing, job: NewJob): Promise<Queued> {
+  const { gate } = queueing;
+  return gate === null ? queueJob(queueing, job, false) : askFirst(queueing, job, gate);
 }
 
-export async function queueJob(tx: Tx, deps: QueueDeps, job: NewJob, ungated: boolean): Promise<Queued> {
+export async function queueJob({ tx, deps }: Write, job: NewJob, ungated: boolean): Promise<Queued> {
   await insertJob(tx, job);
   const wake = (): void => deps.wake();
   if (deps.claimNow === undefined) tx.afterCommit(wake);
@@ -114,11 +126,10 @@ export async function queueJob(tx: Tx, deps: QueueDeps, job: NewJob, ungated: bo
 
 /** The job waits, and with it an approval. What it names is pinned as it is now. */
 export async function askFirst(
-  tx: Tx,
-  deps: QueueDeps,
+  { tx, deps }: Write,
   job: NewJob,
   gate: Gate,
-  plan: PinnedPlan | null,
+  plan: PinnedPlan | null = null,
 ): Promise<Queued> {
   const approval = await insertApproval(tx, {
     jobId: job.id,
@@ -147,4 +158,10 @@ export async function askFirst(
   // The daemon has a new deadline, and perhaps files to read.
   tx.afterCommit(() => deps.wake());
   return { state: 'awaiting_approval', jobId: job.id, approval, missing: await missingScopes(tx, job.owners, tx.now) };
+}
+
+/** For the ledger: the approval that a job waits for, or that neither a policy nor a person looks at it. */
+export function queuedDetail(queued: Queued): { readonly ungated?: true; readonly approval_id?: string } {
+  if (queued.state === 'awaiting_approval') return { approval_id: queued.approval.id };
+  return queued.ungated ? { ungated: true } : {};
 }

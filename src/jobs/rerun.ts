@@ -45,7 +45,7 @@ export async function rerunJob(tx: Tx, deps: QueueDeps, id: string, by: Repeater
   const owners = [...new Set([...fromJson(old.owners), by.owner])];
   const asker = { trigger: by.trigger, requestedBy: by.name, owners, summary: old.summary };
   const job = {
-    ...newJob(tx, asker, old.runbook),
+    ...newJob({ tx, asker }, old.runbook),
     kind: old.kind,
     source: old.source,
     workspace: old.workspace,
@@ -58,8 +58,8 @@ export async function rerunJob(tx: Tx, deps: QueueDeps, id: string, by: Repeater
   };
   const again = await gateAgain(tx, deps, old);
   // The text of the job itself has no tag: what a person reads is the text of the request.
-  if (again !== null) return askFirst(tx, deps, { ...job, summary: again.summary }, again.gate, null);
-  return queueJob(tx, deps, job, QUEUE_RULES[old.kind].isUngated);
+  if (again !== null) return askFirst({ tx, deps }, { ...job, summary: again.summary }, again.gate);
+  return queueJob({ tx, deps }, job, QUEUE_RULES[old.kind].isUngated);
 }
 
 async function obstacleTo(tx: Tx, old: JobRow): Promise<string | null> {

@@ -11,7 +11,7 @@ import { holdingMute, notificationState } from './mutes/active-mute.ts';
 import { eventSubjects } from './mutes/subjects.ts';
 import { type Attempt, type EvaluatedEvent, type ReactionDeps, RuleChanged } from './types.ts';
 import { queueAction } from '../jobs/actions.ts';
-import type { Gate, Queued } from '../jobs/queue.ts';
+import { type Gate, type Queued, queuedDetail } from '../jobs/queue.ts';
 
 /** What a decision led to. */
 interface Done {
@@ -148,7 +148,7 @@ async function fire(
   let queued: Queued;
   try {
     await rule.check(tx);
-    queued = await queueAction(tx, deps, asker, action, gate);
+    queued = await queueAction({ tx, deps, asker, gate }, action);
   } catch (error) {
     // A refusal comes before anything is written, so the event can still be recorded. Any other error rolls the write
     // back.
@@ -165,12 +165,7 @@ async function fire(
     via: sender.via,
     operation: 'rule.fire',
     target: jobId,
-    detail: {
-      event_id: id,
-      rule: rule.name,
-      ...(approvalId === null ? {} : { approval_id: approvalId }),
-      ...(queued.state === 'queued' && queued.ungated ? { ungated: true } : {}),
-    },
+    detail: { event_id: id, rule: rule.name, ...queuedDetail(queued) },
   });
   return {
     decision: { ...decision, reason: doneReason(rule.name, { id: jobId, approvalId, missing }) },

@@ -6,7 +6,7 @@ import { type Clock, rfc3339 } from '../../lib/clock.ts';
 import { fromJson } from '../../lib/json.ts';
 import type { QueuedSome } from '../../jobs/action-row.ts';
 import { queueAction, queueRest } from '../../jobs/actions.ts';
-import type { Asker, Gate, QueueDeps } from '../../jobs/queue.ts';
+import { type Gate, type QueueDeps, queuedDetail, type Queueing } from '../../jobs/queue.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { StoreClock } from '../core/store-clock.ts';
 import { recordService } from '../jobs/job-transitions.ts';
@@ -116,8 +116,7 @@ export class Scheduler {
       const slot = { slot: row.last_at === null ? null : rfc3339(row.last_at) };
       let queued: QueuedSome;
       try {
-        const { asker, gate } = await originOf(tx, deps, row);
-        queued = await queueAction(tx, deps, asker, fromJson(row.action), gate);
+        queued = await queueAction(await queueingOf(tx, deps, row), fromJson(row.action));
       } catch (error) {
         const { code, message } = refusalOf(error);
         await noteRefusal(tx, row.name, message);
@@ -125,9 +124,7 @@ export class Scheduler {
       }
       await noteJob(tx, row.name, queued.jobId);
       if (typeof queued.stoppedAt === 'string') await noteRest(tx, row.name, queued.stoppedAt);
-      const asked =
-        queued.state === 'queued' ? (queued.ungated ? { ungated: true } : {}) : { approval_id: queued.approval.id };
-      record(tx, row, 'schedule.run', { ...slot, job_id: queued.jobId, ...asked });
+      record(tx, row, 'schedule.run', { ...slot, job_id: queued.jobId, ...queuedDetail(queued) });
     });
   }
 
@@ -137,14 +134,7 @@ export class Scheduler {
     await deps.store.write(async (tx) => {
       if (seen.rest_after === null || (await takeRest(tx, seen)) === undefined) return;
       try {
-        const { asker, gate } = await originOf(tx, deps, seen);
-        const stoppedAt = await queueRest(
-          tx,
-          deps,
-          asker,
-          { action: fromJson(seen.action), after: seen.rest_after },
-          gate,
-        );
+        const stoppedAt = await queueRest(await queueingOf(tx, deps, seen), fromJson(seen.action), seen.rest_after);
         if (stoppedAt !== null) await noteRest(tx, seen.name, stoppedAt);
       } catch (error) {
         const { code, message } = refusalOf(error);
@@ -176,18 +166,15 @@ function slotAfter(read: ReadTimetable, { cron, timezone }: ScheduleRow, afterMs
   }
 }
 
-async function originOf(
-  tx: Tx,
-  deps: ScheduleDeps,
-  row: ScheduleRow,
-): Promise<{ readonly asker: Asker; readonly gate: Gate | null }> {
+/** Throws forbidden for a row that somebody changed. */
+async function queueingOf(tx: Tx, deps: QueueDeps, row: ScheduleRow): Promise<Queueing> {
   await checkTag(tx, 'schedules', row);
   const provenance = { origin: 'schedule', schedule: row.name } as const;
   const gate: Gate | null =
     row.approval === 'required' ? { ...provenance, ttlMs: row.approval_ttl_ms ?? deps.approvalTtlMs } : null;
   const owners = fromJson(row.owners);
   const asker = { trigger: 'schedule', requestedBy: row.added_by, owners, summary: row.summary, provenance } as const;
-  return { asker, gate };
+  return { tx, deps, asker, gate };
 }
 
 function record(

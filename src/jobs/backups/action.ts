@@ -7,6 +7,5 @@ export const backupAction: ActionRow<BackupAction> = {
   runbook: ({ backup: name }) => backupKind.runbook({ name }),
   // A backup is of the whole store: its name names nothing that must exist.
   requireTargets: () => Promise.resolve(),
-  queue: (tx, deps, asker, { backup: name, timeoutMs }, gate) =>
-    queueBackup(tx, deps, asker, { name, timeoutMs }, gate),
+  queue: (queueing, { backup: name, timeoutMs }) => queueBackup(queueing, { name, timeoutMs }),
 };

@@ -8,8 +8,8 @@ import { queueCommand } from './queue.ts';
 export const commandAction: ActionRow<CommandAction> = {
   runbook: (action) => commandKind.runbook({ ...action, egressPorts: [] }),
   requireTargets: requireTargetHosts,
-  queue: (tx, deps, asker, { command, inventory, limit, isOfEvent, timeoutMs, ...reach }, gate) => {
+  queue: (queueing, { command, inventory, limit, isOfEvent, timeoutMs, ...reach }) => {
     const targets = { inventory, limit, ...(isOfEvent === true ? { isOfEvent } : {}) };
-    return queueCommand(tx, deps, asker, { ...targets, command, ...reachOf(reach), timeoutMs }, gate);
+    return queueCommand(queueing, { ...targets, command, ...reachOf(reach), timeoutMs });
   },
 };

@@ -1,11 +1,10 @@
 import type { CommandSpec } from '../../domain/commands/command.ts';
 import { LOCALHOST } from '../../domain/inventories/inventory.ts';
 import { commandKind } from '../../domain/commands/kind.ts';
-import type { Tx } from '../../store/engine/tx.ts';
 import type { NewJob } from '../../store/jobs/jobs.ts';
 import { requireNode } from '../../store/maintenance/nodes.ts';
 import { requireReachable } from '../inventories/targets.ts';
-import { type Asker, type Gate, newJob, type QueueDeps, type Queued, queueOrAsk } from '../queue.ts';
+import { newJob, type Queued, type Queueing, queueOrAsk } from '../queue.ts';
 
 /** What is run of it, and how. */
 interface CommandRequest extends CommandSpec {
@@ -16,21 +15,16 @@ interface CommandRequest extends CommandSpec {
 }
 
 /** Throws not_found for an inventory or a node, and invalid_argument for a limit that name nothing. */
-export async function queueCommand(
-  tx: Tx,
-  deps: QueueDeps,
-  asker: Asker,
-  request: CommandRequest,
-  gate: Gate | null,
-): Promise<Queued> {
+export async function queueCommand(queueing: Queueing, request: CommandRequest): Promise<Queued> {
+  const { db } = queueing.tx;
   const { inventory, limit, isOfEvent, command, egressPorts, writable = [], privileged, timeoutMs, node } = request;
-  await requireNode(tx.db, node);
-  await requireReachable(tx.db, request);
+  await requireNode(db, node);
+  await requireReachable(db, request);
   const ofEvent = isOfEvent === true && inventory !== LOCALHOST ? { isOfEvent } : {};
   const outside = writable.length > 0 ? { writable } : {};
   const spec: CommandSpec = { inventory, limit, ...ofEvent, command, egressPorts, ...outside };
   const job: NewJob = {
-    ...newJob(tx, asker, commandKind.runbook(spec)),
+    ...newJob(queueing, commandKind.runbook(spec)),
     kind: 'command',
     source: null,
     workspace: null,
@@ -40,5 +34,5 @@ export async function queueCommand(
     timeoutMs,
     node: node ?? null,
   };
-  return queueOrAsk(tx, deps, job, gate);
+  return queueOrAsk(queueing, job);
 }

@@ -14,10 +14,10 @@ export const playbookAction: ActionRow<PlaybookAction> = {
     if (action.vaultProject !== null) await requireProject(tx, action.vaultProject);
     await requireTargetHosts(tx, action, known);
   },
-  queue: (tx, deps, asker, action, gate) => {
+  queue: (queueing, action) => {
     const { privileged } = reachOf(action);
     const request = { spec: specOf(action), parallel: false, privileged, timeoutMs: action.timeoutMs };
-    return queuePlaybook(tx, deps, asker, request, gate);
+    return queuePlaybook(queueing, request);
   },
 };
 

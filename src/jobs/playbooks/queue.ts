@@ -8,7 +8,7 @@ import { requireNode } from '../../store/maintenance/nodes.ts';
 import { listProjectSecrets, requireSecrets } from '../../store/secrets/secrets.ts';
 import { holdSource } from '../../store/sources/sources.ts';
 import { targetHosts } from '../inventories/targets.ts';
-import { type Asker, type Gate, newJob, type QueueDeps, type Queued, queueOrAsk } from '../queue.ts';
+import { newJob, type Queued, type Queueing, queueOrAsk } from '../queue.ts';
 
 interface PlaybookRequest {
   readonly spec: PlaybookSpec;
@@ -25,12 +25,10 @@ interface PlaybookRequest {
  * that selects no host and for a project that cannot be used.
  */
 export async function queuePlaybook(
-  tx: Tx,
-  deps: QueueDeps,
-  asker: Asker,
+  queueing: Queueing,
   { spec, parallel, privileged, timeoutMs, node }: PlaybookRequest,
-  gate: Gate | null,
 ): Promise<Queued> {
+  const { tx } = queueing;
   const { source, inventory, limit, limitIsOfEvent: isOfEvent, runSecrets, vaultProject } = spec;
   await requireNode(tx.db, node);
   if (source !== null) await holdSource(tx, source);
@@ -38,7 +36,7 @@ export async function queuePlaybook(
   await requireSecrets(tx.db, runSecrets);
   if (vaultProject !== null) await requireProject(tx, vaultProject);
   const job: NewJob = {
-    ...newJob(tx, asker, playbookKind.runbook(spec)),
+    ...newJob(queueing, playbookKind.runbook(spec)),
     kind: 'playbook',
     source,
     workspace: null,
@@ -48,7 +46,7 @@ export async function queuePlaybook(
     timeoutMs,
     node: node ?? null,
   };
-  return queueOrAsk(tx, deps, job, gate);
+  return queueOrAsk(queueing, job);
 }
 
 /** Throws invalid_argument for a project that no run can use. */

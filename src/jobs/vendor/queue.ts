@@ -1,8 +1,7 @@
 import { vendorKind } from '../../domain/vendor/kind.ts';
 import { vendorKey, type VendorSpec } from '../../domain/vendor/vendor.ts';
-import type { Tx } from '../../store/engine/tx.ts';
 import { holdSource } from '../../store/sources/sources.ts';
-import { type Asker, newJob, type QueueDeps, type Queued, queueJob } from '../queue.ts';
+import { newJob, type Queued, type Queueing, queueJob } from '../queue.ts';
 
 interface VendorRequest extends VendorSpec {
   readonly timeoutMs: number;
@@ -10,15 +9,13 @@ interface VendorRequest extends VendorSpec {
 
 /** Throws not_found for a source that does not exist. */
 export async function queueVendor(
-  tx: Tx,
-  deps: QueueDeps,
-  asker: Asker,
+  queueing: Omit<Queueing, 'gate'>,
   { source, timeoutMs }: VendorRequest,
 ): Promise<Queued> {
-  await holdSource(tx, source);
+  await holdSource(queueing.tx, source);
   const spec: VendorSpec = { source };
   const job = {
-    ...newJob(tx, asker, vendorKind.runbook(spec)),
+    ...newJob(queueing, vendorKind.runbook(spec)),
     kind: 'vendor',
     source,
     workspace: null,
@@ -27,5 +24,5 @@ export async function queueVendor(
     spec: JSON.stringify(spec),
     timeoutMs,
   } as const;
-  return queueJob(tx, deps, job, false);
+  return queueJob(queueing, job, false);
 }

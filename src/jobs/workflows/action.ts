@@ -11,11 +11,11 @@ export function workflowAction(queueAction: QueueAction): ActionRow<WorkflowActi
     async requireTargets(tx, { workflow }, known) {
       if (known(workflow)) await getWorkflow(tx.db, workflow);
     },
-    async queue(tx, deps, asker, { workflow }, gate) {
+    async queue({ deps, ...queueing }, { workflow }) {
       const { approvalTtlMs, claimNow } = deps;
       const own = { approvalTtlMs, queueAction, ...(claimNow === undefined ? {} : { claimNow }) };
-      const row = await getWorkflow(tx.db, workflow);
-      return (await startRun(tx, { ...own, wake: () => deps.wake() }, asker, row, { gate })).first;
+      const row = await getWorkflow(queueing.tx.db, workflow);
+      return (await startRun({ ...queueing, deps: { ...own, wake: () => deps.wake() } }, row)).first;
     },
   };
 }

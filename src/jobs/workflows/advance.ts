@@ -23,25 +23,28 @@ import {
   stateOfStep,
 } from '../../store/workflows/runs.ts';
 import { cancelJob } from '../cancel.ts';
-import type { Asker, Gate, QueueDeps, Queued } from '../queue.ts';
+import { type Asker, type Gate, type QueueDeps, type Queued, queuedDetail, type Queueing } from '../queue.ts';
 import { conditionsOf } from './conditions.ts';
 import { consentOf, provenanceOf } from './consent.ts';
 import { runDependencies } from './run-dependencies.ts';
 import { checkStep } from './step-fault.ts';
 
 /** Queues the job of an action, see `jobs/actions.ts`. */
-export type QueueAction = (
-  tx: Tx,
-  deps: QueueDeps,
-  asker: Asker,
-  action: StepAction,
-  gate: Gate | null,
-) => Promise<Queued>;
+export type QueueAction = (queueing: Queueing, action: StepAction) => Promise<Queued>;
 
 export interface WorkflowDeps extends QueueDeps {
   readonly queueAction: QueueAction;
   /** Tells the followers of a job, or of a run, in this process that it has changed. */
   readonly announceJob?: (id: string) => void;
+}
+
+/** A run that has not ended, in the write that moves it on. */
+interface OpenRun {
+  readonly tx: Tx;
+  readonly deps: WorkflowDeps;
+  readonly run: WorkflowRunRow;
+  /** Changed with each step. */
+  readonly states: Map<string, StepState>;
 }
 
 /** Jobs that one write queues or cancels at most, so that it stays short; the next pass continues. */
@@ -69,7 +72,8 @@ export async function advanceRun(
     fault ??= ended.fault;
     states.set(row.name, ended.state);
   }
-  await settleRun(tx, deps, run, states, await moveOn(tx, deps, { run, rows, states, fault }, canceller));
+  const open = { tx, deps, run, states };
+  await settleRun(open, await moveOn(open, { rows, fault }, canceller));
 }
 
 /**
@@ -93,14 +97,13 @@ async function recordEnd(
 }
 
 /** Queues what is next, or cancels what is left after a cancel or a no. True where more is left to do. */
-async function moveOn(tx: Tx, deps: WorkflowDeps, loaded: Loaded, canceller: Canceller): Promise<boolean> {
-  const { run, states, fault } = loaded;
-  if (run.cancel_requested_at !== null) return cancelRest(tx, deps, loaded, canceller, 'the run was cancelled');
+async function moveOn(open: OpenRun, { rows, fault }: Checked, canceller: Canceller): Promise<boolean> {
+  const { tx, run } = open;
+  if (run.cancel_requested_at !== null) return cancelRest(open, rows, canceller, 'the run was cancelled');
   const definition = fromJson(run.definition);
-  const { refusal: no, gate } = await consentOf(tx, run, definition, loaded.rows);
+  const { refusal: no, gate } = await consentOf(tx, run, definition, rows);
   const refusal = no ?? fault;
-  if (refusal === null)
-    return (await startNext(tx, deps, { run, steps: definition.steps, states, gate, limit: JOBS_MAX })).left;
+  if (refusal === null) return (await startNext(open, definition.steps, gate, JOBS_MAX)).left;
   await requestRunCancel(tx, run.id);
   tx.record({
     principal: canceller.name,
@@ -110,7 +113,7 @@ async function moveOn(tx: Tx, deps: WorkflowDeps, loaded: Loaded, canceller: Can
     target: run.id,
     detail: { workflow: run.workflow, reason: refusal },
   });
-  return cancelRest(tx, deps, loaded, canceller, refusal);
+  return cancelRest(open, rows, canceller, refusal);
 }
 
 /** Who cancels a run. */
@@ -119,24 +122,10 @@ interface Canceller {
   readonly via: string;
 }
 
-interface Loaded {
-  readonly run: WorkflowRunRow;
+interface Checked {
   readonly rows: readonly ListedStep[];
-  /** Changed with each step. */
-  readonly states: Map<string, StepState>;
   /** Why the first step that does not count does not; null where all do. */
   readonly fault: string | null;
-}
-
-interface Progress {
-  readonly run: WorkflowRunRow;
-  readonly steps: readonly Step<StepAction>[];
-  /** Changed with each step. */
-  readonly states: Map<string, StepState>;
-  /** Of a start that needs an approval: every job that it queues waits for one. */
-  readonly gate: Gate | null;
-  /** The number of jobs to queue at most. */
-  readonly limit: number;
 }
 
 interface Started {
@@ -148,9 +137,17 @@ interface Started {
   readonly left: boolean;
 }
 
-/** Queues the steps that are next, and ends those that do not run. */
-export async function startNext(tx: Tx, deps: WorkflowDeps, progress: Progress): Promise<Started> {
-  const { run, steps, states, limit } = progress;
+/**
+ * Queues at most `limit` of the steps that are next, and ends those that do not run. Each job waits for an approval if
+ * there is a gate: that of a start without a yes so far.
+ */
+export async function startNext(
+  open: OpenRun,
+  steps: readonly Step<StepAction>[],
+  gate: Gate | null,
+  limit: number,
+): Promise<Started> {
+  const { run, states } = open;
   const evaluate = await conditionsOf(steps);
   const byName = new Map(steps.map((step) => [step.name, step]));
   const [queued, refusals]: [Queued[], Failure[]] = [[], []];
@@ -161,13 +158,11 @@ export async function startNext(tx: Tx, deps: WorkflowDeps, progress: Progress):
       const step = byName.get(move.step);
       if (step === undefined) throw new Error(`the step ${move.step} is not in the run ${run.id}`);
       if (move.to !== 'start') {
-        await endWithout(tx, run, step.name, move.to, move.reason);
-        states.set(step.name, move.to);
+        await endWithout(open, step.name, move.to, move.reason);
         continue;
       }
       if (queued.length + refusals.length === limit) return { queued, refusals, left: true };
-      const made = await queueStep(tx, deps, progress, step);
-      states.set(step.name, made instanceof Failure ? 'failed' : made.state);
+      const made = await queueStep(open, step, gate);
       if (made instanceof Failure) refusals.push(made);
       else queued.push(made);
     }
@@ -175,12 +170,8 @@ export async function startNext(tx: Tx, deps: WorkflowDeps, progress: Progress):
 }
 
 /** Queues the job of a step, or ends the step as failed with the reason of the refusal. */
-async function queueStep(
-  tx: Tx,
-  deps: WorkflowDeps,
-  { run, gate }: Progress,
-  step: Step<StepAction>,
-): Promise<Queued | Failure> {
+async function queueStep(open: OpenRun, step: Step<StepAction>, gate: Gate | null): Promise<Queued | Failure> {
+  const { tx, deps, run } = open;
   const owners = fromJson(run.owners);
   const provenance = provenanceOf(run);
   const own = step.approval === 'required' ? { ...provenance, ttlMs: step.approvalTtlMs ?? deps.approvalTtlMs } : null;
@@ -188,47 +179,45 @@ async function queueStep(
   let queued: Queued;
   try {
     await checkTag(tx, 'workflow_runs', run);
-    queued = await deps.queueAction(tx, deps, asker, step.action, own ?? gate);
+    queued = await deps.queueAction({ tx, deps, asker, gate: own ?? gate }, step.action);
   } catch (error) {
     // A refusal comes before anything is written. Any other error rolls the write back.
     if (!(error instanceof Failure) || error.code === 'unavailable') throw error;
-    await endWithout(tx, run, step.name, 'failed', error.message);
+    await endWithout(open, step.name, 'failed', error.message);
     return error;
   }
   if (!(await startStep(tx, { run_id: run.id, name: step.name }, queued.jobId)))
     throw new Error(`the step ${step.name} of ${run.id} has a job already`);
-  const asked =
-    queued.state === 'queued' ? (queued.ungated ? { ungated: true } : {}) : { approval_id: queued.approval.id };
+  open.states.set(step.name, queued.state);
   tx.record({
     principal: run.requested_by,
     owner: owners[0] ?? run.requested_by,
     via: 'workflow',
     operation: 'workflow.step',
     target: queued.jobId,
-    detail: { run_id: run.id, workflow: run.workflow, step: step.name, ...asked },
+    detail: { run_id: run.id, workflow: run.workflow, step: step.name, ...queuedDetail(queued) },
   });
   return queued;
 }
 
-async function endWithout(tx: Tx, run: WorkflowRunRow, name: string, state: StepEnd, reason: string): Promise<void> {
+/** Ends a step that has no job. */
+async function endWithout({ tx, run, states }: OpenRun, name: string, state: StepEnd, reason: string): Promise<void> {
   await endStep(tx, { run_id: run.id, name }, 'waiting', { state, reason });
+  states.set(name, state);
 }
 
 /** After a cancel: no further step starts, and what waits or runs is cancelled. True where more jobs are left. */
 async function cancelRest(
-  tx: Tx,
-  deps: WorkflowDeps,
-  { run, rows, states }: Loaded,
+  open: OpenRun,
+  rows: readonly ListedStep[],
   { name: by, via }: Canceller,
   reason: string,
 ): Promise<boolean> {
+  const { tx, deps, run, states } = open;
   let count = 0;
   for (const row of rows) {
     const { name, job_id: jobId } = row;
-    if (row.state === 'waiting') {
-      await endWithout(tx, run, name, 'cancelled', reason);
-      states.set(name, 'cancelled');
-    }
+    if (row.state === 'waiting') await endWithout(open, name, 'cancelled', reason);
     if (row.state !== 'started' || jobId === null || isEnd(states.get(name) ?? 'waiting')) continue;
     // It runs, and ends in its own time: to ask again would leave no room for the others.
     if (row.job_cancel_requested_at !== null) continue;
@@ -245,13 +234,7 @@ async function cancelRest(
 }
 
 /** Ends the run with its last step; else notes whether something is left to do. */
-export async function settleRun(
-  tx: Tx,
-  deps: WorkflowDeps,
-  run: WorkflowRunRow,
-  states: ReadonlyMap<string, StepState>,
-  left: boolean,
-): Promise<void> {
+export async function settleRun({ tx, deps, run, states }: OpenRun, left: boolean): Promise<void> {
   const ends = [...states.values()].filter(isEnd);
   if (ends.length === states.size) {
     const state = verdictOf(ends);

@@ -12,23 +12,16 @@ import {
 } from '../../domain/workflows/workflow.ts';
 import { newId } from '../../lib/id.ts';
 import { fromJson, toJson } from '../../lib/json.ts';
-import type { Tx } from '../../store/engine/tx.ts';
 import { checkTag } from '../../store/engine/tags/tags.ts';
 import type { WorkflowRow, WorkflowRunRow } from '../../store/schema/schema.ts';
 import { deleteRun, insertRun } from '../../store/workflows/runs.ts';
-import type { Asker, Gate, Queued } from '../queue.ts';
+import type { Asker, Gate, Queued, Queueing } from '../queue.ts';
 import { settleRun, startNext, type WorkflowDeps } from './advance.ts';
 
 /** What a run takes from an earlier one: the ends of the steps that it does not run, with their jobs. */
 export interface Resume {
   readonly run: string;
   readonly steps: ReadonlyMap<string, { readonly state: StepEnd; readonly jobId: string | null }>;
-}
-
-interface StartOptions {
-  /** Where the start needs an approval: each job that it queues waits for one. */
-  readonly gate: Gate | null;
-  readonly resume?: Resume;
 }
 
 interface StartedRun {
@@ -38,15 +31,14 @@ interface StartedRun {
 }
 
 /**
- * Starts a run of a workflow and queues its first steps. The run keeps the workflow as it is now, with the values of
- * the event filled in. Throws a Failure, and has written nothing, where no job could be queued.
+ * Starts a run of a workflow and queues its first steps; with a gate, each job that the start queues waits for an
+ * approval. The run keeps the workflow as it is now, with the values of the event filled in. Throws a Failure, and has
+ * written nothing, where no job could be queued.
  */
 export async function startRun(
-  tx: Tx,
-  deps: WorkflowDeps,
-  asker: Asker,
+  { tx, deps, asker, gate }: Queueing & { readonly deps: WorkflowDeps },
   workflow: WorkflowRow,
-  { gate, resume }: StartOptions,
+  resume: Resume | null = null,
 ): Promise<StartedRun> {
   await checkTag(tx, 'workflows', workflow);
   const steps = await filled(fromJson(workflow.definition).steps, asker.event);
@@ -76,13 +68,14 @@ export async function startRun(
     }),
   );
   const states = new Map(steps.map(({ name }): [string, StepState] => [name, taken?.get(name)?.state ?? 'waiting']));
-  const { queued, refusals } = await startNext(tx, deps, { run, steps, states, gate, limit: STEPS_MAX });
+  const open = { tx, deps, run, states };
+  const { queued, refusals } = await startNext(open, steps, gate, STEPS_MAX);
   const [first] = queued;
   if (first === undefined) {
     await deleteRun(tx, run.id);
     throw refusals[0] ?? new Failure('conflict', `No step of the workflow ${workflow.name} would run.`);
   }
-  await settleRun(tx, deps, run, states, false);
+  await settleRun(open, false);
   return { run, first };
 }
 

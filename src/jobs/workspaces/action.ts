@@ -4,7 +4,7 @@ import { WORKSPACE_ROWS } from '../../domain/workspaces/kinds.ts';
 import type { WorkspaceKind } from '../../domain/workspaces/workspace.ts';
 import { getWorkspace, listWorkspaceNames } from '../../store/workspaces/workspaces.ts';
 import type { ActionRow } from '../action-row.ts';
-import type { Queued } from '../queue.ts';
+import type { Queued, Queueing } from '../queue.ts';
 import { queueWorkspaceRun } from './queue.ts';
 
 export function workspaceAction(kind: WorkspaceKind): ActionRow<WorkspaceAction> {
@@ -14,8 +14,8 @@ export function workspaceAction(kind: WorkspaceKind): ActionRow<WorkspaceAction>
     async requireTargets(tx, { workspace }, known) {
       if (known(workspace)) await getWorkspace(tx.db, workspace);
     },
-    queue: (tx, deps, asker, { workspace, timeoutMs }, gate) =>
-      queueWorkspaceRun(tx, deps, asker, { kind, workspace, ...fresh, timeoutMs }, gate),
+    queue: (queueing, { workspace, timeoutMs }) =>
+      queueWorkspaceRun(queueing, { kind, workspace, ...fresh, timeoutMs }),
   };
 }
 
@@ -26,26 +26,25 @@ const DRIFT_BATCH = 100;
 export const driftOfAll: ActionRow<EveryWorkspaceAction> = {
   runbook: () => 'drift:*',
   requireTargets: () => Promise.resolve(),
-  async queue(...step) {
-    const { first, stoppedAt } = await queueDrift(null, ...step);
+  async queue(queueing, order) {
+    const { first, stoppedAt } = await queueDrift(queueing, order, null);
     if (first === null) throw new Failure('not_found', 'There is no workspace to check for drift.');
     return { ...first, stoppedAt };
   },
-  async queueRest(tx, deps, asker, order, gate) {
-    return (await queueDrift(order.after, tx, deps, asker, order, gate)).stoppedAt;
-  },
+  queueRest: async (...rest) => (await queueDrift(...rest)).stoppedAt,
 };
 
 /** Those of the next workspaces behind `after`. */
 async function queueDrift(
+  queueing: Queueing,
+  { timeoutMs }: { readonly timeoutMs: number },
   after: string | null,
-  ...[tx, deps, asker, { timeoutMs }, gate]: Parameters<ActionRow<EveryWorkspaceAction>['queue']>
 ): Promise<{ readonly first: Queued | null; readonly stoppedAt: string | null }> {
   let first: Queued | null = null;
-  const names = await listWorkspaceNames(tx.db, after, DRIFT_BATCH);
+  const names = await listWorkspaceNames(queueing.tx.db, after, DRIFT_BATCH);
   for (const workspace of names) {
     const request = { kind: 'drift', workspace, plan: null, runSecrets: {}, timeoutMs } as const;
-    const queued = await queueWorkspaceRun(tx, deps, asker, request, gate).catch(skipRemoved);
+    const queued = await queueWorkspaceRun(queueing, request).catch(skipRemoved);
     first ??= queued;
   }
   return { first, stoppedAt: names.length < DRIFT_BATCH ? null : (names.at(-1) ?? null) };

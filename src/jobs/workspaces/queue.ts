@@ -9,16 +9,7 @@ import type { NewJob } from '../../store/jobs/jobs.ts';
 import type { Db, WorkspaceRow } from '../../store/schema/schema.ts';
 import { type ArtifactFacts, holdArtifact } from '../../store/workspaces/artifacts.ts';
 import { activeApply, getWorkspace } from '../../store/workspaces/workspaces.ts';
-import {
-  askFirst,
-  type Asker,
-  type Gate,
-  newJob,
-  type QueueDeps,
-  type Queued,
-  queueJob,
-  queueOrAsk,
-} from '../queue.ts';
+import { askFirst, newJob, type Queued, type Queueing, queueJob, queueOrAsk } from '../queue.ts';
 import { staleFrom } from './stale.ts';
 
 interface WorkspaceRequest {
@@ -37,19 +28,12 @@ interface WorkspaceRequest {
  * workspace and `gate`. Throws refusals: not_found, conflict, stale_plan with `stale`, concurrency_held; forbidden for
  * rows that somebody changed.
  */
-export async function queueWorkspaceRun(
-  tx: Tx,
-  deps: QueueDeps,
-  asker: Asker,
-  request: WorkspaceRequest,
-  gate: Gate | null,
-): Promise<Queued> {
+export async function queueWorkspaceRun(queueing: Queueing, request: WorkspaceRequest): Promise<Queued> {
+  const { tx, deps, gate } = queueing;
   const { kind } = request;
   const entered = await enterWorkspace(tx, request.workspace);
   // Nothing is decided by its row here, and one bad row must not end a drift check of all.
-  if (!isChanging(kind)) {
-    return queueOrAsk(tx, deps, newRun(tx, asker, entered, request), gate);
-  }
+  if (!isChanging(kind)) return queueOrAsk(queueing, newRun(queueing, entered, request));
   const workspace = await checkTag(tx, 'workspaces', entered);
   const artifact = request.plan === null ? null : await planOf(tx, workspace, request.plan);
   const stale = artifact === null ? null : staleFrom(artifact, workspace);
@@ -62,10 +46,10 @@ export async function queueWorkspaceRun(
   });
   if (decision.move === 'refuse')
     throw new Failure(decision.code, decision.message, decision.code === 'stale_plan' ? { stale } : {});
-  const job = newRun(tx, asker, workspace, request);
-  if (gate !== null) return askFirst(tx, deps, job, gate, artifact);
-  if (decision.move === 'queue') return queueJob(tx, deps, job, decision.ungated);
-  return askFirst(tx, deps, job, { origin: 'manual', ttlMs: deps.approvalTtlMs }, artifact);
+  const job = newRun(queueing, workspace, request);
+  if (gate !== null) return askFirst(queueing, job, gate, artifact);
+  if (decision.move === 'queue') return queueJob(queueing, job, decision.ungated);
+  return askFirst(queueing, job, { origin: 'manual', ttlMs: deps.approvalTtlMs }, artifact);
 }
 
 /**
@@ -78,15 +62,14 @@ export async function enterWorkspace(tx: Tx, name: string): Promise<WorkspaceRow
 }
 
 function newRun(
-  tx: Tx,
-  asker: Asker,
+  queueing: Queueing,
   workspace: WorkspaceRow,
   { kind, plan, runSecrets, detailedExitcode, timeoutMs }: WorkspaceRequest,
 ): NewJob {
   const detailed = detailedExitcode === true ? { detailedExitcode } : {};
   const spec: WorkspaceSpec = { workspace: workspace.name, plan, runSecrets, ...detailed };
   return {
-    ...newJob(tx, asker, WORKSPACE_ROWS[kind].runbook(spec)),
+    ...newJob(queueing, WORKSPACE_ROWS[kind].runbook(spec)),
     kind,
     source: workspace.source,
     workspace: workspace.name,

@@ -15,7 +15,7 @@ import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
 import { type Context, localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { actorOf, reply, written } from '../core/reply.ts';
-import { askerOf, writtenJob } from '../jobs/queued.ts';
+import { queueingOf, writtenJob } from '../jobs/queued.ts';
 import type { ViewItem } from '../../views/views.ts';
 import { openBackup } from './backup-file.ts';
 
@@ -62,9 +62,9 @@ const create = writeOperation({
     summary: field.summary,
   }),
   answers: ['job.enqueued'],
-  async run({ tx, caller, services }, { name, timeout, summary }) {
+  async run(context, { name, timeout, summary }) {
     const request = { name, timeoutMs: jobTimeoutMs(timeout) };
-    return writtenJob(await queueBackup(tx, services, askerOf(caller, summary), request, null), { name });
+    return writtenJob(await queueBackup(queueingOf(context, summary), request), { name });
   },
 });
 

@@ -18,7 +18,7 @@ import { hideCredentials } from '../core/kept.ts';
 import * as field from '../core/fields.ts';
 import { MACHINE_ONLY, REACH_FIELDS, reachDetail, reachIn, requireWritable } from '../core/reach-input.ts';
 import { readEventBatches } from '../jobs/job-events.ts';
-import { askerOf, writtenJob } from '../jobs/queued.ts';
+import { queueingOf, writtenJob } from '../jobs/queued.ts';
 import { localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { reply } from '../core/reply.ts';
 
@@ -64,11 +64,11 @@ const run = writeOperation({
     requireWritable(services, reach);
     return Promise.resolve(reachOf(reach));
   },
-  async run({ tx, caller, services }, input, reach) {
+  async run(context, input, reach) {
     const timeoutMs = jobTimeoutMs(input.timeout);
     const { inventory, limit = null, command, node } = input;
     const request = { inventory, limit, command, ...reach, timeoutMs, node };
-    const queued = await queueCommand(tx, services, askerOf(caller, input.summary), request, null);
+    const queued = await queueCommand(queueingOf(context, input.summary), request);
     return writtenJob(queued, { inventory, ...(node === undefined ? {} : { node }), ...reachDetail(reach) });
   },
 });

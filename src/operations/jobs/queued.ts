@@ -1,11 +1,12 @@
-import type { Caller } from '../../domain/access/caller.ts';
-import type { Asker, Queued } from '../../jobs/queue.ts';
+import type { Queued, Queueing } from '../../jobs/queue.ts';
 import { rfc3339 } from '../../lib/clock.ts';
+import type { WriteContext } from '../core/operation.ts';
 import { reply, type Reply, written, type Written } from '../core/reply.ts';
 
-/** For whom a request makes a job; `summary` says what the job does. */
-export function askerOf({ via, name, owner }: Caller, summary?: string): Asker {
-  return { trigger: via, requestedBy: name, owners: [owner], summary };
+/** A request makes jobs for its caller and asks for no approval; `summary` says what the job does. */
+export function queueingOf({ tx, services, caller }: WriteContext, summary?: string): Queueing {
+  const { via, name, owner } = caller;
+  return { tx, deps: services, asker: { trigger: via, requestedBy: name, owners: [owner], summary }, gate: null };
 }
 
 /** What a request leaves that has made a job; `detail` is for the ledger. */

@@ -8,7 +8,7 @@ import { queuePlaybook } from '../../jobs/playbooks/queue.ts';
 import * as field from '../core/fields.ts';
 import { MACHINE_ONLY, REACH_FIELDS, reachDetail, reachIn, requireWritable } from '../core/reach-input.ts';
 import { type Context, writeOperation } from '../core/operation.ts';
-import { askerOf, writtenJob } from '../jobs/queued.ts';
+import { queueingOf, writtenJob } from '../jobs/queued.ts';
 import { runSecretsField } from '../secrets/run-secrets.ts';
 import { checkedSource } from '../sources/checked-source.ts';
 import { realDirectory } from '../sources/real-directory.ts';
@@ -104,7 +104,7 @@ const run = writeOperation({
     const extraVars = await withVarsText(given.extra_vars_file, given.extra_vars);
     return { place: await placeOf(context, given), reach: reachOf(reach), extraVars };
   },
-  async run({ tx, caller, services }, given, { place, reach, extraVars }) {
+  async run(context, given, { place, reach, extraVars }) {
     const { playbook, inventory, limit = null, check, diff, parallel, node } = given;
     const { egressPorts, privileged, writable } = reach;
     const spec: PlaybookSpec = {
@@ -124,7 +124,7 @@ const run = writeOperation({
       vaultProject: given.vault_project ?? null,
     };
     const request = { spec, parallel, privileged, timeoutMs: jobTimeoutMs(given.timeout), node };
-    const queued = await queuePlaybook(tx, services, askerOf(caller, given.summary), request, null);
+    const queued = await queuePlaybook(queueingOf(context, given.summary), request);
     const { source } = place;
     const onNode = node === undefined ? {} : { node };
     return writtenJob(queued, { playbook, source, inventory, check, ...onNode, ...reachDetail(reach) });

@@ -6,7 +6,7 @@ import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
 import { queueVendor } from '../../jobs/vendor/queue.ts';
 import * as field from '../core/fields.ts';
 import { localOnly, writeOperation } from '../core/operation.ts';
-import { askerOf, writtenJob } from '../jobs/queued.ts';
+import { queueingOf, writtenJob } from '../jobs/queued.ts';
 import { refuseHooks } from '../sources/refuse-hooks.ts';
 
 const vendor = writeOperation({
@@ -29,11 +29,11 @@ const vendor = writeOperation({
   answers: ['job.enqueued'],
   failures: ['not_found', 'conflict', 'not_implemented'],
   prepare: (context, { source }) => refuseHooks(context, source),
-  async run({ tx, caller, services }, { source, timeout, summary }) {
+  async run(context, { source, timeout, summary }) {
     const request = { source, timeoutMs: jobTimeoutMs(timeout) };
     // Later jobs of the source have what it fetched. Its run notes that once more, but may be lost before it does.
-    await leaveCause(tx, subjectOf('source', source), caller.owner);
-    return writtenJob(await queueVendor(tx, services, askerOf(caller, summary), request), { source });
+    await leaveCause(context.tx, subjectOf('source', source), context.caller.owner);
+    return writtenJob(await queueVendor(queueingOf(context, summary), request), { source });
   },
 });
 

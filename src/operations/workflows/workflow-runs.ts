@@ -7,7 +7,7 @@ import { resumeFrom } from '../../domain/workflows/resume.ts';
 import { isEnd, type StepState } from '../../domain/workflows/workflow.ts';
 import { fromJson } from '../../lib/json.ts';
 import { queueAction } from '../../jobs/actions.ts';
-import type { Asker } from '../../jobs/queue.ts';
+import type { Asker, Queueing } from '../../jobs/queue.ts';
 import { advanceRun, type WorkflowDeps } from '../../jobs/workflows/advance.ts';
 import { conditionsOf } from '../../jobs/workflows/conditions.ts';
 import { type Resume, startRun } from '../../jobs/workflows/start.ts';
@@ -20,7 +20,7 @@ import { getWorkflow } from '../../store/workflows/workflows.ts';
 import * as field from '../core/fields.ts';
 import { localOnly, type Operation, readOperation, type WriteContext, writeOperation } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
-import { askerOf } from '../jobs/queued.ts';
+import { queueingOf } from '../jobs/queued.ts';
 import { runView } from './run-view.ts';
 
 const LOCAL_ONLY = localOnly('A workflow is started on the machine, or by a rule or a schedule.');
@@ -73,11 +73,9 @@ const run = writeOperation({
     if (from.length > 0 && last === undefined)
       throw new Failure('conflict', `from: the workflow ${name} has no run whose results could be taken.`);
     const resume = last === undefined ? null : await resumeOf(tx, workflow, last, [...new Set(from)]);
-    const asker = last === undefined ? askerOf(context.caller) : await askerAgain(context, last);
-    const started = await startRun(tx, depsOf(context), asker, workflow, {
-      gate: null,
-      ...(resume === null ? {} : { resume }),
-    });
+    const queueing = { ...queueingOf(context), deps: depsOf(context) };
+    const asker = last === undefined ? queueing.asker : await askerAgain(queueing, last);
+    const started = await startRun({ ...queueing, asker }, workflow, resume);
     const detail = { run_id: started.run.id, ...(last === undefined ? {} : { from, resumes: last.id }) };
     return written(reply('workflow.status', await runView(tx.db, await getRun(tx.db, started.run.id))), name, detail);
   },
@@ -110,10 +108,9 @@ async function resumeOf(tx: Tx, workflow: WorkflowRow, last: WorkflowRunRow, fro
 }
 
 /** The requesters stay with the run, and so does the event whose values its steps have. */
-async function askerAgain(context: WriteContext, last: WorkflowRunRow): Promise<Asker> {
-  const asker = askerOf(context.caller);
+async function askerAgain({ tx, asker }: Queueing, last: WorkflowRunRow): Promise<Asker> {
   const owners = [...new Set([...fromJson(last.owners), ...asker.owners])];
-  const event = last.event_id === null ? undefined : await findEvent(context.tx.db, last.event_id);
+  const event = last.event_id === null ? undefined : await findEvent(tx.db, last.event_id);
   if (event === undefined) return { ...asker, owners };
   const provenance = { origin: 'manual', alert: event.id } as const;
   return { ...asker, owners, provenance, event: factsOf(event, event.received_at) };

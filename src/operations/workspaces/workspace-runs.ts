@@ -7,7 +7,7 @@ import { getWorkspace } from '../../store/workspaces/workspaces.ts';
 import * as field from '../core/fields.ts';
 import { type Context, writeOperation, type WriteContext } from '../core/operation.ts';
 import type { Written } from '../core/reply.ts';
-import { askerOf, ungatedDetail, writtenJob } from '../jobs/queued.ts';
+import { queueingOf, ungatedDetail, writtenJob } from '../jobs/queued.ts';
 import { requireSecrets } from '../../store/secrets/secrets.ts';
 import { runSecretsField } from '../secrets/run-secrets.ts';
 import { refuseChangedFiles } from './changed-files.ts';
@@ -30,27 +30,21 @@ async function refuseHooksOf(context: Context, { name }: RunInput): Promise<void
 
 /** Queues a run in the name of the caller, or asks about it; `plan` is the saved plan that an apply carries out. */
 async function queue(
-  { tx, caller, services }: WriteContext,
+  context: WriteContext,
   kind: WorkspaceKind,
   input: RunInput,
   plan: string | null,
 ): Promise<Written> {
-  const workspace = await enterWorkspace(tx, input.name);
-  await requireSecrets(tx.db, input.run_secrets);
-  const queued = await queueWorkspaceRun(
-    tx,
-    services,
-    askerOf(caller),
-    {
-      kind,
-      workspace: workspace.name,
-      plan,
-      runSecrets: input.run_secrets,
-      detailedExitcode: input.detailed_exitcode === true,
-      timeoutMs: jobTimeoutMs(input.timeout),
-    },
-    null,
-  );
+  const workspace = await enterWorkspace(context.tx, input.name);
+  await requireSecrets(context.tx.db, input.run_secrets);
+  const queued = await queueWorkspaceRun(queueingOf(context), {
+    kind,
+    workspace: workspace.name,
+    plan,
+    runSecrets: input.run_secrets,
+    detailedExitcode: input.detailed_exitcode === true,
+    timeoutMs: jobTimeoutMs(input.timeout),
+  });
   const detail = { workspace: input.name, ...(plan === null ? {} : { plan }), ...ungatedDetail(queued) };
   return writtenJob(queued, detail);
 }

@@ -58,7 +58,7 @@ async function askForPlaybook(fixture: Fixture, from: { source: string | null; d
   const gate = { origin: 'schedule', ttlMs: 600_000 } as const;
   const order = { spec, parallel: true, privileged: false, timeoutMs: 60_000 };
   const deps = { wake: () => undefined, approvalTtlMs: 600_000 };
-  const { jobId } = await fixture.store.write((tx) => queuePlaybook(tx, deps, asker, order, gate));
+  const { jobId } = await fixture.store.write((tx) => queuePlaybook({ tx, deps, asker, gate }, order));
   await readFiles(fixture);
   return { job: jobId, approval: (await approvalOf(fixture, jobId)).id };
 }

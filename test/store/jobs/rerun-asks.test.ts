@@ -20,7 +20,7 @@ const MIA = { trigger: 'api', name: 'mia', owner: 'mia', isLocal: false } as con
 async function cancelled(store: Store): Promise<string> {
   const job = makeJob({ summary: 'clear the cache' });
   const gate = { origin: 'schedule', schedule: 'nightly', ttlMs: RULE_TTL_MS } as const;
-  await store.write((tx) => askFirst(tx, DEPS, job, gate, null));
+  await store.write((tx) => askFirst({ tx, deps: DEPS }, job, gate));
   await store.write((tx) =>
     cancelJob(tx, job.id, { by: 'mia', via: 'cli', owner: null, reason: 'cancelled' }, () => undefined),
   );

@@ -33,9 +33,10 @@ let queued = 0;
 const DEPS: WorkflowDeps = {
   approvalTtlMs: TTL_MS,
   wake: () => undefined,
-  queueAction: (tx, deps, { owners }, _action, gate) => {
+  queueAction: (queueing) => {
     queued += 1;
-    return queueOrAsk(tx, deps, makeJob({ id: newId('job', tx.now), trigger: 'workflow', owners }), gate);
+    const { owners } = queueing.asker;
+    return queueOrAsk(queueing, makeJob({ id: newId('job', queueing.tx.now), trigger: 'workflow', owners }));
   },
 };
 
@@ -146,10 +147,11 @@ const mayRun = (step: ListedStep): boolean =>
 
 function startOne(store: Store, steps: readonly Step[], isGated: boolean): ReturnType<typeof startRun> {
   const workflow = { name: newId('wfr', Date.now()), owners: toJson(['ana']), added_by: 'ana' };
+  const asker = { trigger: 'schedule', requestedBy: 'ana', owners: ['ana'] } as const;
   const gate = isGated ? ({ origin: 'schedule', schedule: 's', ttlMs: TTL_MS } as const) : null;
   return store.write(async (tx) => {
     const row = await insertWorkflow(tx, { ...workflow, definition: toJson({ steps }) });
-    return startRun(tx, DEPS, { trigger: 'schedule', requestedBy: 'ana', owners: ['ana'] }, row, { gate });
+    return startRun({ tx, deps: DEPS, asker, gate }, row);
   });
 }
 

@@ -216,10 +216,8 @@ for (const engine of ENGINES) {
       await its.store.write(async (tx) => {
         const asker: Asker = { trigger: 'schedule', requestedBy: 'ana', owners: ['ana'] };
         const request = { kind: 'apply', workspace: 'net', plan: plan.id, runSecrets: {}, timeoutMs: 60_000 } as const;
-        await queueWorkspaceRun(tx, { wake: () => undefined, approvalTtlMs: 60_000 }, asker, request, {
-          origin: 'schedule',
-          ttlMs: 60_000,
-        });
+        const deps = { wake: () => undefined, approvalTtlMs: 60_000 };
+        await queueWorkspaceRun({ tx, deps, asker, gate: { origin: 'schedule', ttlMs: 60_000 } }, request);
         rotation = resealAll(other, its.rotated, BY);
         // A rotation that nothing holds up is through long before.
         await Promise.race([rotation, pause(systemClock, 300)]);

@@ -55,7 +55,7 @@ export async function askForRun(
   const asker = { trigger: 'schedule', requestedBy: 'ana', owners: ['ana'] } as const;
   const request = { kind, workspace, plan: null, runSecrets: {}, timeoutMs: TIMEOUT_MS };
   const gate = { origin: 'schedule', ttlMs: 600_000 } as const;
-  const { jobId } = await fixture.store.write((tx) => queueWorkspaceRun(tx, DEPS, asker, request, gate));
+  const { jobId } = await fixture.store.write((tx) => queueWorkspaceRun({ tx, deps: DEPS, asker, gate }, request));
   if (isRead) await readFiles(fixture);
   return { job: jobId, approval: (await approvalOf(fixture, jobId)).id };
 }
@@ -71,7 +71,7 @@ export async function askForCommand(fixture: Fixture, inventory: string): Promis
   const request = { inventory, limit: null, command: ['true'], egressPorts: [], privileged: false };
   const gate = { origin: 'schedule', ttlMs: 600_000 } as const;
   const { jobId } = await fixture.store.write((tx) =>
-    queueCommand(tx, DEPS, asker, { ...request, timeoutMs: TIMEOUT_MS }, gate),
+    queueCommand({ tx, deps: DEPS, asker, gate }, { ...request, timeoutMs: TIMEOUT_MS }),
   );
   return { job: jobId, approval: (await approvalOf(fixture, jobId)).id };
 }
