@@ -15,7 +15,7 @@ import { LinkInPath } from '../lib/files/open-path.ts';
 import { isWithin } from '../lib/within.ts';
 import type { SourceFetcher } from '../operations/sources/services.ts';
 import { NoTarget } from '../runners/checkout/copy-target.ts';
-import { COPY_LIMITS, copyTree } from '../runners/checkout/copy-tree.ts';
+import { copyTree } from '../runners/checkout/copy-tree.ts';
 import { findHooksFile, readHookNames } from '../runners/checkout/hooks-file.ts';
 import { PLUGIN_FOLDERS } from '../runners/checkout/plugin-folders.ts';
 import { fetchGit } from '../runners/checkout/git/git.ts';
@@ -92,10 +92,10 @@ export function createSourceFetcher(
     hooksFile: findHooksFile,
     hasFile: async (tree, path) => (await resolveRunFile(() => openTree(tree), path)) !== null,
     hookNames: readHookNames,
-    digestOf: async (tree, signal) => (await copyTree(tree, new NoTarget(), COPY_LIMITS, signal)).digest,
+    digestOf: async (tree, signal) => (await copyTree(tree, new NoTarget(), { signal })).digest,
     async wholeDigestOf(tree, leavesPlugins, signal) {
       const without = leavesPlugins ? PLUGIN_FOLDERS : undefined;
-      return (await copyTree(tree, new NoTarget(), COPY_LIMITS, signal, without)).wholeDigest;
+      return (await copyTree(tree, new NoTarget(), { signal, without })).wholeDigest;
     },
   };
   return fetcher;

@@ -2,23 +2,10 @@ import { STOP_GRACE_MS } from '../domain/jobs/job.ts';
 import { pause } from '../lib/clock.ts';
 import { inParallel } from '../lib/flow/parallel.ts';
 import type { Launched, Waiting } from './launch/tool.ts';
-import type { Recorder } from './output/recorder.ts';
 import { wordlessReason } from './launch/errors.ts';
 import { exitCodeOf, finishOutput } from './process/supervise.ts';
 import { endTree } from './process/tree.ts';
-import {
-  accountOf,
-  endAccountOf,
-  launchRequest,
-  leftOver,
-  type LeaderReports,
-  type Program,
-  type ProgramSetup,
-  registerLeader,
-  type RunLimits,
-  type RunParts,
-  stopOf,
-} from './program.ts';
+import { accountOf, endAccountOf, launchRequest, leftOver, registerLeader, type RunParts, stopOf } from './program.ts';
 import type { ProgramBounds } from './bounds/bounds.ts';
 import type { FanOut, FanOutEnd, ProgramOrder } from './runner.ts';
 
@@ -26,18 +13,14 @@ import type { FanOut, FanOutEnd, ProgramOrder } from './runner.ts';
  * Several programs of one job at a time. The guard and the row of the job know the first process: the others are found
  * by the mark of the job, and none starts before the first is recorded. They are ended together.
  */
-export async function executeAll<T>(
-  setup: ProgramSetup,
-  program: Program,
-  fanOut: FanOut<T>,
-  { recorder, reports, limits }: RunParts,
-): Promise<FanOutEnd> {
+export async function executeAll<T>(parts: RunParts, fanOut: FanOut<T>): Promise<FanOutEnd> {
+  const { setup, program, recorder } = parts;
   const { job } = program;
   let bounds: ProgramBounds | null = null;
   try {
     await setup.guard.ready();
     bounds = setup.bounds.open(job.id, accountOf(setup, job), null);
-    return await new Fan(setup, program, bounds, recorder, reports).run(fanOut, limits);
+    return await new Fan(parts, bounds).run(fanOut);
   } catch (error) {
     if (!(error instanceof NotStarted)) throw error;
     recorder.system(error.message, wordlessReason(error.cause));
@@ -51,11 +34,8 @@ export async function executeAll<T>(
 class NotStarted extends Error {}
 
 class Fan {
-  readonly #setup: ProgramSetup;
-  readonly #program: Program;
+  readonly #parts: RunParts;
   readonly #bounds: ProgramBounds;
-  readonly #recorder: Recorder;
-  readonly #reports: LeaderReports;
   /** Resolves when the first process is recorded, and rejects when it could not be started. */
   readonly #recorded = Promise.withResolvers<undefined>();
   #first: Waiting | null = null;
@@ -66,22 +46,15 @@ class Fan {
   #failure: { readonly error: unknown } | null = null;
   readonly #stopped = new AbortController();
 
-  constructor(
-    setup: ProgramSetup,
-    program: Program,
-    bounds: ProgramBounds,
-    recorder: Recorder,
-    reports: LeaderReports,
-  ) {
-    this.#setup = setup;
-    this.#program = program;
+  constructor(parts: RunParts, bounds: ProgramBounds) {
+    this.#parts = parts;
     this.#bounds = bounds;
-    this.#recorder = recorder;
-    this.#reports = reports;
     this.#recorded.promise.catch(() => undefined);
   }
 
-  async run<T>({ items, atATime, order, ended }: FanOut<T>, { deadline, signal }: RunLimits): Promise<FanOutEnd> {
+  async run<T>({ items, atATime, order, ended }: FanOut<T>): Promise<FanOutEnd> {
+    const { setup, program, recorder, limits } = this.#parts;
+    const { deadline, signal } = limits;
     const over = new AbortController();
     const cancel = (): void => this.#end('cancelled');
     if (signal.aborted) cancel();
@@ -107,10 +80,10 @@ class Fan {
       await ending;
     }
     const survivors = await this.#endTree();
-    if (survivors.length === 0) this.#setup.guard.unwatch(this.#program.job.id);
-    else this.#recorder.system(leftOver(survivors));
+    if (survivors.length === 0) setup.guard.unwatch(program.job.id);
+    else recorder.system(leftOver(survivors));
     if (this.#failure !== null) throw this.#failure.error;
-    if (this.#stop === 'timeout') this.#recorder.system('The job reached its time-out and was stopped.');
+    if (this.#stop === 'timeout') recorder.system('The job reached its time-out and was stopped.');
     return { reason: this.#stop ?? 'exited', survivors };
   }
 
@@ -121,7 +94,7 @@ class Fan {
   }
 
   async #atDeadline(deadline: number, over: AbortSignal): Promise<void> {
-    const { clock } = this.#setup;
+    const { clock } = this.#parts.setup;
     // One timer holds at most 24 days; a job has 7.
     for (let leftMs = deadline - clock.monotonic(); leftMs > 0; leftMs = deadline - clock.monotonic())
       if (!(await pause(clock, leftMs, over))) return;
@@ -138,10 +111,11 @@ class Fan {
   }
 
   async #one(order: ProgramOrder): Promise<{ exitCode: number | null; wasStopped: boolean }> {
-    const { clock } = this.#setup;
+    const { setup, recorder } = this.#parts;
+    const { clock } = setup;
     const launched = await this.#launch(order);
-    this.#recorder.attach(launched.stdout, 'stdout', order.sifts?.stdout);
-    this.#recorder.attach(launched.stderr, 'stderr', order.sifts?.stderr);
+    recorder.attach(launched.stdout, 'stdout', order.sifts?.stdout);
+    recorder.attach(launched.stderr, 'stderr', order.sifts?.stderr);
     const end = await launched.exited;
     await Promise.all([finishOutput(launched.stdout, clock), finishOutput(launched.stderr, clock)]);
     const wasStopped = this.#stop !== null;
@@ -150,25 +124,26 @@ class Fan {
   }
 
   async #launch(order: ProgramOrder): Promise<Launched> {
-    const request = launchRequest(this.#setup, this.#program, order, this.#bounds);
+    const { setup, recorder, reports } = this.#parts;
+    const request = launchRequest(this.#parts, order, this.#bounds);
     if (this.#hasFirst) {
       await this.#recorded.promise;
-      return this.#setup.launcher.launch({ ...request, child: null }).catch((error: unknown) => {
+      return setup.launcher.launch({ ...request, child: null }).catch((error: unknown) => {
         throw notStarted(error);
       });
     }
     this.#hasFirst = true;
     try {
-      const launched = await this.#setup.launcher.launch({
+      const launched = await setup.launcher.launch({
         ...request,
-        child: this.#reports.takeChild(),
-        say: (text) => this.#recorder.system(text),
+        child: reports.takeChild(),
+        say: (text) => recorder.system(text),
         beforeStart: async (leader) => {
           this.#first = leader;
-          await registerLeader(this.#setup, this.#program, this.#reports, order, leader);
+          await registerLeader(this.#parts, order, leader);
         },
       });
-      this.#recorder.begin();
+      recorder.begin();
       this.#bounds.watch(launched);
       this.#recorded.resolve(undefined);
       return launched;
@@ -183,15 +158,15 @@ class Fan {
   async #endTree(): Promise<readonly number[]> {
     const leader = this.#first;
     if (leader === null) return [];
-    const { job } = this.#program;
+    const { setup, program } = this.#parts;
     const { left } = await endTree({
-      ...stopOf(this.#program),
-      jobId: job.id,
+      ...stopOf(program),
+      jobId: program.job.id,
       leader: { pid: leader.pid, startTicks: leader.startTicks },
       graceMs: STOP_GRACE_MS,
-      clock: this.#setup.clock,
-      members: job.privileged ? null : this.#bounds.members,
-      endAccount: endAccountOf(this.#setup, this.#program),
+      clock: setup.clock,
+      members: program.job.privileged ? null : this.#bounds.members,
+      endAccount: endAccountOf(this.#parts),
     });
     return left;
   }

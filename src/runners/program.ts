@@ -50,7 +50,7 @@ export interface Program {
   inputsDirs: readonly string[];
 }
 
-export interface RunLimits {
+interface RunLimits {
   /** Of the monotonic clock. */
   readonly deadline: number;
   readonly signal: AbortSignal;
@@ -58,6 +58,8 @@ export interface RunLimits {
 
 /** What the programs of one run share. */
 export interface RunParts {
+  readonly setup: ProgramSetup;
+  readonly program: Program;
   readonly recorder: Recorder;
   readonly reports: LeaderReports;
   readonly limits: RunLimits;
@@ -74,10 +76,7 @@ export function stopOf({ job, runDir }: Program) {
 }
 
 /** What ends all processes of the account of the run at one blow; null where they have no separate account. */
-export function endAccountOf(
-  setup: Pick<ProgramSetup, 'account' | 'clock'>,
-  { job }: Program,
-): (() => Promise<boolean>) | null {
+export function endAccountOf({ setup, program: { job } }: RunParts): (() => Promise<boolean>) | null {
   const account = accountOf(setup, job);
   // Without the right to become it, what can be ended is ended one by one.
   return account === null ? null : () => endAccount(account, job.id, setup.clock).catch(() => false);
@@ -89,12 +88,8 @@ export function leftOver(pids: readonly number[]): string {
 }
 
 /** What is launched for an order; the caller adds what happens before the start. */
-export function launchRequest(
-  setup: Omit<ProgramSetup, 'bounds'>,
-  { job, runDir, inputsDirs }: Program,
-  order: ProgramOrder,
-  bounds: ProgramBounds,
-): LaunchRequest {
+export function launchRequest({ setup, program }: RunParts, order: ProgramOrder, bounds: ProgramBounds): LaunchRequest {
+  const { job, runDir, inputsDirs } = program;
   const cwd = join(runDir, order.folder ?? '');
   const account = accountOf(setup, job);
   return {
@@ -130,9 +125,7 @@ function policyOf(order: ProgramOrder, { runDir, inputsDirs, kept }: Places): Sa
 
 /** Hands the processes of the run to the guard, and records the first one, before it does anything. */
 export async function registerLeader(
-  setup: Pick<ProgramSetup, 'guard' | 'account'>,
-  program: Program,
-  reports: LeaderReports,
+  { setup, program, reports }: RunParts,
   order: ProgramOrder,
   leader: Waiting,
 ): Promise<void> {

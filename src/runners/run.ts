@@ -82,10 +82,10 @@ export async function runJob<Spec, Materials, Checkpoint, Result>(
     recorder.system(`The directory of the run could not be created: ${reasonOf(error)}`);
     return ended({ state: 'failed', exitCode: null }, recorder);
   }
-  const limits = { deadline, signal };
   const sharedMemory = accountOf(setup, job) === null ? null : setup.sharedMemory;
   const shared = (await sharedMemory?.begin()) ?? null;
   const program: Program = { job, runDir, clearFiles: runner.clearFiles, inputsDirs: [], shared };
+  const parts: RunParts = { setup, program, recorder, reports, limits: { deadline, signal } };
   let unkept = false;
   try {
     const outcome = await runner.run(job, {
@@ -108,9 +108,9 @@ export async function runJob<Spec, Materials, Checkpoint, Result>(
       },
       exec(order) {
         const own = order.asService === true ? { ...program, job: { ...job, privileged: true } } : program;
-        return execute(setup, own, order, { recorder, reports, limits });
+        return execute({ ...parts, program: own }, order);
       },
-      execAll: (fanOut) => executeAll(setup, program, fanOut, { recorder, reports, limits }),
+      execAll: (fanOut) => executeAll(parts, fanOut),
     });
     return await ended(outcome, recorder);
   } catch (error) {
@@ -153,18 +153,14 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : 'unknown error';
 }
 
-async function execute(
-  setup: RunSetup,
-  program: Program,
-  order: ProgramOrder,
-  { recorder, reports, limits }: RunParts,
-): Promise<ProgramEnd> {
+async function execute(parts: RunParts, order: ProgramOrder): Promise<ProgramEnd> {
+  const { setup, program, recorder } = parts;
   const { job } = program;
   let bounds: ProgramBounds | null = null;
   try {
     await setup.guard.ready();
     bounds = setup.bounds.open(job.id, accountOf(setup, job), order.sharedMemory === true ? program.shared : null);
-    const end = await runProgram({ ...setup, bounds }, program, order, { recorder, reports, limits });
+    const end = await runProgram(parts, order, bounds);
     if (order.widens === true && !job.privileged && end.reason === 'exited' && end.exitCode !== 0)
       if (recorder.saysRefused) recorder.system(REFUSAL_HINT);
     return end;
@@ -178,21 +174,16 @@ async function execute(
   }
 }
 
-async function runProgram(
-  setup: Omit<RunSetup, 'bounds'> & { readonly bounds: ProgramBounds },
-  program: Program,
-  order: ProgramOrder,
-  { recorder, reports, limits }: RunParts,
-): Promise<ProgramEnd> {
-  const { bounds } = setup;
+async function runProgram(parts: RunParts, order: ProgramOrder, bounds: ProgramBounds): Promise<ProgramEnd> {
+  const { setup, program, recorder, reports, limits } = parts;
   const { job } = program;
   const launched = await setup.launcher.launch({
-    ...launchRequest(setup, program, order, bounds),
+    ...launchRequest(parts, order, bounds),
     child: reports.takeChild(),
     reports: order.report !== undefined,
     say: (text) => recorder.system(text),
     // The child waits for this: a program of a job starts only when its tree can be found again.
-    beforeStart: (leader) => registerLeader(setup, program, reports, order, leader),
+    beforeStart: (leader) => registerLeader(parts, order, leader),
   });
   recorder.begin();
   bounds.watch(launched);
@@ -210,7 +201,7 @@ async function runProgram(
     signal: order.stop === undefined ? limits.signal : AbortSignal.any([limits.signal, order.stop]),
     // A privileged job may leave its control group.
     members: job.privileged ? null : bounds.members,
-    endAccount: endAccountOf(setup, program),
+    endAccount: endAccountOf(parts),
   });
   if (end.reason === 'timeout') recorder.system('The job reached its time-out and was stopped.');
   if (end.survivors.length === 0) setup.guard.unwatch(job.id);

@@ -67,7 +67,7 @@ describe('The copy of a tree', () => {
   }
 
   function limited(limits: Partial<CopyLimits>): Promise<CopiedTree> {
-    return copyTree(from, target(), { ...COPY_LIMITS, ...limits });
+    return copyTree(from, target(), { limits: { ...COPY_LIMITS, ...limits } });
   }
 
   async function digest(): Promise<string> {

@@ -58,13 +58,19 @@ const OWNER_EXECUTES = 0o100;
 /** A path that begins with an open folder stays in it, also if a folder above it is replaced by a link. */
 const FD_PATHS = process.platform === 'linux' ? '/proc/self/fd' : null;
 
+interface CopyOptions {
+  readonly limits?: CopyLimits;
+  readonly signal?: AbortSignal | undefined;
+  /** Names that are not copied at any level, besides LEFT_OUT. */
+  readonly without?: ReadonlySet<string> | undefined;
+}
+
 /** What the walk gathers. */
 interface Copy {
   readonly source: CopySource;
   readonly to: CopyTarget;
   readonly limits: CopyLimits;
   readonly signal: AbortSignal | undefined;
-  /** Names that are not copied at any level, besides LEFT_OUT. */
   readonly without: ReadonlySet<string>;
   readonly leftOut: string[];
   readonly entries: Map<string, TreeEntry>;
@@ -77,22 +83,19 @@ interface Copy {
  * is the path of a folder of this process. Only the owner of `to` may read the copy. Rejects with an Error whose
  * message names the entry: for a link that leads out or nowhere, another kind of file, an entry that cannot be read, a
  * tree that is replaced in the mean time, and beyond a limit. Rejects with a Failure for another directory than the one
- * that was named, and with the reason of an aborted `signal`. `to` then holds a part. Entries with a name of `without`
- * are not copied.
+ * that was named, and with the reason of an aborted `signal`. `to` then holds a part.
  */
 export async function copyTree(
   from: string | Tree,
   to: string | CopyTarget,
-  limits: CopyLimits = COPY_LIMITS,
-  signal?: AbortSignal,
-  without: ReadonlySet<string> = new Set(),
+  { limits = COPY_LIMITS, signal, without = new Set() }: CopyOptions = {},
 ): Promise<CopiedTree> {
   const target = typeof to === 'string' ? new OwnTarget(to) : to;
   await using source = await reading('', '', () => openSource(from));
   const leftOut: string[] = [];
   const copy: Copy = { source, to: target, limits, signal, without, leftOut, entries: new Map(), seen: 0, bytes: 0 };
   const before = await read(copy, '', () => source.stats());
-  await copyFolder(copy, source.at, '', await read(copy, '', () => source.openRoot()), 0);
+  await copyFolder(copy, { at: source.at, path: '' }, await read(copy, '', () => source.openRoot()), 0);
   await refuseReplaced(from, before);
   await makeLinks(copy);
   const files = [...copy.entries.values()].filter(({ kind }) => kind === 'file').length;
@@ -110,8 +113,13 @@ async function refuseReplaced(from: string | Tree, before: fs.Stats): Promise<vo
     throw new Error('The folder was replaced while it was copied.');
 }
 
-/** Closes `folder`, which is reached at `at`, and lies at `path` below the root. */
-async function copyFolder(copy: Copy, at: string, path: string, folder: number, depth: number): Promise<void> {
+/** Closes `folder`, which is open; its `path` is below the root. */
+async function copyFolder(
+  copy: Copy,
+  { at, path }: Pick<Place, 'at' | 'path'>,
+  folder: number,
+  depth: number,
+): Promise<void> {
   try {
     const here = FD_PATHS === null ? at : `${FD_PATHS}/${folder}`;
     const files: Place[] = [];
@@ -159,7 +167,7 @@ async function copyInner(copy: Copy, inner: Place, depth: number): Promise<void>
   copy.entries.set(inner.path, { kind: 'folder' });
   if (depth > copy.limits.depth) throw new Error(`${shown(inner.path)} lies deeper than ${copy.limits.depth} folders.`);
   const folder = await read(copy, inner.path, () => copy.source.openFolder(inner));
-  await copyFolder(copy, inner.at, inner.path, folder, depth);
+  await copyFolder(copy, inner, folder, depth);
 }
 
 async function copyFiles(copy: Copy, files: readonly Place[]): Promise<void> {
@@ -190,7 +198,7 @@ async function copyFile(copy: Copy, place: Place): Promise<void> {
     try {
       // One byte more than the size, so that a short read shows the end of the file.
       const block = Buffer.allocUnsafe(Math.min(stats.size + 1, BLOCK_BYTES));
-      const digest = await pour(copy, path, source, target, block);
+      const digest = await pour(copy, path, { source, target }, block);
       copy.entries.set(path, { kind: 'file', executable, digest });
     } finally {
       fs.closeSync(target);
@@ -201,7 +209,12 @@ async function copyFile(copy: Copy, place: Place): Promise<void> {
 }
 
 /** Copies an open file to its end and answers the digest of the bytes that were read. */
-async function pour(copy: Copy, path: string, source: number, target: number, block: Buffer): Promise<string> {
+async function pour(
+  copy: Copy,
+  path: string,
+  { source, target }: { readonly source: number; readonly target: number },
+  block: Buffer,
+): Promise<string> {
   const digest = createHash('sha256');
   for (;;) {
     copy.signal?.throwIfAborted();

@@ -102,7 +102,7 @@ async function copyFile(walk: Walk, folder: Folder, { name, path }: Place): Prom
   try {
     // One byte more than the size, so that a short read shows the end of the file.
     const block = Buffer.allocUnsafe(Math.min(stats.size + 1, BLOCK_BYTES));
-    const digest = await pour(walk, path, source, target, block);
+    const digest = await pour(walk, path, { source, target }, block);
     walk.entries.set(path, { kind: 'file', executable, digest });
   } finally {
     await close(target);
@@ -110,7 +110,12 @@ async function copyFile(walk: Walk, folder: Folder, { name, path }: Place): Prom
 }
 
 /** Copies an open file to its end and answers the digest of the bytes that were read. */
-async function pour(walk: Walk, path: string, source: OpenFile, target: number, block: Buffer): Promise<string> {
+async function pour(
+  walk: Walk,
+  path: string,
+  { source, target }: { readonly source: OpenFile; readonly target: number },
+  block: Buffer,
+): Promise<string> {
   const digest = createHash('sha256');
   for (let at = 0; ;) {
     walk.signal.throwIfAborted();

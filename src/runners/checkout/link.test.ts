@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { COPY_LIMITS, copyTree } from './copy-tree.ts';
+import { copyTree } from './copy-tree.ts';
 import { LINK_STEPS_MAX, LinkFollower, type TreeEntry } from './link.ts';
 
 const FILE: TreeEntry = { kind: 'file', executable: false, digest: '' };
@@ -127,10 +127,10 @@ describe('a copy of a tree with links', () => {
     writeFileSync(join(from, 'f'), '');
     for (let n = 0; n < 600; n += 1) symlinkSync('f', join(from, `l${n}`));
     const reason = new Error('cancelled');
-    await assert.rejects(copyTree(from, folder('none'), COPY_LIMITS, AbortSignal.abort(reason)), reason);
+    await assert.rejects(copyTree(from, folder('none'), { signal: AbortSignal.abort(reason) }), reason);
     const to = folder('some');
     const stop = new AbortController();
-    const copying = copyTree(from, to, COPY_LIMITS, stop.signal);
+    const copying = copyTree(from, to, { signal: stop.signal });
     const watch = setInterval(() => readdirSync(to).length > 100 && stop.abort(reason), 0);
     await assert.rejects(copying, reason);
     clearInterval(watch);

@@ -1,7 +1,7 @@
 import type { Tree } from '../../domain/sources/directory.ts';
 import { makeRunFolder } from '../run-files/run-files.ts';
 import { openCopyTarget } from './copy-target.ts';
-import { type CopiedTree, COPY_LIMITS, copyTree } from './copy-tree.ts';
+import { type CopiedTree, copyTree } from './copy-tree.ts';
 import { refuseHooks } from './hooks-file.ts';
 
 /** The copy of the tree, below the run directory. */
@@ -22,7 +22,7 @@ export async function copyIntoRun(
 ): Promise<CopiedTree> {
   await makeRunFolder(runDir, TREE);
   await using target = await openCopyTarget(runDir, TREE);
-  const copied = await copyTree(tree, target, COPY_LIMITS, signal, without);
+  const copied = await copyTree(tree, target, { signal, without });
   // The copy itself is compared: what changes after it is in no run.
   if (tree.approved !== undefined && copied.wholeDigest !== tree.approved.digest) throw new Error(tree.approved.change);
   // Looked for in the very files that would run: a source may have got its hooks after the run was asked for.

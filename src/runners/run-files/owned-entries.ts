@@ -17,14 +17,6 @@ interface OwnedEntry {
   readonly stats: BigIntStats;
 }
 
-interface Walk {
-  readonly account: AccountIds;
-  readonly isOver: () => boolean;
-  /** Of the folder that is walked: what is mounted in it stays out. */
-  readonly device: bigint;
-  entries: number;
-}
-
 /**
  * The entries of an account in a folder of the system that all accounts write, and in the folders of the account below
  * it, each folder after what it holds. `names` are those in the folder itself. No link is followed, and no folder of
@@ -39,45 +31,53 @@ export async function* ownedEntries(
 ): AsyncGenerator<OwnedEntry> {
   await using top = await openOwnFolder(path);
   const { dev } = await top.stats();
-  const walk: Walk = { account, isOver, device: BigInt(dev), entries: 0 };
+  const walk = new Walk(account, isOver, BigInt(dev));
   const folder = new AccountFolder(top.fd, account);
   for (const name of names) {
-    if (isFull(walk)) return;
-    yield* entryAt(top, folder, name, walk, 1);
+    if (walk.isFull) return;
+    yield* walk.entryAt(top, folder, name, 1);
   }
 }
 
-function isFull({ entries, isOver }: Walk): boolean {
-  return entries >= ENTRIES_MAX || isOver();
-}
+class Walk {
+  readonly #account: AccountIds;
+  readonly #isOver: () => boolean;
+  /** Of the folder that is walked: what is mounted in it stays out. */
+  readonly #device: bigint;
+  #entries = 0;
 
-/** `listed` looks at it, and `folder` acts on it. */
-async function* entryAt(
-  listed: Folder,
-  folder: Folder,
-  name: Name,
-  walk: Walk,
-  depth: number,
-): AsyncGenerator<OwnedEntry> {
-  const stats = await listed.statsOf(name).catch(() => null);
-  if (stats?.uid !== BigInt(walk.account.uid) || stats.dev !== walk.device) return;
-  walk.entries += 1;
-  if (stats.isDirectory() && depth < DEPTH_MAX) yield* below(folder, name, walk, depth + 1);
-  yield { folder, name, stats };
-}
+  constructor(account: AccountIds, isOver: () => boolean, device: bigint) {
+    this.#account = account;
+    this.#isOver = isOver;
+    this.#device = device;
+  }
 
-async function* below(parent: Folder, name: Name, walk: Walk, depth: number): AsyncGenerator<OwnedEntry> {
-  // Closed to the account, or exchanged since: nothing of it is looked at.
-  const folder = await parent.folder(name).catch(() => null);
-  if (folder === null) return;
-  try {
-    for await (const { name: inner } of folder.entries()) {
-      if (isFull(walk)) return;
-      yield* entryAt(folder, folder, inner, walk, depth);
+  get isFull(): boolean {
+    return this.#entries >= ENTRIES_MAX || this.#isOver();
+  }
+
+  /** `listed` looks at it, and `folder` acts on it. */
+  async *entryAt(listed: Folder, folder: Folder, name: Name, depth: number): AsyncGenerator<OwnedEntry> {
+    const stats = await listed.statsOf(name).catch(() => null);
+    if (stats?.uid !== BigInt(this.#account.uid) || stats.dev !== this.#device) return;
+    this.#entries += 1;
+    if (stats.isDirectory() && depth < DEPTH_MAX) yield* this.#below(folder, name, depth + 1);
+    yield { folder, name, stats };
+  }
+
+  async *#below(parent: Folder, name: Name, depth: number): AsyncGenerator<OwnedEntry> {
+    // Closed to the account, or exchanged since: nothing of it is looked at.
+    const folder = await parent.folder(name).catch(() => null);
+    if (folder === null) return;
+    try {
+      for await (const { name: inner } of folder.entries()) {
+        if (this.isFull) return;
+        yield* this.entryAt(folder, folder, inner, depth);
+      }
+    } catch {
+      // The account may not list it.
+    } finally {
+      await folder[Symbol.asyncDispose]();
     }
-  } catch {
-    // The account may not list it.
-  } finally {
-    await folder[Symbol.asyncDispose]();
   }
 }

@@ -36,34 +36,26 @@ export async function watchState(
   keep: (state: State) => Promise<void>,
   signal: AbortSignal,
 ): Promise<{ readonly ended: Promise<void> }> {
-  const seen = await look(place);
-  return { ended: watch(place, clock, keep, seen, signal) };
-}
-
-async function watch(
-  place: StatePlace,
-  clock: Clock,
-  keep: (state: State) => Promise<void>,
-  first: string,
-  signal: AbortSignal,
-): Promise<void> {
-  let seen = first;
-  let restMs = LOOK_EVERY_MS;
-  while (await pause(clock, restMs, signal)) {
-    const now = await look(place);
-    if (now === seen) continue;
-    const began = clock.monotonic();
-    const state = await readState(place);
-    // Half a file is another one when it is whole. What could not be kept is looked at again.
-    const isDone =
-      state === null ||
-      (await keep(state).then(
-        () => true,
-        () => false,
-      ));
-    if (isDone) seen = now;
-    restMs = Math.max(LOOK_EVERY_MS, (clock.monotonic() - began) * REST_FACTOR);
-  }
+  let seen = await look(place);
+  const watch = async (): Promise<void> => {
+    let restMs = LOOK_EVERY_MS;
+    while (await pause(clock, restMs, signal)) {
+      const now = await look(place);
+      if (now === seen) continue;
+      const began = clock.monotonic();
+      const state = await readState(place);
+      // Half a file is another one when it is whole. What could not be kept is looked at again.
+      const isDone =
+        state === null ||
+        (await keep(state).then(
+          () => true,
+          () => false,
+        ));
+      if (isDone) seen = now;
+      restMs = Math.max(LOOK_EVERY_MS, (clock.monotonic() - began) * REST_FACTOR);
+    }
+  };
+  return { ended: watch() };
 }
 
 /** Tells one version of the file from another. */

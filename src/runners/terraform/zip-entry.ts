@@ -41,11 +41,18 @@ export function sizeOfZipEntry(zip: Buffer, name: string): number {
 }
 
 function locate(zip: Buffer, name: string): { at: number; entry: Entry } {
-  const { at, count, end } = directoryOf(zip);
-  return { at, entry: findEntry(zip, at, end, count, name) };
+  const directory = directoryOf(zip);
+  return { at: directory.at, entry: findEntry(zip, directory, name) };
 }
 
-function directoryOf(zip: Buffer): { at: number; count: number; end: number } {
+interface Directory {
+  readonly at: number;
+  readonly end: number;
+  /** Entries that it says to have. */
+  readonly count: number;
+}
+
+function directoryOf(zip: Buffer): Directory {
   const end = zip.length - END_BYTES;
   if (end < 0 || zip.readUInt32LE(end) !== END_SIGNATURE || zip.readUInt16LE(end + 20) !== 0)
     throw new Error('it is not a zip archive');
@@ -59,9 +66,9 @@ function directoryOf(zip: Buffer): { at: number; count: number; end: number } {
   return { at, count, end };
 }
 
-function findEntry(zip: Buffer, directoryAt: number, end: number, count: number, name: string): Entry {
+function findEntry(zip: Buffer, { at: begin, end, count }: Directory, name: string): Entry {
   let found: Entry | null = null;
-  let at = directoryAt;
+  let at = begin;
   for (let index = 0; index < count; index += 1) {
     if (at + ENTRY_BYTES > end || zip.readUInt32LE(at) !== ENTRY_SIGNATURE) throw new Error(BUFFER_SHORT);
     const nameEnd = at + ENTRY_BYTES + zip.readUInt16LE(at + 28);

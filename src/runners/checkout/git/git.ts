@@ -88,7 +88,7 @@ export async function fetchGit(options: FetchGitOptions): Promise<{ readonly com
       signal: over.signal,
     };
     const reach = await reachOf(url, searchPath);
-    await within(limits.packBytes, git.work, clock, over, () =>
+    await within(git, limits.packBytes, over, () =>
       runGit(
         git,
         ['fetch', '--quiet', '--no-progress', '--no-tags', '--depth=1', '--no-recurse-submodules', '--', url, ref],
@@ -152,9 +152,8 @@ function asRefusal(error: unknown): unknown {
 
 /** Ends the work when the folder grows beyond the limit. */
 async function within(
+  { work: folder, clock }: Git,
   limitBytes: number,
-  folder: string,
-  clock: Clock,
   over: AbortController,
   work: () => Promise<unknown>,
 ): Promise<void> {
