@@ -55,13 +55,12 @@ export const AGED = {
   },
 } as const satisfies Record<string, AgedTable>;
 
-/** Ids of at most `limit` rows after `after` that were made before `before`, the oldest first. */
+/** Ids of at most `IDS_MAX` rows after `after` that were made before `before`, the oldest first. */
 export async function idsBetween(
   db: Db,
   { name, prefix }: AgedTable,
   after: string,
   before: number,
-  limit: number,
 ): Promise<string[]> {
   const rows = await db
     .selectFrom(name)
@@ -69,7 +68,7 @@ export async function idsBetween(
     .where('id', '>', after)
     .where('id', '<', idFloor(prefix, before))
     .orderBy('id')
-    .limit(limit)
+    .limit(IDS_MAX)
     .execute();
   return rows.map(({ id }) => id);
 }
@@ -108,7 +107,7 @@ export async function removeRows(tx: Tx, table: AgedTable, ids: readonly string[
 }
 
 /** Ids that one statement takes. */
-export const IDS_MAX = 100;
+const IDS_MAX = 100;
 
 /** Always as many values, so that the database prepares each statement once. */
 function idList(ids: readonly string[]): RawBuilder<unknown> {

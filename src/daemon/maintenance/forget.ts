@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Tx } from '../../store/engine/tx.ts';
-import { type AgedTable, IDS_MAX, idsBetween, removableAmong, removeRows, removeSomeOf } from '../../store/old-rows.ts';
+import { type AgedTable, idsBetween, removableAmong, removeRows, removeSomeOf } from '../../store/old-rows.ts';
 import { noteShortened, takeTurn } from '../../store/maintenance/retention-turn.ts';
 import type { Store } from '../../store/store.ts';
 import { rest } from './rest.ts';
@@ -29,12 +29,12 @@ export async function forgetOld(
   let count = 0;
   for (let after = ''; !isEnded();) {
     const beganAt = clock.monotonic();
-    const ids = await idsBetween(store.db, table, after, before, IDS_MAX);
+    const ids = await idsBetween(store.db, table, after, before);
     after = ids.at(-1) ?? '';
     if (after === '') break;
     const old = await removableAmong(store.db, table, ids, before);
     await rest(clock, beganAt, signal);
-    const removed = old.length === 0 ? 0 : await forgetRows(deps, table, { ids: old, before }, signal);
+    const removed = old.length === 0 ? 0 : await forgetRows(deps, { table, ids: old, before }, signal);
     if (removed === null) break;
     count += removed;
   }
@@ -42,25 +42,20 @@ export async function forgetOld(
 }
 
 interface Batch {
+  readonly table: AgedTable;
   readonly ids: readonly string[];
   readonly before: number;
 }
 
 /** Null while another daemon deletes. Rests after each write: a pause is never counted as work. */
-async function forgetRows(
-  deps: ForgetDeps,
-  table: AgedTable,
-  batch: Batch,
-  signal: AbortSignal | undefined,
-): Promise<number | null> {
+async function forgetRows(deps: ForgetDeps, batch: Batch, signal: AbortSignal | undefined): Promise<number | null> {
   const { store, clock } = deps;
+  const { table } = batch;
   const isEnded = (): boolean => signal?.aborted === true;
   for (const part of table.parts) {
     for (let more = true; more && !isEnded();) {
       const beganAt = clock.monotonic();
-      const result = await store.write((tx) =>
-        inTurn(deps, tx, table, batch, (ids) => removeSomeOf(tx, part, ids, PARTS)),
-      );
+      const result = await store.write((tx) => inTurn(deps, tx, batch, (ids) => removeSomeOf(tx, part, ids, PARTS)));
       if (result === null) return null;
       more = result;
       if (more) await rest(clock, beganAt, signal);
@@ -69,7 +64,7 @@ async function forgetRows(
   if (isEnded()) return 0;
   const beganAt = clock.monotonic();
   const count = await store.write((tx) =>
-    inTurn(deps, tx, table, batch, async (ids) => {
+    inTurn(deps, tx, batch, async (ids) => {
       if (ids.length === 0) return 0;
       await removeRows(tx, table, ids);
       await noteShortened(tx, table.name, ids.length);
@@ -84,8 +79,7 @@ async function forgetRows(
 async function inTurn<T>(
   { self }: ForgetDeps,
   tx: Tx,
-  table: AgedTable,
-  { ids, before }: Batch,
+  { table, ids, before }: Batch,
   remove: (ids: readonly string[]) => Promise<T>,
 ): Promise<T | null> {
   if (!(await takeTurn(tx, table.name, self()))) return null;

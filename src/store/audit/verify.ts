@@ -94,26 +94,27 @@ function seamFault(
 }
 
 async function verifyChain(db: Db, chain: ChainRow, ring: Keyring | null): Promise<ChainVerdict> {
-  let [head, seq, isKeyed] = [GENESIS, 0, false];
+  let last: LastRow = { hash: GENESIS, seq: 0, key_id: null };
+  const verdict = (fault: string | null): ChainVerdict => ({
+    rows: last.seq,
+    isKeyed: last.key_id !== null,
+    fault: fault === null ? null : `chain ${chain.id}: ${fault}`,
+  });
   // Rows that arrive while this runs lie behind the length that was read first.
-  while (seq < chain.length) {
-    const batch = await readBatch(db, chain, seq);
+  while (last.seq < chain.length) {
+    const batch = await readBatch(db, chain, last.seq);
     for (const row of batch) {
-      const fault = rowFault(row, seq + 1, head, isKeyed, ring);
-      if (fault !== null) return { rows: seq, isKeyed, fault: `chain ${chain.id}: ${fault}` };
-      head = row.hash;
-      seq = row.seq;
-      isKeyed = row.key_id !== null;
+      const fault = rowFault(row, last, ring);
+      if (fault !== null) return verdict(fault);
+      last = row;
     }
-    if (batch.length === 0) return { rows: seq, isKeyed, fault: `chain ${chain.id}: row ${seq + 1} is missing` };
+    if (batch.length === 0) return verdict(`row ${last.seq + 1} is missing`);
     await nextTurn();
   }
-  return {
-    rows: seq,
-    isKeyed,
-    fault: head === chain.head ? null : `chain ${chain.id}: its head does not match row ${seq}`,
-  };
+  return verdict(last.hash === chain.head ? null : `its head does not match row ${last.seq}`);
 }
+
+type LastRow = Pick<LedgerRow, 'hash' | 'seq' | 'key_id'>;
 
 function readBatch(db: Db, { id, length }: ChainRow, after: number): Promise<LedgerRow[]> {
   const rows = db
@@ -125,15 +126,10 @@ function readBatch(db: Db, { id, length }: ChainRow, after: number): Promise<Led
   return rows.orderBy('seq').limit(VERIFY_BATCH).execute();
 }
 
-function rowFault(
-  row: LedgerRow,
-  expected: number,
-  head: string,
-  afterKeyed: boolean,
-  ring: Keyring | null,
-): string | null {
-  if (row.seq !== expected) return `row ${expected} is missing`;
-  if (row.prev !== head) return `row ${row.seq} does not follow the row before it`;
+function rowFault(row: LedgerRow, last: LastRow, ring: Keyring | null): string | null {
+  const afterKeyed = last.key_id !== null;
+  if (row.seq !== last.seq + 1) return `row ${last.seq + 1} is missing`;
+  if (row.prev !== last.hash) return `row ${row.seq} does not follow the row before it`;
   if (row.key_id === null) {
     if (afterKeyed)
       return (

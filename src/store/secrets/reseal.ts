@@ -114,28 +114,31 @@ function sealedRows<T extends Exclude<SealedTable, 'artifacts' | 'check_targets'
  */
 export async function resealAll(store: Store, ring: Keyring, by: ResealBy): Promise<Resealed> {
   let count = 0;
-  const broken = new Set<string>();
+  const rotation = { store, ring, by, broken: new Set<string>() };
   for (const table of SEALED_TABLES) {
     // Repeat while rows were found: a row may have been sealed with the older key in the mean time.
-    for (let done = -1; done !== 0; count += done) done = await resealTable(store, ring, by, table, broken);
+    for (let done = -1; done !== 0; count += done) done = await resealTable(rotation, table);
   }
-  return { count, broken: [...broken] };
+  return { count, broken: [...rotation.broken] };
 }
 
-async function resealTable(
-  store: Store,
-  ring: Keyring,
-  by: ResealBy,
-  table: SealedTable,
-  broken: Set<string>,
-): Promise<number> {
+interface Rotation {
+  readonly store: Store;
+  readonly ring: Keyring;
+  readonly by: ResealBy;
+  /** See Resealed. */
+  readonly broken: Set<string>;
+}
+
+async function resealTable(rotation: Rotation, table: SealedTable): Promise<number> {
+  const { store, ring, by } = rotation;
   const keyIds = await oldKeyIds(store.db, ring, table);
   if (keyIds.length === 0) return 0;
   let [count, skip] = [0, 0];
   for (;;) {
     const batch = await READ[table](store.db, keyIds, BATCH_ROWS[table], skip);
     if (batch.length === 0) return count;
-    const puts = batch.flatMap((row) => sealUnlessBroken(row, ring, broken));
+    const puts = batch.flatMap((row) => sealUnlessBroken(row, rotation));
     const done = await store.write(async (tx) => {
       let changed = 0;
       for (const put of puts) if (await put(tx, by)) changed += 1;
@@ -147,7 +150,7 @@ async function resealTable(
   }
 }
 
-function sealUnlessBroken(row: Old, ring: Keyring, broken: Set<string>): Put[] {
+function sealUnlessBroken(row: Old, { ring, broken }: Rotation): Put[] {
   try {
     return [row.seal(ring)];
   } catch (error) {
