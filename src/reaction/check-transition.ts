@@ -116,7 +116,7 @@ async function recordApart(deps: ReactionDeps, change: CheckTransition): Promise
   const reason = 'The transition could not be handled: an internal error of the service.';
   await deps.store.write(async (tx) => {
     if (!(await change.keep(tx))) return;
-    const row = faultRow(tx.now, 'check', reason, labels);
+    const row = faultRow(tx.now, { source: 'check', labels }, reason);
     insertEvent(tx, { ...row, name, status, fingerprint, check_observations: observationsOf(change) });
   });
 }

@@ -49,7 +49,7 @@ export async function dryRun(deps: ReactionDeps, rule: CompiledRule, row: EventR
     depth: row.depth,
   };
   const { silences } = await deps.rules.current();
-  const [evaluated] = await evaluateBy(deps, [eventOf(row)], sender, silences, () => unindexed([rule]));
+  const [evaluated] = await evaluateBy(deps, [eventOf(row)], sender, { silences, rulesFor: () => unindexed([rule]) });
   if (evaluated === undefined) throw new Error('one event was to be evaluated');
   const { outcome, reason, trace } = rule.enabled ? await settled(deps, evaluated) : await judged(deps, evaluated);
   const would = WOULD[outcome];

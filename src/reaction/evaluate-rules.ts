@@ -5,7 +5,7 @@ import type { RuleAction } from '../domain/rules/actions.ts';
 import { decidingRule } from '../domain/rules/reaction.ts';
 import { newId } from '../lib/id.ts';
 import type { Attempt, EvaluatedEvent, ReactionDeps, Sender } from './types.ts';
-import type { CompiledRule, CompiledSilence } from './rules/compiled-rules.ts';
+import type { CompiledRule, CompiledSilence, OpenRules } from './rules/compiled-rules.ts';
 import type { RuleSet } from './rules/rule-set.ts';
 
 /** Evaluates the rules on the events: all the slow work, before a transaction is open. */
@@ -14,8 +14,7 @@ export async function evaluateRules(
   events: readonly NormalEvent[],
   sender: Sender,
 ): Promise<EvaluatedEvent[]> {
-  const open = await deps.rules.current();
-  return evaluateBy(deps, events, sender, open.silences, ({ source }) => open.rulesFor(source));
+  return evaluateBy(deps, events, sender, await deps.rules.current());
 }
 
 /** As `evaluateRules`, with rules of the caller's choice, evaluated in the given order. */
@@ -23,12 +22,11 @@ export function evaluateBy(
   { clock, turns, onError }: Pick<ReactionDeps, 'clock' | 'turns' | 'onError'>,
   events: readonly NormalEvent[],
   sender: Sender,
-  silences: readonly CompiledSilence[],
-  rulesOf: (event: NormalEvent) => RuleSet<CompiledRule>,
+  { silences, rulesFor }: OpenRules,
 ): Promise<EvaluatedEvent[]> {
   // A message may have a thousand events, each for many rules: other tasks run in between.
   return turns.each(events, (event) =>
-    evaluateOne({ now: clock.now(), silences, onError }, clean(event), sender, rulesOf(event)),
+    evaluateOne({ now: clock.now(), silences, onError }, clean(event), sender, rulesFor(event.source)),
   );
 }
 

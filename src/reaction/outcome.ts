@@ -157,7 +157,7 @@ export async function giveUpOutcome(deps: Pick<ReactionDeps, 'store' | 'wake'>, 
 async function recordFault(tx: Tx, job: JobRow, why: string): Promise<boolean> {
   const { labels, name } = outcomeEvent(job);
   const reason = `The end of ${job.id} could not be handled: ${why}.`;
-  const row = { ...faultRow(tx.now, 'job-outcome', reason, labels), name };
+  const row = { ...faultRow(tx.now, { source: 'job-outcome', labels }, reason), name };
   const isFirst = await setOutcomeEvent(tx, job.id, row.id);
   if (isFirst) insertEvent(tx, row);
   return isFirst;

@@ -48,13 +48,9 @@ async function receiveApart(deps: ReactionDeps, event: NormalEvent, sender: Send
     if (error instanceof Failure) throw error;
     deps.onError(`event of ${event.source}`, error);
   }
-  const [row] = await receiveUnreadable(
-    deps,
-    event.source,
-    ['The event could not be handled: an internal error of the service.'],
-    {},
-    cameBy(event, sender),
-  );
+  const [row] = await receiveUnreadable(deps, { source: event.source, annotations: cameBy(event, sender) }, [
+    'The event could not be handled: an internal error of the service.',
+  ]);
   if (row === undefined) throw new Error('one reason makes one row');
   return { event: row, jobId: null, approvalId: null };
 }
@@ -71,17 +67,15 @@ function cameBy({ annotations }: NormalEvent, { via }: Sender): Readonly<Record<
  */
 export function receiveUnreadable(
   deps: Pick<ReactionDeps, 'store' | 'clock'>,
-  source: EventSource,
+  known: KnownOfEvent,
   reasons: readonly string[],
-  labels: Readonly<Record<string, string>> = {},
-  annotations: Readonly<Record<string, string>> = {},
 ): Promise<EventRow[]> {
   return deps.store.write(async (tx) => {
     const rows: EventRow[] = [];
     const breather = new YieldTimer(deps.clock);
     for (const reason of reasons) {
       if (breather.isDue) await breather.breathe();
-      const row = { ...faultRow(tx.now, source, reason, labels), annotations: toJson(annotations) };
+      const row = faultRow(tx.now, known, reason);
       insertEvent(tx, row);
       rows.push(row);
     }
@@ -89,12 +83,17 @@ export function receiveUnreadable(
   });
 }
 
-/** The row of an event of which only this is known. */
+/** What is known of an event that was not read or handled. */
+interface KnownOfEvent {
+  readonly source: EventSource;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
 export function faultRow(
   now: number,
-  source: EventSource,
+  { source, labels = {}, annotations = {} }: KnownOfEvent,
   reason: string,
-  labels: Readonly<Record<string, string>>,
 ): EventRow {
   return {
     id: newId('evt', now),
@@ -111,7 +110,7 @@ export function faultRow(
     job_id: null,
     approval_id: null,
     received_at: now,
-    annotations: toJson({}),
+    annotations: toJson(annotations),
     check_observations: null,
     trace: toJson([]),
     depth: 0,

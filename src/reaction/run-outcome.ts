@@ -64,15 +64,20 @@ export async function recordRunOutcome(deps: ReactionDeps, run: WorkflowRunRow):
   await retryOnRuleChange(deps, async () => {
     const [evaluated] = await evaluateRules(deps, [outcomeEvent(run)], sender);
     if (evaluated === undefined) throw new Error('an event was evaluated and did not come back');
-    await deps.store.write((tx) => record(deps, tx, run, started, evaluated));
+    await deps.store.write((tx) => record(deps, tx, { run, started }, evaluated));
   });
+}
+
+interface EndedRun {
+  readonly run: WorkflowRunRow;
+  /** The event that started it. */
+  readonly started: EventRow | undefined;
 }
 
 async function record(
   deps: ReactionDeps,
   tx: Tx,
-  run: WorkflowRunRow,
-  started: EventRow | undefined,
+  { run, started }: EndedRun,
   evaluated: EvaluatedEvent,
 ): Promise<void> {
   // Rules must not act on the text of a row that somebody wrote (T80).
@@ -81,7 +86,7 @@ async function record(
     return;
   }
   if (!(await setRunOutcome(tx, run.id, evaluated.id))) return;
-  const mute = await notifyRefusal(deps, tx, run, started);
+  const mute = await notifyRefusal(deps, tx, { run, started });
   await decideAndRecord(
     deps,
     tx,
@@ -99,8 +104,7 @@ async function record(
 async function notifyRefusal(
   { wake }: Pick<ReactionDeps, 'wake'>,
   tx: Tx,
-  run: WorkflowRunRow,
-  started: EventRow | undefined,
+  { run, started }: EndedRun,
 ): Promise<string | null> {
   const step = await findRefusedStep(tx, run.id);
   if (step === undefined) return null;
@@ -115,7 +119,8 @@ async function notifyRefusal(
 export async function giveUpRunOutcome(deps: Pick<ReactionDeps, 'store' | 'wake'>, run: WorkflowRunRow): Promise<void> {
   await deps.store.write(async (tx) => {
     const isFirst = await recordFault(tx, run, 'a fault of the service');
-    if (isFirst && (await passesTag(tx, 'workflow_runs', run))) await notifyRefusal(deps, tx, run, undefined);
+    if (isFirst && (await passesTag(tx, 'workflow_runs', run)))
+      await notifyRefusal(deps, tx, { run, started: undefined });
   });
 }
 
@@ -123,7 +128,7 @@ export async function giveUpRunOutcome(deps: Pick<ReactionDeps, 'store' | 'wake'
 async function recordFault(tx: Tx, run: WorkflowRunRow, why: string): Promise<boolean> {
   const { labels, name } = outcomeEvent(run);
   const reason = `The end of ${run.id} could not be handled: ${why}.`;
-  const row = { ...faultRow(tx.now, 'job-outcome', reason, labels), name };
+  const row = { ...faultRow(tx.now, { source: 'job-outcome', labels }, reason), name };
   const isFirst = await setRunOutcome(tx, run.id, row.id);
   if (isFirst) insertEvent(tx, row);
   return isFirst;

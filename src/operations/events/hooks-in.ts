@@ -97,10 +97,8 @@ async function recordRefused(
   if (row.signed === 1 && signature === null) return;
   await receiveUnreadable(
     takenOnce(services.reaction, signature),
-    row.source,
+    { source: row.source, labels: await ingressLabels(services, peer), annotations: webhookAnnotation(row) },
     [message],
-    await ingressLabels(services, peer),
-    webhookAnnotation(row),
   );
 }
 
@@ -126,8 +124,9 @@ export function messageTaker(
     const stamped = await reaction.turns.each(events, stamp);
     const received = await receive(reaction, stamped, sender);
     const unread: { readonly id: string; readonly outcome: EventRow['outcome'] }[] = [];
+    const known = { source: row.source, labels: own, annotations: webhookAnnotation(row) };
     const record = async (reasons: readonly string[]): Promise<void> =>
-      void unread.push(...(await receiveUnreadable(reaction, row.source, reasons, own, webhookAnnotation(row))));
+      void unread.push(...(await receiveUnreadable(reaction, known, reasons)));
     const others = problems.filter((problem) => problem !== REPAIRED);
     if (others.length > 0) await record(others);
     if (others.length < problems.length) await repeats.once([row.hash, REPAIRED], () => record([REPAIRED]));

@@ -47,7 +47,7 @@ export interface OpenRules {
    * The enabled rules that may match an event of this source, in the order of their names. A rule that requires other
    * sources is left out.
    */
-  rulesFor(source: string): RuleSet<CompiledRule>;
+  readonly rulesFor: (source: string) => RuleSet<CompiledRule>;
 }
 
 type FiledRule = CompiledRule & Pick<StoredCondition, 'sources' | 'requires'>;

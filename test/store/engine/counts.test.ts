@@ -47,7 +47,7 @@ for (const engine of ENGINES) {
     });
 
     test('T80: does not keep an event from being recorded', async () => {
-      const add = () => its.store.write(async (tx) => insertEvent(tx, faultRow(tx.now, 'check', 'x', {})));
+      const add = () => its.store.write(async (tx) => insertEvent(tx, faultRow(tx.now, { source: 'check' }, 'x')));
       await add();
       await its.store.write(({ db }) => db.updateTable('event_counts').set({ count: LAST_TOTAL }).execute());
       await add();

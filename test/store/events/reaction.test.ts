@@ -223,7 +223,10 @@ for (const engine of ENGINES) {
       const logged: string[] = [];
       const onError = (name: string, error: unknown): void => void logged.push(`${name}: ${String(error)}`);
       const rules = unindexed([{ ...broken, evaluate: fails }, whole]);
-      const [found] = await evaluateBy({ ...deps, onError }, [alert()], WEBHOOK, [], () => rules);
+      const [found] = await evaluateBy({ ...deps, onError }, [alert()], WEBHOOK, {
+        silences: [],
+        rulesFor: () => rules,
+      });
       const tried = found?.attempts.map(({ tried: { name, result, error } }) => [name, result, error]);
       assert.deepEqual(tried, [
         ['a-throws', 'error', 'its evaluation failed'],
@@ -265,7 +268,9 @@ for (const engine of ENGINES) {
     });
 
     test('that could not be read has its row, with the outcome error', async () => {
-      const [row] = await receiveUnreadable(deps, 'grafana', ['The body is no JSON.'], { peer_ip: '127.0.0.1' });
+      const [row] = await receiveUnreadable(deps, { source: 'grafana', labels: { peer_ip: '127.0.0.1' } }, [
+        'The body is no JSON.',
+      ]);
       const stored = await getEvent(store.db, row!.id);
       assert.deepEqual(
         [stored.source, stored.outcome, stored.reason, stored.labels],
