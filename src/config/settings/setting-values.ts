@@ -39,8 +39,7 @@ export function wholeNumber(
   flag: string,
   text: string | undefined,
   standard: number,
-  min: number,
-  max: number,
+  [min, max]: readonly [number, number],
 ): number {
   if (text === undefined) return standard;
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;

@@ -70,7 +70,7 @@ export const SETTINGS = {
     placeholder: 'N',
     only: ['serve'],
     help: `Backups of each name to keep; default ${KEEP_BACKUPS_DEFAULT}; 0 keeps all`,
-    read: (text) => wholeNumber('keep-backups', text, KEEP_BACKUPS_DEFAULT, 0, 10_000),
+    read: (text) => wholeNumber('keep-backups', text, KEEP_BACKUPS_DEFAULT, [0, 10_000]),
   }),
   keepJobsMs: keptFor('keep-jobs', 'ended jobs and their output'),
   keepEventsMs: keptFor('keep-events', 'events'),
@@ -134,7 +134,8 @@ export const SETTINGS = {
     help:
       'Maximum number of probes a second that the enabled checks may take together: targets / interval; default ' +
       `${PROBE_BUDGET.perSecond}; the variable is read by all commands`,
-    read: (text) => wholeNumber('check-probes-per-second', text, PROBE_BUDGET.perSecond, 1, PROBE_BUDGET.maxPerSecond),
+    read: (text) =>
+      wholeNumber('check-probes-per-second', text, PROBE_BUDGET.perSecond, [1, PROBE_BUDGET.maxPerSecond]),
   }),
   nodeName: setting({
     flag: 'node-name',
@@ -148,7 +149,7 @@ export const SETTINGS = {
     placeholder: 'N',
     only: ['serve'],
     help: 'Maximum number of jobs that run at a time; default 8',
-    read: (text) => wholeNumber('max-jobs', text, 8, 1, 256),
+    read: (text) => wholeNumber('max-jobs', text, 8, [1, 256]),
   }),
   drainTimeoutMs: durationSetting(
     'drain-timeout',
@@ -160,7 +161,7 @@ export const SETTINGS = {
     placeholder: 'N',
     only: ['serve'],
     help: 'Maximum number of hosts that a command or a playbook works on at a time; default 10',
-    read: (text) => wholeNumber('forks', text, 10, 1, 100),
+    read: (text) => wholeNumber('forks', text, 10, [1, 100]),
   }),
   jobMemory: setting({
     flag: 'job-memory',
@@ -174,7 +175,7 @@ export const SETTINGS = {
     placeholder: 'N',
     only: ['serve'],
     help: 'Maximum number of processes and threads of one job; default 1024',
-    read: (text) => wholeNumber('job-processes', text, 1_024, 16, 100_000),
+    read: (text) => wholeNumber('job-processes', text, 1_024, [16, 100_000]),
   }),
   approvalTtlMs: setting({
     flag: 'approval-ttl',
@@ -196,7 +197,7 @@ export const SETTINGS = {
     placeholder: 'N',
     only: ['serve'],
     help: 'Ignored; accepted so that services of older versions start',
-    read: (text) => wholeNumber('warm-launchers', text, 1, 0, 8),
+    read: (text) => wholeNumber('warm-launchers', text, 1, [0, 8]),
   }),
   notify: setting({
     flag: 'notify',

@@ -50,7 +50,7 @@ export const BACKUP_RUN = runKind(backupKind, backupRunner, {
       async finish({ result }) {
         // Also of a run that ended before its program was started.
         if (copy.by === 'program') await copy.close();
-        return result === undefined ? NO_RESULT : (tx) => record(tx, deps, job, name, result);
+        return result === undefined ? NO_RESULT : (tx) => record(tx, deps, job, { ...result, name });
       },
     };
   },
@@ -74,8 +74,13 @@ function beganAt(job: JobRow): number {
   return job.started_at ?? job.created_at;
 }
 
+interface NamedBackup extends MadeBackup {
+  readonly name: string;
+}
+
 /** In the transaction of the job's end: a backup is known only if its job has succeeded. */
-async function record(tx: Tx, deps: RunDeps, job: JobRow, name: string, made: MadeBackup): Promise<void> {
+async function record(tx: Tx, deps: RunDeps, job: JobRow, made: NamedBackup): Promise<void> {
+  const { name } = made;
   const { keepBackups } = deps.settings;
   const id = backupIdOf(job.id);
   await insertBackup(tx, {

@@ -68,7 +68,7 @@ export async function gatherInputs(
   const tree = await treeOf(deps, job, workspace, signal);
   const stored = await openState(deps.store, ring, workspace);
   // Last, because opening uses the plan up: an input that is missing for a moment must not cost an approved plan.
-  const plan = artifact === null ? null : await openPlan(deps, ring, job, artifact, workspace);
+  const plan = artifact === null ? null : openPlan(ring, await consumePlan(deps, job, artifact, workspace));
   const secretsUsed = await usedSecrets(db, given);
   const materials: WorkspaceMaterials = {
     ...tree,
@@ -240,17 +240,16 @@ async function readUnaltered(store: Store, jobId: string, id: string): Promise<P
 }
 
 /**
- * Opens a saved plan for the only run that may apply it, and marks it as used before anything runs. Throws if it was
- * used before, belongs to another workspace, or was not made from the newest state.
+ * Marks a saved plan as used by the only run that may apply it, before anything runs. Throws if it was used before,
+ * belongs to another workspace, or was not made from the newest state.
  */
-async function openPlan(
+async function consumePlan(
   { store }: RunDeps,
-  ring: Keyring,
   job: JobRow,
   artifact: PlanRow,
   workspace: WorkspaceRow,
-): Promise<SavedPlan> {
-  const { id, serial, lineage } = artifact;
+): Promise<PlanRow> {
+  const { id, serial } = artifact;
   if (artifact.workspace !== workspace.name)
     throw new Failure(
       'conflict',
@@ -265,6 +264,11 @@ async function openPlan(
         'Nothing was run.',
     );
   }
+  return artifact;
+}
+
+function openPlan(ring: Keyring, artifact: PlanRow): SavedPlan {
+  const { id, serial, lineage } = artifact;
   const advice = 'Make a new plan. Nothing was run.';
   return {
     ...unpackPlan(openSealed(ring, planLabel(artifact), artifact.sealed, `plan ${id} cannot be used`, advice)),

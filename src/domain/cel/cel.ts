@@ -46,7 +46,6 @@ interface CheckedCel {
 }
 
 type Parsed = ReturnType<typeof Cel.parse>;
-type Run = (context: Record<string, Cel.CelInput>) => Cel.CelResult;
 
 /** Reads and checks an expression that yields true or false. Throws CelRefused, which names place and fault. */
 export async function compileCel(text: string, options: CelOptions): Promise<CompiledCel> {
@@ -82,9 +81,9 @@ export async function checkCel(
     macro: (expr) => macroOf(parsed, expr),
     ...(stepsMax === undefined ? {} : { stepsMax }),
   });
-  const run = environment.cel.plan(environment.env, parsed.expr);
-  const { hasMatch } = environment;
-  return { shape, expr: parsed.expr, hasMatch, run: (context) => outcomeOf(environment, run, context, text, parsed) };
+  const { cel, env, hasMatch } = environment;
+  const planned = { cel, text, parsed, run: cel.plan(env, parsed.expr) };
+  return { shape, expr: parsed.expr, hasMatch, run: (context) => outcomeOf(planned, context) };
 }
 
 /** The tree of an expression that may be refused otherwise. Throws CelRefused where it cannot be read at all. */
@@ -149,7 +148,14 @@ export function answerOf(outcome: CelOutcome): CelAnswer {
   return typeof outcome.value === 'boolean' ? { value: outcome.value } : { error: 'it yields neither true nor false' };
 }
 
-function outcomeOf({ cel }: CelEnvironment, run: Run, context: CelContext, text: string, parsed: Parsed): CelOutcome {
+/** An expression that can be evaluated, with what names a place in it. */
+interface Planned extends Pick<CelEnvironment, 'cel'> {
+  readonly text: string;
+  readonly parsed: Parsed;
+  readonly run: (context: Record<string, Cel.CelInput>) => Cel.CelResult;
+}
+
+function outcomeOf({ cel, text, parsed, run }: Planned, context: CelContext): CelOutcome {
   // An error of the library is an Error whose stack is never shown: without stacks, 80,000 evaluations/s miss a label;
   // with them, 25,000.
   const { stackTraceLimit } = Error;

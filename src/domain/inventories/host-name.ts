@@ -63,17 +63,16 @@ function rangeOf(text: string, line: number): string[] {
   const first = from === '' ? '0' : from;
   const step = /^[1-9]\d{0,8}$/.test(by) ? Number(by) : null;
   if (step === null) throw refuse('has a wrong step; expected a whole number from 1');
+  const counted = (begin: number, end: number): number[] => {
+    if (begin > end) throw refuse('must not end before it begins');
+    const length = Math.floor((end - begin) / step) + 1;
+    if (length > INVENTORY_LIMITS.hosts) throw tooManyHosts(line);
+    return Array.from({ length }, (_each, at) => begin + at * step);
+  };
   if (/^[A-Za-z]$/.test(first) && /^[A-Za-z]$/.test(to))
-    return counted(LETTERS.indexOf(first), LETTERS.indexOf(to), step, refuse, line).map((at) => LETTERS[at] ?? '');
+    return counted(LETTERS.indexOf(first), LETTERS.indexOf(to)).map((at) => LETTERS[at] ?? '');
   if (!/^\d{1,15}$/.test(first) || !/^\d{1,15}$/.test(to)) throw refuse('must have numbers or single letters');
   const width = first.startsWith('0') && first.length > 1 ? first.length : 0;
   if (width > 0 && to.length !== width) throw refuse('must have as many digits at its end as at its beginning');
-  return counted(Number(first), Number(to), step, refuse, line).map((each) => String(each).padStart(width, '0'));
-}
-
-function counted(from: number, to: number, step: number, refuse: (what: string) => Error, line: number): number[] {
-  if (from > to) throw refuse('must not end before it begins');
-  const length = Math.floor((to - from) / step) + 1;
-  if (length > INVENTORY_LIMITS.hosts) throw tooManyHosts(line);
-  return Array.from({ length }, (_each, at) => from + at * step);
+  return counted(Number(first), Number(to)).map((each) => String(each).padStart(width, '0'));
 }

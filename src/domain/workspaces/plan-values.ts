@@ -28,7 +28,8 @@ const SERVER_SET_JSON = JSON.stringify(SERVER_SET);
  * One attribute as text: a string as it is, a list or map as compact JSON, nothing for null. A value that is not known
  * yet cannot be secret yet, so that mark is tested first. A mask of unknown shape hides the whole attribute.
  */
-export function valueText({ value, sensitive, unknown }: MaskedValue, hidden: Hidden): string {
+export function valueText(masked: MaskedValue, hidden: Hidden): string {
+  const { value, sensitive, unknown } = masked;
   if (unknown === true) return SERVER_SET;
   if (isAbsent(value) && !marksAny(unknown)) return '';
   if (sensitive === true || !fits(value, sensitive)) return REDACTED;
@@ -37,43 +38,40 @@ export function valueText({ value, sensitive, unknown }: MaskedValue, hidden: Hi
     return isHidden(value, hidden) ? REDACTED : leafText(value);
   }
   try {
-    return json(value, sensitive, unknown, hidden, 0);
+    return json(masked, hidden, 0);
   } catch (error) {
     if (error instanceof UnknownShape) return REDACTED;
     throw error;
   }
 }
 
-function json(value: unknown, sensitive: unknown, unknown: unknown, hidden: Hidden, depth: number): string {
+function json(masked: MaskedValue, hidden: Hidden, depth: number): string {
+  const { value, sensitive, unknown } = masked;
   if (unknown === true) return SERVER_SET_JSON;
   if (sensitive === true) return SECRET_JSON;
   if (!fits(value, sensitive)) throw new UnknownShape();
   if (isAbsent(value)) {
     if (!marksAny(unknown)) return 'null';
-    return json(Array.isArray(unknown) ? [] : {}, sensitive, unknown, hidden, deeper(depth));
+    return json({ ...masked, value: Array.isArray(unknown) ? [] : {} }, hidden, deeper(depth));
   }
   if (isLeaf(value)) return marksAny(unknown) ? SERVER_SET_JSON : leafJson(value, hidden);
-  if (Array.isArray(value)) return listJson(value, sensitive, unknown, hidden, deeper(depth));
-  return isObject(value) ? mapJson(value, sensitive, unknown, hidden, deeper(depth)) : SECRET_JSON;
+  if (Array.isArray(value)) return listJson(value, masked, hidden, deeper(depth));
+  return isObject(value) ? mapJson(value, masked, hidden, deeper(depth)) : SECRET_JSON;
 }
 
-function listJson(
-  value: readonly unknown[],
-  sensitive: unknown,
-  unknown: unknown,
-  hidden: Hidden,
-  depth: number,
-): string {
+type Masks = Pick<MaskedValue, 'sensitive' | 'unknown'>;
+
+function listJson(value: readonly unknown[], { sensitive, unknown }: Masks, hidden: Hidden, depth: number): string {
   if (!Array.isArray(unknown) && marksAny(unknown)) return SERVER_SET_JSON;
   const [secretAt, unknownAt] = [sensitive, unknown].map((mask) => (Array.isArray(mask) ? (mask as unknown[]) : []));
   const parts: string[] = [];
   for (let i = 0; i < Math.max(value.length, unknownAt?.length ?? 0); i += 1) {
-    parts.push(json(value[i], secretAt?.[i], unknownAt?.[i], hidden, depth));
+    parts.push(json({ value: value[i], sensitive: secretAt?.[i], unknown: unknownAt?.[i] }, hidden, depth));
   }
   return `[${parts.join(',')}]`;
 }
 
-function mapJson(value: JsonObject, sensitive: unknown, unknown: unknown, hidden: Hidden, depth: number): string {
+function mapJson(value: JsonObject, { sensitive, unknown }: Masks, hidden: Hidden, depth: number): string {
   if (!isObject(unknown) && marksAny(unknown)) return SERVER_SET_JSON;
   let keys = Object.keys(value);
   // The value lacks members that are not known yet. Terraform sorts the members, so adding one requires a sort.
@@ -83,7 +81,8 @@ function mapJson(value: JsonObject, sensitive: unknown, unknown: unknown, hidden
   if (missing.length > 0) keys = [...keys, ...missing].toSorted();
   const parts = keys.map((key) => {
     const shown = hidden.text(key) ? SECRET_JSON : JSON.stringify(key);
-    return `${shown}:${json(memberOf(value, key), memberOf(sensitive, key), memberOf(unknown, key), hidden, depth)}`;
+    const [member, secret, later] = [value, sensitive, unknown].map((each) => memberOf(each, key));
+    return `${shown}:${json({ value: member, sensitive: secret, unknown: later }, hidden, depth)}`;
   });
   return `{${parts.join(',')}}`;
 }

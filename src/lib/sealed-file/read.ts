@@ -52,7 +52,7 @@ export async function openSealedFile(path: string, signal?: AbortSignal): Promis
       id,
       ...facts,
       async head(ring) {
-        const [plain] = await opened(file, id, start, [0, 'head'], ring);
+        const [plain] = await opened({ file, id }, start, [0, 'head'], ring);
         return JSON.parse(plain.toString()) as unknown;
       },
       content: (ring, take, stop) => readContent({ file, id, start, sizeBytes: facts.sizeBytes }, ring, take, stop),
@@ -137,15 +137,15 @@ function isZstdError(error: unknown): boolean {
 }
 
 async function* dataPieces(
-  { file, id, start, sizeBytes }: Place,
+  place: Place,
   ring: Pick<Keyring, 'open'>,
   ended: (tail: Tail) => void,
 ): AsyncGenerator<Buffer> {
-  const end = sizeBytes - DIGEST_BYTES - LENGTH_BYTES;
-  let [, at] = await opened(file, id, start, [0, 'head'], ring);
+  const end = place.sizeBytes - DIGEST_BYTES - LENGTH_BYTES;
+  let [, at] = await opened(place, place.start, [0, 'head'], ring);
   for (let sequence = 1; ; sequence += 1) {
-    const isLast = at + LENGTH_BYTES + (await lengthAt(file, at)) === end;
-    const [plain, next] = await opened(file, id, at, [sequence, isLast ? 'tail' : 'data'], ring);
+    const isLast = at + LENGTH_BYTES + (await lengthAt(place.file, at)) === end;
+    const [plain, next] = await opened(place, at, [sequence, isLast ? 'tail' : 'data'], ring);
     if (isLast) {
       ended(JSON.parse(plain.toString()) as Tail);
       return;
@@ -157,8 +157,7 @@ async function* dataPieces(
 
 /** The content of the piece whose frame begins at `at`, and where the next one begins. */
 async function opened(
-  file: FileHandle,
-  id: string,
+  { file, id }: Pick<Place, 'file' | 'id'>,
   at: number,
   [sequence, kind]: readonly [number, PieceKind],
   ring: Pick<Keyring, 'open'>,
