@@ -23,7 +23,7 @@ const deps = probeDeps({ clock: systemClock, ca: [] }, { policy });
 const { signal } = new AbortController();
 
 async function ask<K extends CheckKind>(kind: K, target: string, options: CheckOptions[K]): Promise<void> {
-  const { up, detail } = await probe(deps, kind, target, options, signal);
+  const { up, detail } = await probe(deps, { kind, target, options }, signal);
   if (!up) throw new Error(`a probe of kind ${kind} is down: ${detail}`);
 }
 

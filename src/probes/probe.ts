@@ -33,16 +33,21 @@ const PROBERS: { readonly [K in CheckKind]: Prober<K> } = { tcp, tls, ping, http
 /** The reason of an abort: a constant, because a new error for each probe costs as much as a connection. */
 const ENDED = new Error('the probe has ended');
 
+interface Probed<K extends CheckKind> {
+  readonly kind: K;
+  /** Its specification with the credentials. */
+  readonly target: string;
+  readonly options: CheckOptions[K];
+}
+
 /**
- * Probes a target once. `target` is its specification with the credentials. Nothing that the target does makes it
- * reject: it rejects when `signal` aborts, and with a Failure if this machine cannot probe. It waits while many probes
- * run, then ends within `PROBE_MS`, and with it every connection that it opened.
+ * Probes a target once. Nothing that the target does makes it reject: it rejects when `signal` aborts, and with a
+ * Failure if this machine cannot probe. It waits while many probes run, then ends within `PROBE_MS`, and with it every
+ * connection that it opened.
  */
 export function probe<K extends CheckKind>(
   deps: ProbeDeps,
-  kind: K,
-  target: string,
-  options: CheckOptions[K],
+  { kind, target, options }: Probed<K>,
   signal: AbortSignal,
 ): Promise<ProbeResult> {
   return deps.running.run(async () => {

@@ -52,7 +52,7 @@ export async function openSweep(parts: Parts): Promise<Sweep> {
     canary: canary === null ? null : createCanary(clock, () => connects(clock, canary)),
     probe: async ({ kind, options, row }, signal) => {
       const target = row.credentials === null ? row.spec : openTarget(await keyring(), row);
-      return probe(deps, kind, target, options, signal);
+      return probe(deps, { kind, target, options }, signal);
     },
     netgroupsNow: async () => {
       const index = await netgroups.current();

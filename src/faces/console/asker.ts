@@ -25,10 +25,14 @@ export function operationOf(id: string): Operation {
   return operation;
 }
 
+interface Visit {
+  readonly runtime: Runtime;
+  readonly caller: Caller;
+}
+
 /** Throws Failure. */
 export async function ask<V extends ViewName>(
-  runtime: Runtime,
-  caller: Caller,
+  { runtime, caller }: Visit,
   id: string,
   kind: V,
   raw: Readonly<Record<string, unknown>>,

@@ -37,7 +37,7 @@ export function pageRequest(page: Pick<Page, 'path' | 'reads'>, parts: RequestPa
       if (!page.reads.includes(operation)) throw new Error(`The row of ${page.path} does not list ${operation}`);
       const key = JSON.stringify([operation, kind, input]);
       const known = asked.get(key) as ReturnType<typeof ask<typeof kind>> | undefined;
-      const answer = known ?? ask(runtime, caller, operation, kind, input);
+      const answer = known ?? ask(parts, operation, kind, input);
       asked.set(key, answer);
       return answer;
     },

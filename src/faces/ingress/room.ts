@@ -51,10 +51,12 @@ export class SharedRoom {
   take(holder: string, amount: number): Held {
     if (this.isFullFor(holder)) throw overloaded();
     const own = this.#own.getOrInsertComputed(holder, () => new Room(this.#each));
-    return new Held(own, this.#all, this.#countedMax, amount, () => {
+    const held = new Held(own, this.#all, this.#countedMax, () => {
       // One that holds nothing at the moment may have been forgotten before, and another one made.
       if (own.isEmpty && this.#own.get(holder) === own) this.#own.delete(holder);
     });
+    held.correct(amount);
+    return held;
   }
 }
 
@@ -66,12 +68,11 @@ export class Held {
   readonly #released: () => void;
   #amount = 0;
 
-  constructor(own: Room, all: Room, countedMax: number, amount: number, released: () => void) {
+  constructor(own: Room, all: Room, countedMax: number, released: () => void) {
     this.#own = own;
     this.#all = all;
     this.#countedMax = countedMax;
     this.#released = released;
-    this.correct(amount);
   }
 
   /** Changes the amount. Throws unavailable if it grows and the room is full. */

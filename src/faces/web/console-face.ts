@@ -88,7 +88,7 @@ export class Console {
     const caller = await pages.visitor(exchange);
     if (caller === null) return;
     try {
-      const asked = (part: object) => ask(runtime, caller, 'job.events', 'job.events', { id, ...part });
+      const asked = (part: object) => ask({ runtime, caller }, 'job.events', 'job.events', { id, ...part });
       await sendParts(this.#parts, exchange, 200, textHeaders(`${id ?? ''}.txt`), logTexts(asked));
     } catch (error) {
       sender.sendFailure(exchange, error);

@@ -44,8 +44,8 @@ export class Prober implements TargetProber {
     const added = orders.filter(({ key }) => !this.#probes.has(key)).length;
     if (!this.#budget.take(holder, added))
       throw new Failure('unavailable', 'This token has started many probes. Nothing was probed; retry later.');
-    const begin = async (order: ProbeOrder, stop: AbortSignal): Promise<ProbeResult> =>
-      probe(deps, order.kind, order.open(), order.options, stop);
+    const begin = async ({ kind, options, open }: ProbeOrder, stop: AbortSignal): Promise<ProbeResult> =>
+      probe(deps, { kind, target: open(), options }, stop);
     const joined = orders.map((order) => {
       const shared = this.#find(order.key) ?? this.#add(order.key, (stop) => begin(order, stop));
       shared.join(places, holder);

@@ -61,6 +61,12 @@ interface StoredSection {
 type Stored = ReadonlyMap<string, StoredSection>;
 type Managed = ReadonlyMap<string, ConfigObjectRow>;
 
+/** What a file is compared with. */
+interface Present {
+  readonly stored: Stored;
+  readonly managed: Managed;
+}
+
 /** Compares a file with the store. Throws invalid_argument and conflict that name line and column. */
 export async function planOf(
   context: Context,
@@ -74,11 +80,11 @@ export async function planOf(
       'prune: the file has no set; write "set: NAME" in it, so that it owns objects.',
     );
   const managed = await readManaged(context);
-  const stored = await readStored(context, sections, file, managed);
-  const wanted = await readWanted(context, file, stored, managed, asked);
+  const present = { stored: await readStored(context, sections, file, managed), managed };
+  const wanted = await readWanted(context, file, present, asked);
   const changed: Change[] = [];
   for (const each of wanted) changed.push(...(await changeOf(each, managed)));
-  const left = file.set === null ? [] : leftOf(file.set, wanted, stored, managed);
+  const left = file.set === null ? [] : leftOf(file.set, wanted, present);
   return {
     set: file.set,
     changes: [...changed, ...(prune ? left.map(removal).toReversed() : [])],
@@ -160,8 +166,7 @@ interface Wanted {
 async function readWanted(
   { services }: Context,
   { set, entries }: ConfigFile,
-  stored: Stored,
-  managed: Managed,
+  { stored, managed }: Present,
   { take, folder = '' }: Pick<Asked, 'take' | 'folder'>,
 ): Promise<Wanted[]> {
   const timer = new YieldTimer(services.clock);
@@ -232,7 +237,7 @@ async function shownChanges({ credentials }: ConfigSection, from: Entry, to: Ent
 }
 
 /** In the order of the sections. */
-function leftOf(set: string, wanted: readonly Wanted[], stored: Stored, managed: Managed): Plan['left'] {
+function leftOf(set: string, wanted: readonly Wanted[], { stored, managed }: Present): Plan['left'] {
   const named = new Set(wanted.map(({ section, entry }) => managedKey(section, entry.name)));
   const rows = [...managed].filter(([key, row]) => row.config_set === set && !named.has(key)).map(([, row]) => row);
   return [...stored.values()].flatMap(({ section, objects }) =>

@@ -76,7 +76,7 @@ export function checkIdempotencyKey(key: string): void {
 export async function invoke(runtime: Runtime, operation: Operation, invocation: Invocation): Promise<Answer> {
   authorize(operation, invocation.caller);
   const input = parseInput(operation.input, invocation.raw);
-  if (isWrite(operation)) return runWrite(runtime, operation, invocation, input);
+  if (isWrite(operation)) return runWrite({ runtime, operation, invocation, input });
   const { caller, clientWait = STAYS } = invocation;
   return present(operation, await operation.run({ ...runtime, caller, clientWait }, input));
 }
@@ -109,18 +109,22 @@ export function authorize(operation: Operation, caller: Caller): void {
 
 const STAYS: ClientWait = { signal: new AbortController().signal, gone: () => false };
 
+/** A call of an operation that writes; its input was checked. */
+interface WriteCall {
+  readonly runtime: Runtime;
+  readonly operation: WriteOperation;
+  readonly invocation: Invocation;
+  readonly input: Input;
+}
+
 /** The write, with what the operation does around it. */
-async function runWrite(
-  runtime: Runtime,
-  operation: WriteOperation,
-  invocation: Invocation,
-  input: Input,
-): Promise<Answer> {
-  if (operation.around === undefined) return writeOnce(runtime, operation, invocation, input);
+async function runWrite(call: WriteCall): Promise<Answer> {
+  const { runtime, operation, invocation, input } = call;
+  if (operation.around === undefined) return writeOnce(call);
   const { caller, clientWait = STAYS } = invocation;
   let first: Answer | undefined;
   const write = async (): Promise<Answered> => {
-    first = await writeOnce(runtime, operation, invocation, input);
+    first = await writeOnce(call);
     return first.shape === 'body' ? first : { kind: null, data: null };
   };
   const other = await operation.around({ ...runtime, caller, clientWait }, input, write);
@@ -129,13 +133,10 @@ async function runWrite(
   return first;
 }
 
-async function writeOnce(
-  runtime: Runtime,
-  operation: WriteOperation,
-  { caller, idempotencyKey: key }: Invocation,
-  input: Input,
-): Promise<Answer> {
-  if (key === undefined) return commit(runtime, operation, caller, input, null);
+async function writeOnce(call: WriteCall): Promise<Answer> {
+  const { runtime, operation, invocation } = call;
+  const { idempotencyKey: key } = invocation;
+  if (key === undefined) return commit(call, null);
   checkIdempotencyKey(key);
   if (!takesKey(operation)) {
     throw new Failure(
@@ -143,11 +144,11 @@ async function writeOnce(
       `Idempotency-Key: ${operation.id} takes none, because its answer is shown once and kept nowhere.`,
     );
   }
-  const asked = heldKey(operation, caller, key, input);
+  const asked = heldKey(call, key);
   const first = await kept(runtime.store.db, asked);
   if (first !== null) return first;
   try {
-    return await commit(runtime, operation, caller, input, asked);
+    return await commit(call, asked);
   } catch (error) {
     // Another request with this key came first; its answer is ours, and what this one did was undone.
     if (runtime.store.dialect.faultOf(error) !== 'unique') throw error;
@@ -165,12 +166,7 @@ interface HeldKey {
   readonly joblessHolder: string | null;
 }
 
-function heldKey(
-  operation: WriteOperation,
-  caller: Caller,
-  key: string,
-  input: Readonly<Record<string, unknown>>,
-): HeldKey {
+function heldKey({ operation, invocation: { caller }, input }: WriteCall, key: string): HeldKey {
   // A decision about one thing is no repeat of one about another, whatever key it carries.
   const target = isNone(operation.http)
     ? ''
@@ -192,13 +188,8 @@ async function kept(db: Db, { key, holder, joblessHolder }: HeldKey): Promise<An
   return { shape: 'body', status: row.status, kind: row.kind as ViewName, body: encode(row.kind, data), data };
 }
 
-async function commit(
-  runtime: Runtime,
-  operation: WriteOperation,
-  caller: Caller,
-  input: Input,
-  key: HeldKey | null,
-): Promise<Answer> {
+async function commit({ runtime, operation, invocation, input }: WriteCall, key: HeldKey | null): Promise<Answer> {
+  const { caller } = invocation;
   const prepared = await operation.prepare?.({ ...runtime, caller }, input);
   return runtime.store.write(async (tx) => {
     if (key !== null && key.joblessHolder !== null) {

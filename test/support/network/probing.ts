@@ -33,5 +33,5 @@ export function probeOnce<K extends CheckKind>(
   options: Partial<CheckOptions[K]> = {},
   signal = new AbortController().signal,
 ): Promise<ProbeResult> {
-  return probe(deps, kind, target, { ...DEFAULTS[kind], ...options }, signal);
+  return probe(deps, { kind, target, options: { ...DEFAULTS[kind], ...options } }, signal);
 }

@@ -37,13 +37,9 @@ export async function withFile(
   const file = String(fields[field]);
   const refuse: Refuse = (message) => new UsageFailure(message, `svc ${verb.path} --help`);
   const stream = file === '-' ? terminal.stdin : createReadStream(file);
-  const text = await read(
-    stream,
-    verb.positionals.some((each) => each.field === field) ? kebab(field).toUpperCase() : `--${kebab(field)}`,
-    file,
-    { what: 'the file', cure: '', bytesMax: FILE_BYTES_MAX },
-    refuse,
-  );
+  const isPositional = verb.positionals.some((each) => each.field === field);
+  const from = isPositional ? kebab(field).toUpperCase() : `--${kebab(field)}`;
+  const text = await read({ stream, from, file }, { what: 'the file', cure: '', bytesMax: FILE_BYTES_MAX }, refuse);
   return { ...fields, [field]: text };
 }
 
@@ -51,8 +47,10 @@ function valueOf(session: Session, input: ValueInput): Promise<string> {
   const { flags, terminal, options, verb } = session;
   const file = flags['file'];
   const refuse: Refuse = (message) => new UsageFailure(message, `svc ${verb.path} --help`);
-  if (file !== undefined && file !== '-') return read(createReadStream(file), '--file', file, input, refuse);
-  if (terminal.stdin.isTTY !== true || file === '-') return read(terminal.stdin, 'standard input', '-', input, refuse);
+  if (file !== undefined && file !== '-')
+    return read({ stream: createReadStream(file), from: '--file', file }, input, refuse);
+  if (terminal.stdin.isTTY !== true || file === '-')
+    return read({ stream: terminal.stdin, from: 'standard input', file: '-' }, input, refuse);
   if (options.noInput || input.question === null)
     throw refuse(`svc ${verb.path}: expected ${input.what} on standard input or in --file.`);
   return ask(session, filled(input.question, session.fields), refuse);
@@ -60,10 +58,16 @@ function valueOf(session: Session, input: ValueInput): Promise<string> {
 
 type Refuse = (message: string) => UsageFailure;
 
+interface Source {
+  readonly stream: Readable;
+  /** As messages call it. */
+  readonly from: string;
+  /** Its path; `-` for standard input. */
+  readonly file: string;
+}
+
 async function read(
-  stream: Readable,
-  from: string,
-  file: string,
+  { stream, from, file }: Source,
   input: Pick<ValueInput, 'what' | 'cure' | 'bytesMax'>,
   refuse: Refuse,
 ): Promise<string> {
