@@ -34,6 +34,8 @@ export interface Asker {
   readonly owners: readonly string[];
   /** Set for a job that a rule made; otherwise it is derived from the order. */
   readonly runbook?: string | undefined;
+  /** Why it is asked for, in the words of who asks. */
+  readonly because?: string | null | undefined;
   /** What the job does, in the words of its author. */
   readonly summary?: string | null | undefined;
   /** What started it all, for what the job makes later; without it somebody asked. */
@@ -104,6 +106,7 @@ export function newJob({ tx, asker }: Pick<Queueing, 'tx' | 'asker'>, runbook: s
     owners: asker.owners,
     redriveOf: null,
     summary: asker.summary ?? null,
+    because: asker.because ?? null,
   } as const;
 }
 
@@ -149,6 +152,7 @@ export async function askFirst(
     schedule: gate.schedule ?? null,
     one_tap: gate.oneTap === true ? 1 : 0,
     summary: job.summary ?? null,
+    because: job.because ?? null,
     ttlMs: gate.ttlMs,
   });
   const pinned = await pinsOf(tx, job);

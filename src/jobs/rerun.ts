@@ -20,6 +20,8 @@ interface Repeater {
   readonly owner: string;
   /** Whether the request was made on the machine, by who may order what reaches beyond the sandbox. */
   readonly isLocal: boolean;
+  /** Why, in the words of who asks; null without them. */
+  readonly because: string | null;
 }
 
 /** How jobs come that only an event asks for. */
@@ -43,7 +45,7 @@ export async function rerunJob(tx: Tx, deps: QueueDeps, id: string, by: Repeater
   const obstacle = await obstacleTo(tx, old);
   if (obstacle !== null) throw new Failure('conflict', `Job ${id} is not run again: ${obstacle}.`);
   const owners = [...new Set([...fromJson(old.owners), by.owner])];
-  const asker = { trigger: by.trigger, requestedBy: by.name, owners, summary: old.summary };
+  const asker = { trigger: by.trigger, requestedBy: by.name, owners, because: by.because, summary: old.summary };
   const job = {
     ...newJob({ tx, asker }, old.runbook),
     kind: old.kind,

@@ -49,6 +49,7 @@ function factsOf(row: ShownApproval): AskedFacts {
     runbook: row.runbook,
     workspace: row.workspace,
     requestedBy: row.requested_by,
+    because: row.because,
     rule: row.rule,
     schedule: row.schedule,
     about: aboutOf(row),

@@ -19,6 +19,8 @@ export interface AskedFacts {
   readonly runbook: string;
   readonly workspace: string | null;
   readonly requestedBy: string;
+  /** Why, in the words of who asked; absent in what earlier builds stored. */
+  readonly because?: string | null;
   readonly rule: string | null;
   readonly schedule: string | null;
   /** The subject of the event that the rule matched, such as `DiskFull on web1`, chosen by the sender. */
@@ -83,7 +85,7 @@ function asks(facts: AskedFacts & AnyFacts, { now, links, baseUrl }: Notificatio
   const counts = plan === null ? '' : `${plan.summary ?? `${plan.changes} changes, ${plan.creates} creates`}. `;
   return {
     title: `${facts.kind === 'reminder' ? 'Still waiting:' : 'Approve?'} ${nameOf(facts)}`,
-    message: `${counts}Asked by ${requestedBy}${causeOf(facts)}, ${timeLeft(facts.expiresAt - now)}. ${jobId}`,
+    message: `${counts}Asked by ${requestedBy}${reasonsOf(facts)}, ${timeLeft(facts.expiresAt - now)}. ${jobId}`,
     priority: plan !== null && plan.destroys > 0 ? 5 : 4,
     tags: [plan !== null && plan.destroys > 0 ? 'warning' : 'raised_hand'],
     click: page,
@@ -130,6 +132,11 @@ function nameOf({ heading, jobKind: kind, workspace, runbook, rule, schedule }: 
   if (workspace !== null) return `${kind} ${workspace}`;
   if (rule !== null) return `${kind} of rule ${rule}`;
   return schedule === null ? runbook : `${kind} of schedule ${schedule}`;
+}
+
+function reasonsOf(facts: AskedFacts): string {
+  const { because = null } = facts;
+  return `${causeOf(facts)}${because === null ? '' : `: ${oneLine(because)}`}`;
 }
 
 function causeOf({ rule, schedule, about }: AskedFacts): string {

@@ -75,3 +75,6 @@ export interface RunEnd {
   /** Why it failed, where there is more to say than the exit code. */
   readonly reason?: string | null;
 }
+
+/** Characters of why a job is asked for. */
+export const BECAUSE_MAX = 500;

@@ -15,6 +15,7 @@ const ASKED: Asked = {
   planned: true,
   summary: 'frees space · DiskFull on db1',
   requestedBy: 'ci-deploy',
+  because: null,
   origin: 'manual',
   rule: null,
   schedule: null,
@@ -33,7 +34,7 @@ const OUTCOME = {
 } as const;
 /** As long as every proof. */
 const PROOF = 'f'.repeat(64);
-const MAX_BYTES = 6_144;
+const MAX_BYTES = 9_000;
 
 /** The visible text: without tags, and with the five escapes undone. */
 function textOf(page: string): string {
@@ -197,6 +198,7 @@ test('T44: foreign text cannot leave its place, hide or reverse letters', () => 
     jobId: evil,
     workspace: evil,
     requestedBy: evil,
+    because: evil,
     rule: evil,
     origin: 'alert',
   };
@@ -220,13 +222,14 @@ test('T44: foreign text cannot leave its place, hide or reverse letters', () => 
   }
 });
 
-test('The page is at most 6 KB, whatever it shows', () => {
+test('The page is at most 9 KB, whatever it shows', () => {
   const sizes = ['"', '&', '漢', '\u202e', '😀', 'x'].map((letter) => {
     const long = letter.repeat(2_000);
     const asked: Asked = {
       ...ASKED,
       workspace: long,
       requestedBy: long,
+      because: long,
       rule: long,
       origin: 'alert',
       expiresAt: NOW + 86_400_000,

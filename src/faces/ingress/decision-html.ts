@@ -1,6 +1,7 @@
 /** The pages of decision links: each is one answer of at most 6 KB, without scripts and further requests. */
 import type { Decision } from '../../domain/approvals/approval.ts';
 import { timeLeft } from '../../domain/duration.ts';
+import { BECAUSE_MAX } from '../../domain/jobs/job.ts';
 import { KINDS } from '../../domain/kinds.ts';
 import type { Asked, DecisionPage, Destroyed, PlanFacts } from '../../operations/approvals/decision-page.ts';
 import { inline } from '../text/safe.ts';
@@ -114,9 +115,13 @@ function question(asked: Asked, plan: PlanFacts | null, proof: string): Html {
   const asker = shown(asked.requestedBy, NAME_MAX);
   const answer = mayAnswer(asked, plan) ? form(asked, plan, proof) : UNSEEN;
   const what = plan === null ? html`<p>${shown(asked.summary, SUMMARY_SHOWN_MAX)}</p>\n` : planned(plan);
-  return html`${what}<p>Asked by ${asker}${origin(asked)}.</p>
+  return html`${what}<p>Asked by ${asker}${origin(asked)}${why(asked)}.</p>
 <p>If no one decides by ${by} (${left}), it is refused.</p>
 ${answer}`;
+}
+
+function why({ because }: Asked): string {
+  return because === null ? '' : `: ${shown(because, BECAUSE_MAX)}`;
 }
 
 function origin({ origin, rule, schedule }: Asked): string {

@@ -175,7 +175,7 @@ async function queueStep(open: OpenRun, step: Step<StepAction>, gate: Gate | nul
   const owners = fromJson(run.owners);
   const provenance = provenanceOf(run);
   const own = step.approval === 'required' ? { ...provenance, ttlMs: step.approvalTtlMs ?? deps.approvalTtlMs } : null;
-  const asker: Asker = { trigger: 'workflow', requestedBy: run.requested_by, owners, provenance };
+  const asker: Asker = { trigger: 'workflow', requestedBy: run.requested_by, owners, provenance, because: run.because };
   let queued: Queued;
   try {
     await checkTag(tx, 'workflow_runs', run);

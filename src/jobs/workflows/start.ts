@@ -60,6 +60,7 @@ export async function startRun(
       // The author decides what the steps do, so that the author cannot approve them either (T28).
       owners: toJson([...new Set([...asker.owners, ...fromJson(workflow.owners)])]),
       resumes: resume?.run ?? null,
+      because: asker.because ?? null,
     },
     steps.map(({ name }) => {
       const end = taken?.get(name);

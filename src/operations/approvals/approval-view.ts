@@ -27,7 +27,9 @@ export function approvalDetail(
   missing: readonly Scope[],
 ): ViewData<'approval.get'> {
   const block = { ...blockOf(check), ...(missing.length === 0 ? {} : { missing_scopes: [...missing] }) };
-  return { ...approvalView(row), ...block, provenance: provenanceOf(row), source_commit: shownCommit(row.job_pinned) };
+  const because = row.because ?? undefined;
+  const commit = shownCommit(row.job_pinned);
+  return { ...approvalView(row), ...block, provenance: provenanceOf(row), source_commit: commit, because };
 }
 
 function blockOf(check: ApprovalCheck | null): Pick<ViewData<'approval.get'>, 'stale' | 'changed'> {

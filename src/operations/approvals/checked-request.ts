@@ -58,7 +58,7 @@ export async function shownApproval(on: TagReader, row: ListedApproval): Promise
   } catch (error) {
     // Not found: the job was removed.
     if (error instanceof Failure && ['forbidden', 'not_found'].includes(error.code))
-      return { ...row, fault: error.message };
+      return { ...row, because: null, fault: error.message };
     throw error;
   }
 }

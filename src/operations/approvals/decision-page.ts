@@ -48,6 +48,8 @@ export interface Asked {
   /** What it does, in one line. */
   readonly summary: string;
   readonly requestedBy: string;
+  /** Why, in the words of who asked; null without them. */
+  readonly because: string | null;
   readonly origin: Origin;
   readonly rule: string | null;
   readonly schedule: string | null;
@@ -255,6 +257,7 @@ function askedOf(approval: ShownApproval, decision: Decision, now: number): Aske
     planned: approval.plan_artifact_id !== null,
     summary: summarise(summaryFacts(approval)),
     requestedBy: approval.requested_by,
+    because: approval.because,
     origin: approval.origin,
     rule: approval.rule,
     schedule: approval.schedule,

@@ -1,8 +1,11 @@
+import { BECAUSE_MAX } from '../../domain/jobs/job.ts';
 import { fromJson, type Json } from '../../lib/json.ts';
 import type { Audited } from '../area.ts';
 
 /** Longer texts are cut. A name has at most 63 characters, an id 30, a digest 64. */
-const TEXT_CHARS_MAX = 200;
+const TEXT_CHARS_MAX = BECAUSE_MAX;
+/** Of all operations: those that order have it. */
+const OF_ALL = ['because'];
 
 type Value = string | number | boolean | null | string[];
 
@@ -12,8 +15,8 @@ export function shownDetail(
   operation: string,
   stored: Json<Readonly<Record<string, unknown>>>,
 ): Record<string, Value> {
-  const fields = Object.hasOwn(audited, operation) ? (audited[operation] ?? []) : [];
-  if (fields.length === 0) return {};
+  const own = Object.hasOwn(audited, operation) ? (audited[operation] ?? []) : [];
+  const fields = [...own, ...OF_ALL];
   const detail = fromJson(stored);
   return Object.fromEntries(
     fields.flatMap((name): [string, Value][] => {

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { isReservedName } from '../../domain/access/reserved-name.ts';
+import { BECAUSE_MAX } from '../../domain/jobs/job.ts';
 import { summaryFault } from '../../domain/approvals/summary.ts';
 import { Failure } from '../../domain/failure.ts';
 import { NAME } from '../../domain/name.ts';
@@ -101,6 +102,9 @@ export const summary = z
   })
   .optional()
   .describe('What the job does, in one line, for the approver');
+
+/** Of every operation that orders a job. */
+export const because = text(BECAUSE_MAX).optional().describe('Why, for the approver and for who looks back');
 
 /** The daemon that has to run the job. */
 export const node = name.optional().describe('Only the daemon of this name runs it (svc node list); default any');

@@ -199,12 +199,19 @@ async function commit({ runtime, operation, invocation, input }: WriteCall, key:
       const winner = await kept(tx.db, key);
       if (winner !== null) return winner;
     }
-    const { reply, audit, jobless } = await operation.run({ ...runtime, caller, tx }, input, prepared);
+    const because = becauseOf(input);
+    const { reply, audit, jobless } = await operation.run({ ...runtime, caller, tx, because }, input, prepared);
     const answer = present(operation, reply);
-    await recordWrite(tx, operation, caller, audit);
+    const detail = because === null ? audit.detail : { ...audit.detail, because };
+    await recordWrite(tx, operation, caller, { ...audit, detail });
     if (key !== null) await keep(tx, key.key, holderOf(key, jobless), answer);
     return answer;
   });
+}
+
+/** Null where none was given, or the operation takes none. */
+function becauseOf({ because }: Input): string | null {
+  return typeof because === 'string' && because !== '' ? because : null;
 }
 
 function holderOf({ holder, joblessHolder }: HeldKey, jobless = false): string {

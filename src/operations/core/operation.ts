@@ -5,6 +5,7 @@ import type { FailureCode } from '../../domain/failure.ts';
 import type { Scope } from '../../domain/access/scope.ts';
 import type { Store } from '../../store/store.ts';
 import type { Tx } from '../../store/engine/tx.ts';
+import { because } from './fields.ts';
 import type { CliFace, NoVerb } from './cli-face.ts';
 import type { HttpFace, NoFace } from './http-face.ts';
 import type { McpFace } from './mcp-face.ts';
@@ -28,6 +29,8 @@ export interface StorelessContext {
 
 export interface WriteContext extends Context {
   readonly tx: Tx;
+  /** Of an operation that orders: why, in the words of the caller; null without them. */
+  readonly because: string | null;
 }
 
 /** Whether the caller still waits for the answer. */
@@ -124,7 +127,19 @@ type WriteRow<I extends z.ZodObject, P> = Omit<RowOf<WriteOperation<I, P>>, 'eff
 const MAKES_JOBS: Causes = { none: 'Its caller is among the owners of the job, and so in the chain of its end.' };
 
 export function writeOperation<I extends z.ZodObject = typeof NO_INPUT, P = undefined>(row: WriteRow<I, P>): Operation {
-  return { effect: 'write', causes: MAKES_JOBS, ...DEFAULTS, ...row };
+  const { input = NO_INPUT } = row;
+  return {
+    effect: 'write',
+    causes: MAKES_JOBS,
+    ...DEFAULTS,
+    ...row,
+    input: orders(row) ? input.extend({ because }) : input,
+  };
+}
+
+/** Whether each success is a job that the caller ordered. */
+function orders({ effect, mayMakeNone }: Pick<WriteRow<z.ZodObject, unknown>, 'effect' | 'mayMakeNone'>): boolean {
+  return effect === 'enqueue' && mayMakeNone !== true;
 }
 
 /** For an operation that neither HTTP nor MCP offers, for the same reason. */

@@ -44,6 +44,7 @@ export async function jobDetail(db: Db, row: JobRow, now: number): Promise<ViewD
     node,
     rerun_of: row.rerun_of,
     source_commit: shownCommit(row.pinned),
+    because: row.because ?? undefined,
   };
   if (row.started_at === null || !(row.state === 'running' || isTerminal(row.state))) return view;
   const progress = row.progress === null ? { play: '', task: '' } : fromJson(row.progress);

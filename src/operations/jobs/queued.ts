@@ -4,9 +4,10 @@ import type { WriteContext } from '../core/operation.ts';
 import { reply, type Reply, written, type Written } from '../core/reply.ts';
 
 /** A request makes jobs for its caller and asks for no approval; `summary` says what the job does. */
-export function queueingOf({ tx, services, caller }: WriteContext, summary?: string): Queueing {
+export function queueingOf({ tx, services, caller, because }: WriteContext, summary?: string): Queueing {
   const { via, name, owner } = caller;
-  return { tx, deps: services, asker: { trigger: via, requestedBy: name, owners: [owner], summary }, gate: null };
+  const asker = { trigger: via, requestedBy: name, owners: [owner], because, summary };
+  return { tx, deps: services, asker, gate: null };
 }
 
 /** What a request leaves that has made a job; `detail` is for the ledger. */

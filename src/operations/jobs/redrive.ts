@@ -15,7 +15,7 @@ import { writeOperation, type WriteContext } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
 import type { ViewItem } from '../../views/views.ts';
 
-type Caller = WriteContext['caller'];
+type By = Pick<WriteContext, 'caller' | 'because'>;
 type Pair = ViewItem<'job.redrive'>;
 
 const REDRIVE_STATES = ['interrupted', 'cancelled'] as const satisfies readonly JobState[];
@@ -49,7 +49,7 @@ const redrive = writeOperation({
   }),
   answers: ['job.redrive'],
   failures: ['not_found', 'conflict'],
-  async run({ tx, caller, services }, { ids, state, dry_run: dryRun }) {
+  async run({ tx, caller, services, because }, { ids, state, dry_run: dryRun }) {
     // Two redrives at a time would queue the same jobs, and the second one fail on it.
     await tx.dialect.lockKey(tx.db, 'redrive');
     const states = state ?? (ids.length > 0 ? REDRIVE_STATES : (['interrupted'] as const));
@@ -62,7 +62,11 @@ const redrive = writeOperation({
     const pairs: Pair[] = [];
     for (const each of found) {
       if ('skipped' in each) pairs.push({ old_job_id: each.id, new_job_id: null, skipped: each.skipped });
-      else pairs.push({ old_job_id: each.id, new_job_id: await newJobOf(tx, each.job, dryRun ? null : caller) });
+      else
+        pairs.push({
+          old_job_id: each.id,
+          new_job_id: await newJobOf(tx, each.job, dryRun ? null : { caller, because }),
+        });
     }
     tx.afterCommit(() => services.wake());
     const jobs = pairs.filter(({ skipped }) => skipped === undefined).length;
@@ -102,13 +106,13 @@ async function requireAll(tx: Tx, { ids, states }: RedriveSelection, found: read
 }
 
 /** The job that repeats `old`: an earlier redrive's, else a new one of `caller`; null where there is neither. */
-async function newJobOf(tx: Tx, old: JobRow, caller: Caller | null): Promise<string | null> {
+async function newJobOf(tx: Tx, old: JobRow, by: By | null): Promise<string | null> {
   const made = await findRedrive(tx.db, old.id);
   if (made !== undefined) return made.id;
-  return caller === null ? null : again(tx, old, caller);
+  return by === null ? null : again(tx, old, by);
 }
 
-async function again(tx: Tx, old: JobRow, caller: Caller): Promise<string> {
+async function again(tx: Tx, old: JobRow, { caller, because }: By): Promise<string> {
   const id = newId('job', tx.now);
   // The requesters stay with the job: a redrive is no way around a second person's decision.
   const owners = [...new Set([...fromJson(old.owners), caller.owner])];
@@ -130,6 +134,7 @@ async function again(tx: Tx, old: JobRow, caller: Caller): Promise<string> {
     timeoutMs: old.timeout_ms,
     node: old.node,
     summary: old.summary,
+    because,
   });
   // The ledger marks it as it marked the first one: neither a policy nor a person reviewed it.
   if (QUEUE_RULES[old.kind].isUngated) {

@@ -27,9 +27,9 @@ const rerun = writeOperation({
     const { source } = await getJob(context.store.db, id);
     if (source !== null) await refuseHooks(context, source);
   },
-  async run({ tx, services, caller }, { id }) {
+  async run({ tx, services, caller, because }, { id }) {
     const { via: trigger, name, owner, credential } = caller;
-    const queued = await rerunJob(tx, services, id, { trigger, name, owner, isLocal: credential === 'local' });
+    const queued = await rerunJob(tx, services, id, { trigger, name, owner, isLocal: credential === 'local', because });
     return writtenJob(queued, { rerun_of: id, ...ungatedDetail(queued) });
   },
 });

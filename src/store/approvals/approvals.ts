@@ -13,7 +13,7 @@ import type { ApprovalRow, Db, EventRow, JobRow } from '../schema/schema.ts';
 export interface NewApproval
   extends
     Pick<ApprovalRow, 'kind' | 'policy' | 'workspace' | 'runbook' | 'origin'>,
-    Partial<Pick<ApprovalRow, 'alert' | 'rule' | 'matched_at' | 'schedule' | 'one_tap' | 'summary'>> {
+    Partial<Pick<ApprovalRow, 'alert' | 'rule' | 'matched_at' | 'schedule' | 'one_tap' | 'summary' | 'because'>> {
   readonly jobId: string;
   readonly planArtifactId: string | null;
   /** The digest and the serial of the plan, so that another plan cannot take its place. */
@@ -58,6 +58,7 @@ export async function insertApproval(tx: Tx, asked: NewApproval): Promise<Approv
     reason: null,
     one_tap: asked.one_tap ?? (0 as const),
     summary: asked.summary ?? null,
+    because: asked.because ?? null,
   };
   const row: ApprovalRow = { ...columns, ...tagOf(tx.ring, 'approvals', columns) };
   await tx.db.insertInto('approvals').values(row).execute();

@@ -34,6 +34,8 @@ export interface NewJob {
   readonly planArtifactId?: string;
   /** What it does, in the words of who wrote it. */
   readonly summary?: string | null;
+  /** Why it is asked for, in the words of who asks. */
+  readonly because?: string | null;
   /** The name of the daemon that has to run it; without one any may. */
   readonly node?: string | null;
   /** Of a job that waits for approval: see Pinned. */
@@ -71,6 +73,7 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
     summary: job.summary ?? null,
     node: job.node ?? null,
     pinned: job.pinned ?? null,
+    because: job.because ?? null,
     writable: writesOutside(job.privileged, job.spec),
     lease_generation: 0,
   } as const;

@@ -28,6 +28,7 @@ export type NewRun = Pick<
   | 'requested_by'
   | 'owners'
   | 'resumes'
+  | 'because'
 >;
 
 /** Inserts a run and its steps, in the order of the file. */

@@ -3,7 +3,7 @@ import { SCOPES } from '../../domain/access/scope.ts';
 import { APPROVAL_STATES, DECISIONS, ORIGINS } from '../../domain/approvals/approval.ts';
 import { JOB_KINDS, JOB_STATES } from '../../domain/jobs/job.ts';
 import { PLAN_ACTIONS } from '../../domain/workspaces/plan.ts';
-import { count, sourceCommit, time } from '../shapes.ts';
+import { because, count, sourceCommit, time } from '../shapes.ts';
 
 const approval = {
   id: z.string(),
@@ -72,6 +72,7 @@ export const APPROVAL_VIEWS = {
     changed: z.string().optional(),
     provenance,
     source_commit: sourceCommit,
+    because,
     summary: z.string(),
   }),
   'approval.plan': z.object({

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { JOB_KINDS, JOB_STATES, JOB_TRIGGERS } from '../../domain/jobs/job.ts';
 import { CHUNK_STREAMS } from '../../lib/chunks/chunk-event.ts';
-import { count, sourceCommit, time } from '../shapes.ts';
+import { because, count, sourceCommit, time } from '../shapes.ts';
 
 const job = {
   id: z.string(),
@@ -56,6 +56,7 @@ export const JOB_VIEWS = {
     /** The ended job whose order it repeats, at the request of a person. */
     rerun_of: z.string().nullable(),
     source_commit: sourceCommit,
+    because,
   }),
   'job.events': z.array(z.discriminatedUnion('type', [event.state, event.log, event.progress])),
   'job.enqueued': z.object({ job_id: z.string(), state: z.enum(JOB_STATES) }),

@@ -59,6 +59,7 @@ async function insertStep({ program }: DecisionFixture, jobId: string): Promise<
         requested_by: 'ci',
         owners: toJson(['ci']),
         resumes: null,
+        because: null,
       },
       [{ name: 'drop', state: 'started', job_id: jobId, taken_from: null, reason: null }],
     ),

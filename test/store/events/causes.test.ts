@@ -75,6 +75,7 @@ async function runOf(store: Store, id: string, jobId: string | null): Promise<vo
       requested_by: 'jo',
       owners: toJson(['jo']),
       resumes: null,
+      because: null,
       created_at: Date.now(),
       finished_at: Date.now(),
       cancel_requested_at: null,

@@ -62,7 +62,7 @@ async function endRun(deps: ReactionDeps): Promise<void> {
     matched_at: null,
     schedule: null,
   } as const;
-  const order = { id: newId('wfr', Date.now()), workflow: 'wf', definition, ...origin, resumes: null };
+  const order = { id: newId('wfr', Date.now()), workflow: 'wf', definition, ...origin, resumes: null, because: null };
   const refused = { name: 'two', state: 'failed', job_id: null, taken_from: null, reason: null } as const;
   const run = await store.write((tx) =>
     insertRun(tx, { ...order, requested_by: 'ken', owners: toJson(['ken']) }, [refused]),

@@ -52,6 +52,7 @@ function refusedRun(eventId: string | null): WorkflowRunRow {
     requested_by: 'rolf',
     owners: toJson(['rolf']),
     resumes: null,
+    because: null,
     created_at: Date.now(),
     finished_at: Date.now(),
     cancel_requested_at: null,

@@ -83,6 +83,7 @@ for (const engine of ENGINES) {
           owners: '["ana","bob"]',
           redrive_of: null,
           pinned: null,
+          because: null,
           plan_artifact_id: null,
           spec: '{"a":"ü"}',
           timeout_ms: 60_000,

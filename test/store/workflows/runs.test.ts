@@ -59,8 +59,6 @@ const ADVANCE: WorkflowDeps = {
   wake: () => undefined,
   queueAction: () => assert.fail('a cancelled run queues nothing'),
 };
-
-/** The job of a step. */
 const step = (id: string) => ({ id, trigger: 'workflow' }) as const;
 
 const newRun = (some: Partial<NewRun> = {}): NewRun => ({
@@ -76,6 +74,7 @@ const newRun = (some: Partial<NewRun> = {}): NewRun => ({
   requested_by: 'ana',
   owners: toJson(['ana']),
   resumes: null,
+  because: null,
   ...some,
 });
 

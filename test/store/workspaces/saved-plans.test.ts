@@ -53,6 +53,7 @@ function approval(artifactId: string, some: Partial<ApprovalRow> = {}): Approval
     reason: null,
     one_tap: 0,
     summary: null,
+    because: null,
     order_tag: null,
     order_key_id: null,
     ...some,

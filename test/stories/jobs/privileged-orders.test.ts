@@ -74,9 +74,11 @@ test('T65: the tag of a privileged order covers its node and what it repeats, ea
     node: null,
     plan_artifact_id: null,
     pinned: null,
+    because: null,
   };
   const variants = [
     order,
+    { ...order, because: 'x' },
     { ...order, rerun_of: 'x' },
     { ...order, node: 'x' },
     { ...order, rerun_of: 'x', node: 'x' },
@@ -143,6 +145,7 @@ test('T65: a privileged or writable action of a rule or schedule needs the tag o
     owners: toJson(['ana']),
     bounded_values: 1,
     summary: null,
+    because: null,
   } as const;
   const schedule = {
     ...rule,

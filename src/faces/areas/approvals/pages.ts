@@ -113,6 +113,7 @@ function facts(approval: Approval, { display, url }: PageRequest): Html {
   const rows: (readonly [string, string | Html | null])[] = [
     ['What', approval.summary],
     ['Asked by', approval.requested_by],
+    ['Because', approval.because ?? null],
     ['Came from', origin(provenance)],
     ['Why asked', approval.policy],
     ['Plan', approval.plan_artifact_id],

@@ -46,6 +46,7 @@ function approval(data: Projected<'approval.get'>, display: Display): Text {
     ['Job', data.job_id],
     ['Why asked', data.policy],
     ['Asked by', data.requested_by],
+    ['Because', data.because],
     ['Came from', cameFrom(provenance, display)],
     ['Created', absolute(data.created_at, display.nowMs)],
     ['Expires', absolute(data.expires_at, display.nowMs)],

@@ -43,6 +43,7 @@ function job(data: Projected<'job.get'>, display: Display): Sheet {
     ['Source', data.source],
     ['Key', data.concurrency_key],
     ['Asked by', `${data.requested_by} (${data.trigger})`],
+    ['Because', data.because],
     ['Event', data.event_id],
     ['Approval', data.approval_id],
     ['Again for', data.redrive_of ?? data.rerun_of],

@@ -44,7 +44,7 @@ const JOB = form<schema.JobRow>()({
     'spec',
     'timeout_ms',
   ],
-  later: ['rerun_of', 'node', 'plan_artifact_id', 'pinned'],
+  later: ['rerun_of', 'node', 'plan_artifact_id', 'pinned', 'because'],
   hadTag: (row) => leavesSandbox(row.privileged === 1, row.spec),
 });
 
@@ -78,6 +78,7 @@ const APPROVAL = form<schema.ApprovalRow>()({
     'one_tap',
     'summary',
   ],
+  later: ['because'],
 });
 
 const RULE_EARLIER = [
@@ -145,6 +146,7 @@ const WORKFLOW_RUN = form<schema.WorkflowRunRow>()({
     'resumes',
     'created_at',
   ],
+  later: ['because'],
   hadTag: (row) => workflowLeavesSandbox(row.definition),
 });
 

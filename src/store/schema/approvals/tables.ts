@@ -41,6 +41,8 @@ export interface ApprovalRow {
   one_tap: 0 | 1;
   /** What the job does, in the words of its author, as it was asked about. */
   summary: string | null;
+  /** As of its job. */
+  because: string | null;
   /** Its tag (`engine/tags`) and the id of the tag's key; null in rows of earlier builds. */
   order_tag: string | null;
   order_key_id: string | null;

@@ -79,6 +79,8 @@ export interface JobRow {
   node: string | null;
   /** JSON: what its request is about. Null for a job that needed no approval, or whose order says all. */
   pinned: Json<Pinned> | null;
+  /** Why it was asked for, in the words of who asked; null without one. */
+  because: string | null;
 }
 
 /** See PartialLine. */

@@ -45,6 +45,8 @@ export interface WorkflowRunRow {
   owners: Json<readonly string[]>;
   /** The run whose results it takes for the steps that it does not run. */
   resumes: string | null;
+  /** Why it was asked for; each of its jobs has the same. */
+  because: string | null;
   created_at: number;
   finished_at: number | null;
   cancel_requested_at: number | null;
