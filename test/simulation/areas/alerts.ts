@@ -58,8 +58,11 @@ export const ALERTS: SimulatedArea = {
     [1, (chance) => call('operator', 'mute.remove', { id: some(chance, 'mute') })],
   ],
   picks: { silence: 'silences', mute: 'mutes' },
-  // No alert comes any more.
-  unfinished: { deadmen: 'tripped_at is null' },
+  // No alert comes any more, and the watch has seen the last one.
+  unfinished: {
+    deadmen: `tripped_at is null or tripped_at - every_ms <
+      coalesce((select last_heard_at from webhooks where webhooks.name = deadmen.webhook), 0)`,
+  },
   atRest: [
     {
       rule: 'H5',
