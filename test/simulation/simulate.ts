@@ -12,6 +12,7 @@ import { summaryOf } from './oracle/summary.ts';
 import { lookAtRest } from './rules/at-rest.ts';
 import { lookAtStates } from './rules/states.ts';
 import type { Violation } from './rules/rules.ts';
+import { SiteWatch } from './rules/site-watch.ts';
 import type { Stores } from './stores/store.ts';
 import { AlertWatch } from './senders/alert-watch.ts';
 import { Holders } from './senders/holders.ts';
@@ -62,11 +63,13 @@ export async function simulate(
   const holders = new Holders(place);
   const alerts = new AlertWatch(place);
   const checks = new CheckWatch(place);
+  const site = new SiteWatch(place.store.rows, place.watch);
   const { onCommit } = world;
   world.onCommit = (by) => {
     onCommit(by);
     alerts.committed(by);
     checks.committed();
+    site.committed();
   };
   try {
     for (let n = 0; n < plan.daemons; n += 1) place.addDaemon();
@@ -77,7 +80,7 @@ export async function simulate(
     if (plan.chanceKills) Object.assign(world.rates, RATES);
     await actAll(place, plan.actions, (action) => perform({ place, clients, senders, holders }, action));
     Object.assign(world.rates, { step: 0, commit: 0 });
-    await rest(place, { clients, senders }, plan.daemons);
+    await rest(place, { clients, senders }, areas);
     if (place.watch.broken.length === 0) await judge(place, senders);
     place.store.noteRows();
     const { user, system } = process.cpuUsage(began);
@@ -180,7 +183,7 @@ function perform(actors: Actors & { readonly place: Place; readonly holders: Hol
 }
 
 /** The faults end; then everything has to end. */
-async function rest(place: Place, { clients, senders }: Actors, daemons: number): Promise<void> {
+async function rest(place: Place, { clients, senders }: Actors, areas: readonly SimulatedArea[]): Promise<void> {
   const { world } = place;
   place.oracle.timePassed();
   for (const host of world.hosts) {
@@ -189,12 +192,14 @@ async function rest(place: Place, { clients, senders }: Actors, daemons: number)
   }
   place.store.machine.disk = { fault: 'full', until: 0 };
   place.targets.allUp();
-  await place.until(() => place.nodes.size === daemons, BOOT_MS);
+  await place.until(() => place.nodes.size === world.hosts.length, BOOT_MS);
   // A cordon that is still under way would come after its end.
   await place.until(() => !clients.isBusy && senders.waiting === 0, BOOT_MS);
   await callAtLast(place, clients, 'maintenance.uncordon', {});
   await waitForSlot(place);
   await callAtLast(place, clients, 'schedule.disable', { name: 'tick' });
+  for (const [as, operation, raw] of areas.flatMap(({ atLast = [] }) => atLast))
+    await settled(place, clients.act({ do: 'call', afterMs: 0, as, operation, raw }));
   let lookedAt = -1;
   const isOver = (): boolean => {
     if (lookedAt === world.commits) return false;

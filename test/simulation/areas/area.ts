@@ -26,6 +26,8 @@ export interface SimulatedArea {
   /** Texts of files of people, by path, which are there from the beginning. */
   readonly files?: Readonly<Record<string, string>>;
   readonly scene?: readonly SceneCall[];
+  /** Calls once the faults are over, after which it begins nothing. They may be refused. */
+  readonly atLast?: readonly SceneCall[];
   readonly makers?: readonly Maker[];
   /** As `makers`, of faults. Their share of a plan is the same, however many areas there are. */
   readonly faults?: readonly Maker[];

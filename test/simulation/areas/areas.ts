@@ -1,5 +1,6 @@
 import { ALERTS } from './alerts.ts';
 import { APPROVALS } from './approvals.ts';
+import { CHANGES } from './changes.ts';
 import { CHECKS } from './checks.ts';
 import { CORDON } from './cordon.ts';
 import { EVENTS } from './events.ts';
@@ -35,6 +36,7 @@ export const AREAS_BY_NAME: ReadonlyMap<string, SimulatedArea> = new Map(
     alerts: ALERTS,
     tokens: TOKENS,
     checks: CHECKS,
+    configuration: CHANGES,
   }),
 );
 

@@ -7,9 +7,9 @@ export const SCHEDULES: SimulatedArea = {
   atRest: [
     {
       rule: 'S1',
-      sql: `select json_extract(detail, '$.slot') as slot, count(*) as n from ledger
-        where operation = 'schedule.run' group by 1 having count(*) > 1`,
-      words: ({ slot, n }) => `the time ${String(slot)} of the schedule ran ${String(n)} times`,
+      sql: `select target, json_extract(detail, '$.slot') as slot, count(*) as n from ledger
+        where operation = 'schedule.run' group by 1, 2 having count(*) > 1`,
+      words: ({ target, slot, n }) => `the time ${String(slot)} of ${String(target)} ran ${String(n)} times`,
     },
   ],
 };

@@ -19,6 +19,7 @@ export interface JobFact {
   readonly trigger: JobTrigger;
   readonly owners: readonly string[];
   readonly command: readonly string[];
+  readonly inventory: string;
   readonly redriveOf: string | null;
   readonly rerunOf: string | null;
   readonly exitCode: number | null;
@@ -121,13 +122,15 @@ function parsed(text: unknown): unknown {
 }
 
 function jobOf(row: Row): JobFact {
+  const { command = [], inventory = '' } = parsed(row['spec']) as { command?: string[]; inventory?: string };
   return {
     id: row['id'] as string,
     state: row['state'] as JobState,
     initial: row['initial_state'] as JobFact['initial'],
     trigger: row['trigger'] as JobTrigger,
     owners: parsed(row['owners']) as string[],
-    command: (parsed(row['spec']) as { command?: string[] }).command ?? [],
+    command,
+    inventory,
     redriveOf: row['redrive_of'] as string | null,
     rerunOf: row['rerun_of'] as string | null,
     exitCode: row['exit_code'] as number | null,

@@ -12,6 +12,7 @@ export interface ModelJob {
   /** The asking chain: none of them may decide. */
   readonly owners: readonly string[];
   readonly command: readonly string[];
+  readonly inventory: string;
   readonly redriveOf: string | null;
   readonly rerunOf: string | null;
   state: JobState;
@@ -79,6 +80,9 @@ export class Model {
   /** Whether each is enabled. */
   readonly schedules = new Map<string, boolean>();
   readonly workflows = new Set<string>();
+  /** Whether each is enabled. */
+  readonly rules = new Map<string, boolean>();
+  readonly inventories = new Set(['localhost']);
   /** By holder and key. */
   readonly keys = new Map<string, KeptAnswer>();
   /** The daemons of the service, by name. */

@@ -1,11 +1,12 @@
 import type { Fact } from '../facts.ts';
 import { addJob } from './jobs.ts';
-import type { Moment, OracleArea } from '../rule.ts';
+import type { Moment, Move, OracleArea } from '../rule.ts';
 
 /** An event made a job by a rule; that of a workflow is the job of its first step. */
 function fire(moment: Moment, { target, detail }: Fact): void {
   const { model, refuse } = moment;
   if (model.isCordoned) refuse(`of ${String(detail['rule'])}, while the service was cordoned`);
+  if (model.rules.get(String(detail['rule'])) !== true) refuse(`of ${String(detail['rule'])}, which is not enabled`);
   const name = `${String(detail['event_id'])} ${String(detail['rule'])}`;
   if (model.fires.has(name)) refuse(`of ${name}, which made ${model.fires.get(name)} before`);
   if (target?.startsWith('job_') !== true) return;
@@ -19,4 +20,16 @@ function fire(moment: Moment, { target, detail }: Fact): void {
   if (step === undefined) addJob(moment, target, { trigger, initial, owners: [] });
 }
 
-export const EVENTS: OracleArea = { moves: { 'rule.fire': fire } };
+function setRule(isEnabled: boolean): Move {
+  return ({ model }, { target }) => void model.rules.set(target ?? '', isEnabled);
+}
+
+export const EVENTS: OracleArea = {
+  moves: {
+    'rule.add': ({ model }, { target, detail }) => void model.rules.set(target ?? '', detail['enabled'] === true),
+    'rule.enable': setRule(true),
+    'rule.disable': setRule(false),
+    'rule.remove': ({ model }, { target }) => void model.rules.delete(target ?? ''),
+    'rule.fire': fire,
+  },
+};

@@ -35,6 +35,7 @@ export function addJob(moment: Moment, id: string | null, expected: Expected): M
     initial,
     owners: row.owners,
     command: row.command,
+    inventory: row.inventory,
     redriveOf,
     rerunOf,
     state: initial,
@@ -69,7 +70,7 @@ const idOf = (call: Call): string => String(call.raw['id']);
 const run: OperationRule = {
   scopes: OPERATOR,
   allows(model, { raw: { inventory, node } }) {
-    const isUnknown = inventory !== 'localhost' || (node !== undefined && !model.hasNode(node));
+    const isUnknown = !model.inventories.has(String(inventory)) || (node !== undefined && !model.hasNode(node));
     return isUnknown ? ['not_found'] : ['ok'];
   },
   isOf: ({ target }, { raw }, { rows }) => {
@@ -245,5 +246,10 @@ export const JOBS: OracleArea = {
     'job.redrive': redrive,
     'job.rerun': rerun,
   },
-  moves: { 'job.start': start, 'job.end': end },
+  moves: {
+    'job.start': start,
+    'job.end': end,
+    'inventory.add': ({ model }, { target }) => void model.inventories.add(target ?? ''),
+    'inventory.remove': ({ model }, { target }) => void model.inventories.delete(target ?? ''),
+  },
 };

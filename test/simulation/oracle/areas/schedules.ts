@@ -32,7 +32,9 @@ function slot(moment: Moment, { target, detail }: Fact): void {
 export const SCHEDULES: OracleArea = {
   operations: { 'schedule.disable': disable },
   moves: {
-    'schedule.add': ({ model }, { target }) => void model.schedules.set(target ?? '', true),
+    // One that is replaced stays enabled or disabled.
+    'schedule.add': ({ model }, { target }) =>
+      void model.schedules.set(target ?? '', model.schedules.get(target ?? '') ?? true),
     'schedule.enable': ({ model }, { target }) => void model.schedules.set(target ?? '', true),
     'schedule.remove': ({ model }, { target }) => void model.schedules.delete(target ?? ''),
     'schedule.run': slot,

@@ -145,6 +145,7 @@ export const WORKFLOWS: OracleArea = {
   operations: { 'workflow.run': run, 'workflow.cancel': cancel },
   moves: {
     'workflow.add': ({ model }, { target }) => void model.workflows.add(target ?? ''),
+    'workflow.remove': ({ model }, { target }) => void model.workflows.delete(target ?? ''),
     'workflow.step': step,
     'workflow.refuse': refuseRun,
     'workflow.end': end,
