@@ -50,6 +50,7 @@ export class Clients {
   constructor(place: Place, hidesJob: boolean) {
     this.#place = place;
     this.#hidesJob = hidesJob;
+    place.isAwaited = ({ host, life }) => [...this.#open].some((who) => who.host === host && who.life === life);
   }
 
   /** Calls it on some living daemon. Resolves with its data; null for a refusal, and never where the daemon dies. */

@@ -3,9 +3,11 @@ import { mkdirSync } from 'node:fs';
 import { openBase, type Base, createServices } from '../../src/app/base.ts';
 import { assembleDaemon, prepareBase } from '../../src/app/daemon.ts';
 import { loadModules } from '../../src/app/services/on-demand.ts';
+import { digestOf, runningProgram } from '../../src/config/program/digest.ts';
 import { readSettings } from '../../src/config/settings/read-settings.ts';
 import { createSignals } from '../../src/daemon/core/signals.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
+import { pause } from '../../src/lib/clock.ts';
 import type { Runtime } from '../../src/operations/core/invoke.ts';
 import type { Transport } from '../../src/push/transport.ts';
 import { NO_BOUNDS } from '../support/bounds/no-bounds.ts';
@@ -17,6 +19,8 @@ export interface Node {
   readonly runtime: Runtime;
   readonly daemon: Daemon;
   readonly base: Base;
+  /** After the stop of the daemon, as at the end of `svc serve`. */
+  close(): Promise<void>;
 }
 
 /** Of a daemon, what follows from its store and its machine. */
@@ -38,6 +42,11 @@ export interface NodeOrder {
   /** The daemon wants to be started again in place. */
   readonly onRestart: () => void;
 }
+
+/** How long a restart in place waits for jobs; some take longer. */
+const DRAIN_MS = 20_000;
+/** Of a new program, which is started to see whether it works. */
+const TRIAL = { mostMs: 3_000, failShare: 0.1 };
 
 const NOTHING = (): Promise<void> => Promise.resolve();
 const GUARD = {
@@ -70,11 +79,11 @@ export async function bootNode(order: NodeOrder): Promise<Node> {
     jobs: { launcher: processes.launcher(), bounds: NO_BOUNDS, guard },
     endTree: (options) => processes.endTree(options),
     restarting: {
-      program: { root: '/program' } as never,
-      follows: false,
-      drainMs: 60_000,
-      digest: () => Promise.resolve('digest'),
-      tryProgram: () => Promise.resolve(null),
+      program: runningProgram(),
+      follows: host.follows,
+      drainMs: DRAIN_MS,
+      digest: () => digestOf(runningProgram()),
+      tryProgram: () => tryProgram(host),
       execute: order.onRestart,
     },
     signals,
@@ -102,7 +111,15 @@ export async function bootNode(order: NodeOrder): Promise<Node> {
     }),
   });
   theWorld().note(`ready ${host.name}`);
-  return { runtime, daemon, base };
+  return {
+    runtime,
+    daemon,
+    base,
+    async close() {
+      await guard.stop();
+      await base.close();
+    },
+  };
 }
 
 const LISTENING = {
@@ -111,3 +128,9 @@ const LISTENING = {
   sandbox: () => Promise.resolve({ status: 'ok' as const, detail: 'simulated' }),
   listeners: () => [],
 };
+
+async function tryProgram({ name }: Host): Promise<string | null> {
+  const chance = theWorld().chance.of(`${name}/trial`);
+  await pause(theWorld().clock(), chance.whole(1, TRIAL.mostMs));
+  return chance.chance(TRIAL.failShare) ? 'it did not start' : null;
+}

@@ -8,13 +8,14 @@ import { DialFailed } from '../../src/dial/dial-failed.ts';
 import type { Transport } from '../../src/push/transport.ts';
 import { bootNode, type Node } from './daemon.ts';
 import { Targets } from './network/targets.ts';
+import { stopInOrder } from './stop.ts';
 import { Oracle } from './oracle/oracle.ts';
 import { Processes } from './programs/processes.ts';
 import { Infrastructure } from './programs/terraform/infrastructure.ts';
 import { Watch } from './rules/rules.ts';
 import type { WorldStore } from './stores/store.ts';
 import { runAs } from './world/current.ts';
-import type { Host } from './world/host.ts';
+import type { Host, Running } from './world/host.ts';
 import { World } from './world/world.ts';
 
 /** When a daemon that could not be started is started again, in milliseconds. */
@@ -36,6 +37,8 @@ export class Place {
   readonly nodes = new Map<Host, Node>();
   readonly messages: string[] = [];
   kills = 0;
+  /** Whether a client waits for an answer of this daemon. */
+  isAwaited: (who: Running) => boolean = () => false;
   readonly #approvalTtl: string;
 
   constructor(world: World, store: WorldStore) {
@@ -89,6 +92,7 @@ export class Place {
       isAlive: false,
       stoppedUntil: 0,
       pid: 4_000_000 + index,
+      follows: false,
       ids: new IdSequence(),
       handles: new Set(),
       watchers: new Set(),
@@ -101,7 +105,7 @@ export class Place {
     const { world } = this;
     host.isAlive = true;
     host.life += 1;
-    host.pid += 100;
+    if (!host.follows) host.pid += 100;
     host.ids = new IdSequence();
     const who = { host, life: host.life };
     world.note(`${host.name} starts`);
@@ -114,12 +118,12 @@ export class Place {
       onFault: (name: string, error: unknown) => {
         if (world.lives(who) && !isOfDisk(error)) this.watch.violated('D1', `${name}: ${wordsOf(error)}`);
       },
-      onRestart: () => undefined,
+      onRestart: () => this.stop(host, 0, true),
     };
     runAs(who, () =>
       world.add('boot', 0, () => {
         bootNode(order).then(
-          (node) => void (world.lives(who) && this.nodes.set(host, node)),
+          (node) => (world.lives(who) ? this.#serves(host, node) : undefined),
           (error: unknown) => {
             if (!world.lives(who)) return;
             world.note(`${host.name} cannot start: ${String(error)}`);
@@ -131,11 +135,29 @@ export class Place {
     );
   }
 
+  #serves(host: Host, node: Node): void {
+    host.follows = false;
+    this.nodes.set(host, node);
+  }
+
   /** As SIGKILL, and a service manager that starts it again after a while. */
   kill(host: Host, backMs: number): void {
     if (!host.isAlive) return;
     this.kills += 1;
     this.world.note(`${host.name} is killed`);
+    host.follows = false;
+    this.end(host, backMs);
+  }
+
+  /** As SIGTERM: it ends in order, and is killed where that takes too long. `isInPlace`: its process continues. */
+  stop(host: Host, backMs: number, isInPlace = false): void {
+    const node = this.nodes.get(host);
+    const who = { host, life: host.life };
+    if (node !== undefined && host.isAlive) stopInOrder(this, { node, who, isInPlace, backMs });
+  }
+
+  /** Its process is gone; the service manager starts it again. */
+  end(host: Host, backMs: number): void {
     this.nodes.delete(host);
     this.oracle.died({ host, life: host.life });
     this.world.drop(host);

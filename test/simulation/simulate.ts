@@ -12,6 +12,7 @@ import { summaryOf } from './oracle/summary.ts';
 import { lookAtRest } from './rules/at-rest.ts';
 import { lookAtStates } from './rules/states.ts';
 import type { Violation } from './rules/rules.ts';
+import { CORDONED, NodeWatch } from './rules/node-watch.ts';
 import { SiteWatch } from './rules/site-watch.ts';
 import type { Stores } from './stores/store.ts';
 import { AlertWatch } from './senders/alert-watch.ts';
@@ -64,12 +65,14 @@ export async function simulate(
   const alerts = new AlertWatch(place);
   const checks = new CheckWatch(place);
   const site = new SiteWatch(place.store.rows, place.watch);
+  const restarts = new NodeWatch(place.store.rows, place.watch);
   const { onCommit } = world;
   world.onCommit = (by) => {
     onCommit(by);
     alerts.committed(by);
     checks.committed();
     site.committed();
+    restarts.committed();
   };
   try {
     for (let n = 0; n < plan.daemons; n += 1) place.addDaemon();
@@ -172,6 +175,17 @@ function perform(actors: Actors & { readonly place: Place; readonly holders: Hol
       if (host !== undefined) host.stoppedUntil = world.now + action.forMs;
       return;
     }
+    case 'install': {
+      const host = hostOf(action.host);
+      if (host === undefined) return;
+      host.machine.program += 1;
+      const raw = { node: host.name, force: action.force };
+      return void clients.act({ do: 'call', afterMs: 0, as: 'operator', operation: 'maintenance.restart', raw });
+    }
+    case 'terminate': {
+      const host = hostOf(action.host);
+      return host === undefined ? undefined : place.stop(host, action.backMs);
+    }
     case 'disk':
       place.store.machine.disk = { fault: action.fault, until: world.now + action.forMs };
       return;
@@ -196,6 +210,9 @@ async function rest(place: Place, { clients, senders }: Actors, areas: readonly 
   // A cordon that is still under way would come after its end.
   await place.until(() => !clients.isBusy && senders.waiting === 0, BOOT_MS);
   await callAtLast(place, clients, 'maintenance.uncordon', {});
+  // Also the cordon that a daemon left when it was killed during its restart.
+  for (const { node } of place.store.rows(CORDONED))
+    await callAtLast(place, clients, 'maintenance.uncordon', { node: String(node) });
   await waitForSlot(place);
   await callAtLast(place, clients, 'schedule.disable', { name: 'tick' });
   for (const [as, operation, raw] of areas.flatMap(({ atLast = [] }) => atLast))
@@ -224,12 +241,10 @@ async function callAtLast(
 /** The clock is right again, whatever it was before: the next time of the schedule must not be left out. */
 async function waitForSlot(place: Place): Promise<void> {
   const { world, store, watch } = place;
-  const [host] = world.hosts;
-  if (host === undefined) return;
   const isNear = (): boolean => {
     const [row] = store.rows("select next_at, last_at from schedules where name = 'tick'");
     // A time that was taken while the clock was ahead counts as taken.
-    const from = Math.max(world.wallOf(host), Number(row?.['last_at'] ?? 0));
+    const from = Math.max(world.wallOf(store), Number(row?.['last_at'] ?? 0));
     return Number(row?.['next_at'] ?? 0) <= from + EVERY_MS;
   };
   if (!(await place.until(isNear, SEEN_MS))) watch.violated('S2', 'the next time of the schedule was left out');

@@ -10,6 +10,7 @@ import { MACHINES } from './machines.ts';
 import { NOTIFY } from './notify.ts';
 import { PLAYBOOKS } from './playbooks.ts';
 import { REFUSALS } from './refusals.ts';
+import { RESTARTS } from './restarts.ts';
 import { RULES } from './rules.ts';
 import { SCHEDULES } from './schedules.ts';
 import { TOKENS } from './tokens.ts';
@@ -37,6 +38,7 @@ export const AREAS_BY_NAME: ReadonlyMap<string, SimulatedArea> = new Map(
     tokens: TOKENS,
     checks: CHECKS,
     configuration: CHANGES,
+    restarts: RESTARTS,
   }),
 );
 

@@ -6,6 +6,7 @@ const JUMPS_MS = [-90_000, -1_000, 1_000, 30_000, 3_600_000];
 export const MACHINES: SimulatedArea = {
   faults: [
     [2, (chance) => ({ do: 'kill', host: chance.next(), backMs: chance.whole(0, 8_000) })],
+    [2, (chance) => ({ do: 'terminate', host: chance.next(), backMs: chance.whole(0, 8_000) })],
     [1, (chance) => ({ do: 'stop', host: chance.next(), forMs: chance.whole(10, 20_000) })],
     [1, (chance) => ({ do: 'disk', fault: chance.pick(['full', 'broken'] as const), forMs: chance.whole(10, 5_000) })],
     [1, (chance) => ({ do: 'jump', byMs: chance.pick(JUMPS_MS) })],

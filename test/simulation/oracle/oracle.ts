@@ -165,7 +165,8 @@ export class Oracle {
     const moment = { model, rows, first, refuse, isDead: (id: string) => this.#isDead(id) };
     model.moves += 1;
     move?.(moment, fact);
-    if (rule !== undefined) {
+    // An operation that the service carries out by itself is a move.
+    if (rule !== undefined && (move === undefined || !fact.principal.startsWith('daemon:'))) {
       const isIt = (call: Call): boolean => isOf(rule, fact, call, moment);
       const fits = new Set(this.#calls.fitting(isIt, this.#around.now()));
       const call = [...fits].find((each) => each.effect === null && model.keptFor(each) === undefined);

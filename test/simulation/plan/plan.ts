@@ -41,6 +41,10 @@ export type Action = { readonly afterMs: number } & (
   | { readonly do: 'decide-late'; readonly at: number; readonly decision: 'approve' | 'reject' }
   | { readonly do: 'target'; readonly target: string; readonly state: TargetState; readonly forMs: number }
   | { readonly do: 'kill'; readonly host: number; readonly backMs: number }
+  /** It is asked to stop, and ends in order. */
+  | { readonly do: 'terminate'; readonly host: number; readonly backMs: number }
+  /** A new program is there, and its daemon is asked to restart in place. */
+  | { readonly do: 'install'; readonly host: number; readonly force: boolean }
   | { readonly do: 'stop'; readonly host: number; readonly forMs: number }
   | { readonly do: 'disk'; readonly fault: DiskFault; readonly forMs: number }
   | { readonly do: 'jump'; readonly byMs: number }

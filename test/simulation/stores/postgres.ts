@@ -30,6 +30,9 @@ const PREPARED = [
     end loop; end $$`,
 ];
 
+/** How wrong the clock of a machine may be, in milliseconds, for all of its time: the service bears a minute. */
+const APART_MS = [0, 0, -1_500, 1_500, -12_000, 12_000, -29_000, 29_000];
+
 const TABLES = `select table_name as name from information_schema.tables
   where table_schema = 'public' and table_type = 'BASE TABLE' order by 1`;
 
@@ -72,7 +75,7 @@ function openDatabase(world: World, { eye, dir, made }: Made): WorldStore {
     rows,
     hasLeases: true,
     machine: here,
-    machineOf: (index) => machine(`m${index + 1}`),
+    machineOf: (index) => machine(`m${index + 1}`, world.chance.of('clocks').pick(APART_MS)),
     settingsOf({ name }) {
       const dataDir = join(dir, name);
       mkdirSync(dataDir, { recursive: true, mode: 0o700 });

@@ -39,8 +39,8 @@ export const STORE_KINDS = ['sqlite', 'postgres'] as const;
 export type StoreKind = (typeof STORE_KINDS)[number];
 
 /** A machine without faults. */
-export function machine(name: string): Machine {
-  return { name, aheadMs: 0, disk: { fault: 'full', until: 0 } };
+export function machine(name: string, apartMs = 0): Machine {
+  return { name, apartMs, aheadMs: 0, program: 1, disk: { fault: 'full', until: 0 } };
 }
 
 /** The rows without the one that the rules do not see. */

@@ -18,6 +18,7 @@ const OF_PRODUCT: Readonly<Record<string, string>> = {
   'lib/random.ts': HERE('random'),
   'lib/id.ts': HERE('id'),
   'lib/boot-id.ts': HERE('boot-id'),
+  'config/program/digest.ts': HERE('runs/digest'),
   'lib/flow/event-batch.ts': HERE('event-batch'),
   'lib/chunks/frame-compressor.ts': HERE('frame-compressor'),
   'operations/access/token-hash.ts': HERE('token-hash'),

@@ -11,8 +11,10 @@ export interface Host {
   isAlive: boolean;
   /** Until then it does nothing, as a process that was stopped. Milliseconds of the world. */
   stoppedUntil: number;
-  /** Differs between lives. */
+  /** Differs between lives, unless it was started again in place. */
   pid: number;
+  /** Its next life is the new program of a restart in place. */
+  follows: boolean;
   ids: IdSequence;
   /** What the kernel closes when it is killed. */
   readonly handles: Set<{ close(): void }>;
@@ -21,8 +23,12 @@ export interface Host {
 
 export interface Machine {
   readonly name: string;
-  /** By how much its wall clock is ahead of the time of the world, in milliseconds. */
+  /** By how much its wall clock is wrong for good, in milliseconds, whatever else it is set to. */
+  readonly apartMs: number;
+  /** By how much it is ahead of the time of the world, in milliseconds, until it is set right. */
   aheadMs: number;
+  /** Grows with each installation of a new program. */
+  program: number;
   /** Until then nothing can be written to its disk, and how that shows. */
   disk: { readonly fault: DiskFault; readonly until: number };
 }

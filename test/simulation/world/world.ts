@@ -124,7 +124,7 @@ export class World {
   }
 
   wallOf({ machine }: Pick<Host, 'machine'>): number {
-    return Math.floor(EPOCH + this.now + machine.aheadMs);
+    return Math.floor(EPOCH + this.now + machine.aheadMs + machine.apartMs);
   }
 
   committed(by: Host): void {

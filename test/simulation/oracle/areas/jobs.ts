@@ -212,6 +212,15 @@ const rerun: OperationRule = {
   unreached: { not_implemented: 'needs a job of a source with Git hooks' },
 };
 
+/** A forced restart cancels what runs. */
+function forced({ model, refuse }: Moment, { target, principal, detail }: Fact): void {
+  if (!principal.startsWith('daemon:')) return;
+  const job = model.jobs.get(target ?? '');
+  if (detail['by'] !== 'maintenance.restart') return void refuse(`of ${target} by the service, without a restart`);
+  if (job?.state !== 'running') return void refuse(`of ${target}, which is ${job?.state ?? 'not there'}`);
+  model.cancel(job);
+}
+
 function start({ model, refuse }: Moment, { target, principal }: Fact): void {
   const job = model.jobs.get(target ?? '');
   if (job === undefined) return void refuse(`of ${target}, which is not there`);
@@ -247,6 +256,7 @@ export const JOBS: OracleArea = {
     'job.rerun': rerun,
   },
   moves: {
+    'job.cancel': forced,
     'job.start': start,
     'job.end': end,
     'inventory.add': ({ model }, { target }) => void model.inventories.add(target ?? ''),
