@@ -14,8 +14,14 @@ import { listProbed, openTarget } from '../../store/checks/targets.ts';
 import { interval, OWN_FIELDS, readInterval, targets } from './fields.ts';
 import * as field from '../core/fields.ts';
 import { jsonSchema } from '../core/json-schema.ts';
-import type { Context } from '../core/operation.ts';
-import { type Call, type ConfigSection, disabledOf, switchCalls, without } from '../core/sections/section.ts';
+import {
+  type Call,
+  type ConfigSection,
+  disabledOf,
+  type StoredFrom,
+  switchCalls,
+  without,
+} from '../core/sections/section.ts';
 import { readEntry } from '../core/sections/read-entry.ts';
 
 const entry = z.strictObject({
@@ -60,9 +66,9 @@ function isDefault(kind: CheckKind, fields: Entry, name: string): boolean {
   }
 }
 
-async function storedTargets(context: Context, check: string): Promise<string[]> {
-  const rows = await listProbed(context.store.db, check, null);
-  const ring = rows.some(({ credentials }) => credentials !== null) ? await context.services.keyring() : null;
+async function storedTargets({ db, services }: StoredFrom, check: string): Promise<string[]> {
+  const rows = await listProbed(db, check, null);
+  const ring = rows.some(({ credentials }) => credentials !== null) ? await services.keyring() : null;
   return rows.map((row) => `${row.name}=${ring === null ? row.spec : openTarget(ring, row)}`);
 }
 
@@ -77,14 +83,14 @@ function readTargets(kind: CheckKind, texts: readonly string[]): string[] {
 export const checksSection: ConfigSection = {
   word: 'check',
   schema: () => jsonSchema(entry, 'input'),
-  async stored(context) {
+  async stored(from) {
     const found = new Map<string, Entry>();
     for (let after = ''; ;) {
-      const rows = await listChecks(context.store.db, CHECKS_READ, after);
+      const rows = await listChecks(from.db, CHECKS_READ, after);
       for (const row of rows) {
         const { kind, interval_ms: intervalMs, enabled } = row;
         const facts = { kind, intervalMs, options: fromJson(row.options), enabled: enabled === 1 };
-        found.set(row.name, entryOf({ ...facts, targets: await storedTargets(context, row.name) }));
+        found.set(row.name, entryOf({ ...facts, targets: await storedTargets(from, row.name) }));
       }
       const last = rows.at(-1);
       if (last === undefined || rows.length < CHECKS_READ) return found;

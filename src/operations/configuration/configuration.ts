@@ -9,7 +9,7 @@ import { reply, written } from '../core/reply.ts';
 import type { ConfigSection, ConfigSections } from '../core/sections/section.ts';
 import type { ViewData } from '../../views/views.ts';
 import { changesByHand, changeViews } from './change-view.ts';
-import { type LoadOperation, placing, type Plan, planOf, prepareChanges } from './plan.ts';
+import { type LoadOperation, placing, type Plan, planOf, prepareChanges, requireSame } from './plan.ts';
 import { writeConfigFile } from './write-file.ts';
 
 const LOCAL_ONLY = localOnly(
@@ -74,7 +74,7 @@ async function exportedOf(
   own: ReadonlySet<string> | null,
 ): Promise<ReadonlyMap<string, Entry>> {
   const entries = new Map<string, Entry>();
-  for (const [name, entry] of await section.stored(context))
+  for (const [name, entry] of await section.stored({ db: context.store.db, services: context.services }))
     if (own === null || own.has(`${section.word} ${name}`))
       entries.set(name, (await section.credentials?.hide(entry)) ?? entry);
   return entries;
@@ -145,6 +145,9 @@ function applyOperation(load: LoadOperation, loadSections: LoadSections): Operat
       return { plan, parts, view: await planView(context, plan) };
     },
     async run(context, _input, { plan, parts, view }) {
+      // Two at a time would each write what differed before the other.
+      await context.tx.dialect.lockKey(context.tx.db, 'config');
+      await requireSame({ db: context.tx.db, services: context.services }, plan.seen);
       const webhooks: ViewData<'config.applied'>['webhooks'] = [];
       for (const { part, entry } of parts) {
         const made = await placing(entry, () => part(context));

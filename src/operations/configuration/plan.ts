@@ -11,7 +11,7 @@ import { listManaged } from '../../store/configuration/managed.ts';
 import type { ConfigObjectRow } from '../../store/schema/schema.ts';
 import { hideCredentials, keptCredentials, replaceTexts, textsOf } from '../core/kept.ts';
 import type { Context, Operation } from '../core/operation.ts';
-import type { Call, ConfigSection, ConfigSections } from '../core/sections/section.ts';
+import type { Call, ConfigSection, ConfigSections, StoredFrom } from '../core/sections/section.ts';
 import { type Part, preparePart } from './part.ts';
 
 /** What `config diff` and `config apply` are asked. */
@@ -48,6 +48,8 @@ export interface Plan {
   readonly left: readonly { readonly section: ConfigSection; readonly name: string }[];
   /** What was there and the set of the file did not manage, and the set that did. */
   readonly taken: readonly { readonly section: ConfigSection; readonly name: string; readonly from: string | null }[];
+  /** What the file was compared with. */
+  readonly seen: Present;
   /** What the set of the file manages afterwards, as far as it changes. */
   readonly managed: readonly Omit<ConfigObjectRow, 'applied_at'>[];
 }
@@ -55,6 +57,8 @@ export interface Plan {
 /** A section of the file, and what is stored of it. */
 interface StoredSection {
   readonly section: ConfigSection;
+  /** Whether it was read: the file or its set has objects of it. */
+  readonly isRead: boolean;
   readonly objects: ReadonlyMap<string, Entry>;
 }
 
@@ -79,8 +83,9 @@ export async function planOf(
       'invalid_argument',
       'prune: the file has no set; write "set: NAME" in it, so that it owns objects.',
     );
-  const managed = await readManaged(context);
-  const present = { stored: await readStored(context, sections, file, managed), managed };
+  const from = { db: context.store.db, services: context.services };
+  const managed = await readManaged(from);
+  const present = { stored: await readStored(from, sections, file, managed), managed };
   const wanted = await readWanted(context, file, present, asked);
   const changed: Change[] = [];
   for (const each of wanted) changed.push(...(await changeOf(each, managed)));
@@ -90,10 +95,24 @@ export async function planOf(
     changes: [...changed, ...(prune ? left.map(removal).toReversed() : [])],
     same: wanted.length - changed.length,
     left: prune ? [] : left,
+    seen: present,
     taken: takenBy(file.set, wanted, managed),
     managed: file.set === null ? [] : managedBy(file.set, wanted, managed),
   };
 }
+
+/**
+ * Throws conflict where something that a file was compared with has changed since: each section was read by itself, and
+ * what is the same in both is not written. To be called in the transaction that changes the rest.
+ */
+export async function requireSame(from: StoredFrom, { stored, managed }: Present): Promise<void> {
+  const read = [...stored.values()].filter(({ isRead }) => isRead);
+  for (const { section, objects } of read)
+    if (!isDeepStrictEqual(await section.stored(from), objects)) throw new Failure('conflict', CHANGED);
+  if (!isDeepStrictEqual(await readManaged(from), managed)) throw new Failure('conflict', CHANGED);
+}
+
+const CHANGED = 'The configuration was changed while the file was compared with it. Nothing was applied; try again.';
 
 /** Finds an operation by its id, and throws for an unknown one. */
 export type LoadOperation = (id: string) => Promise<Operation>;
@@ -126,7 +145,7 @@ export async function placing<T>(entry: FileEntry | null, work: () => Promise<T>
 
 /** What the file can differ from: the sections that it names, and those of what its set manages. */
 async function readStored(
-  context: Context,
+  from: StoredFrom,
   sections: ConfigSections,
   { set, entries }: ConfigFile,
   managed: Managed,
@@ -135,7 +154,10 @@ async function readStored(
   const words = new Set([...managed.values()].filter((row) => row.config_set === set).map(({ kind }) => kind));
   const read = [...sections].map(async ([name, section]) => {
     const isRead = named.has(name) || words.has(section.word);
-    return [name, { section, objects: isRead ? await section.stored(context) : new Map<string, Entry>() }] as const;
+    return [
+      name,
+      { section, isRead, objects: isRead ? await section.stored(from) : new Map<string, Entry>() },
+    ] as const;
   });
   return new Map(await Promise.all(read));
 }
@@ -146,8 +168,8 @@ function storedIn(stored: Stored, section: string): StoredSection {
   return found;
 }
 
-async function readManaged({ store }: Context): Promise<Managed> {
-  return new Map((await listManaged(store.db)).map((row) => [`${row.kind} ${row.name}`, row]));
+async function readManaged({ db }: StoredFrom): Promise<Managed> {
+  return new Map((await listManaged(db)).map((row) => [`${row.kind} ${row.name}`, row]));
 }
 
 function managedKey({ word }: ConfigSection, name: string): string {

@@ -31,10 +31,10 @@ export const inventoriesSection: ConfigSection = {
     },
   },
   schema: () => jsonSchema(entry, 'input'),
-  async stored({ store }) {
+  async stored({ db }) {
     const stored = new Map<string, Entry>();
-    for (const { name, ssh_key: key } of await listInventories(store.db)) {
-      const text = writeYamlInventory(inventoryOf(await getInventoryRow(store.db, name)));
+    for (const { name, ssh_key: key } of await listInventories(db)) {
+      const text = writeYamlInventory(inventoryOf(await getInventoryRow(db, name)));
       stored.set(name, withoutEmpty({ text, ssh_key: key }));
     }
     return stored;

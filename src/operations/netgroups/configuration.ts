@@ -24,8 +24,8 @@ function call(operation: 'netgroup.add' | 'netgroup.set', name: string, to: Entr
 export const netgroupsSection: ConfigSection = {
   word: 'netgroup',
   schema: () => jsonSchema(entry, 'input'),
-  async stored({ store }) {
-    const rows = (await listNetgroups(store.db)).map(netgroupOf);
+  async stored({ db }) {
+    const rows = (await listNetgroups(db)).map(netgroupOf);
     return new Map(rows.map(({ name, ...lists }) => [name, withoutEmpty(lists)]));
   },
   read: async (map, restore) => withoutEmpty({ ...readPrefixList(textOf(readEntry(entry, map, restore))) }),

@@ -20,8 +20,8 @@ function add(name: string, to: Entry, replace: boolean): Call {
 export const rulesSection: ConfigSection = {
   word: 'rule',
   schema: () => RULE_SCHEMA,
-  async stored({ store }) {
-    const rows = (await listRules(store.db)).map(ruleOf);
+  async stored({ db }) {
+    const rows = (await listRules(db)).map(ruleOf);
     return new Map(rows.map((rule) => [rule.name, { ...ruleFields(rule), ...disabledOf(rule.enabled) }]));
   },
   async read(map, restore) {

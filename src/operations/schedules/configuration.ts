@@ -50,8 +50,8 @@ function add(name: string, to: Entry, replace: boolean): Call {
 export const schedulesSection: ConfigSection = {
   word: 'schedule',
   schema: () => jsonSchema(entry, 'input'),
-  async stored({ store }) {
-    const rows = await listSchedules(store.db);
+  async stored({ db }) {
+    const rows = await listSchedules(db);
     return new Map(
       rows.map((row) => [
         row.name,

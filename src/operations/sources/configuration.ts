@@ -22,8 +22,8 @@ export const sourcesSection: ConfigSection = {
   word: 'source',
   folders: ['dir'],
   schema: () => jsonSchema(entry, 'input'),
-  async stored({ store }) {
-    const rows = await listSources(store.db);
+  async stored({ db }) {
+    const rows = await listSources(db);
     return new Map(rows.map((row) => [row.name, entryOf(row, row.plugins === 1)]));
   },
   async read(map, restore) {

@@ -16,8 +16,8 @@ const entry = z.strictObject({
 export const webhooksSection: ConfigSection = {
   word: 'webhook',
   schema: () => jsonSchema(entry, 'input'),
-  async stored({ store }) {
-    const rows = await listWebhooks(store.db);
+  async stored({ db }) {
+    const rows = await listWebhooks(db);
     return new Map(rows.map(({ name, source, signed }) => [name, withoutEmpty({ source, signed: signed === 1 })]));
   },
   read: (map, restore) => Promise.resolve(withoutEmpty(readEntry(entry, map, restore))),

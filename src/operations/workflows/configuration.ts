@@ -24,8 +24,8 @@ function add(name: string, to: Entry, replace: boolean): Call {
 export const workflowsSection: ConfigSection = {
   word: 'workflow',
   schema: () => WORKFLOW_SCHEMA,
-  async stored({ store }) {
-    const rows = await listWorkflows(store.db);
+  async stored({ db }) {
+    const rows = await listWorkflows(db);
     return new Map(rows.map((row) => [row.name, entryOf(fromJson(row.definition).steps)]));
   },
   read: async (map, restore) => restore(entryOf((await readWorkflow(map, STEP_ACTIONS)).steps)),

@@ -39,8 +39,8 @@ export const workspacesSection: ConfigSection = {
   credentials: hiddenValues('vars'),
   folders: ['dir'],
   schema: () => jsonSchema(entry, 'input'),
-  async stored({ store }) {
-    const rows = await listWorkspaces(store.db);
+  async stored({ db }) {
+    const rows = await listWorkspaces(db);
     return new Map(
       rows.map(({ name, source, path, approve_when, deny_when, ...row }) => [
         name,

@@ -1,7 +1,13 @@
 import type { Entry } from '../../../domain/configuration/change.ts';
+import type { Db } from '../../../store/schema/schema.ts';
 import type { YamlMap } from '../../../domain/yaml/file.ts';
 import type { Node } from '../json-schema.ts';
 import type { Context } from '../operation.ts';
+
+/** Where stored objects are read: what is committed, or what a transaction sees. */
+export interface StoredFrom extends Pick<Context, 'services'> {
+  readonly db: Db;
+}
 
 /** A call of an operation: its id and its input. */
 export type Call = readonly [operation: string, input: Readonly<Record<string, unknown>>];
@@ -31,7 +37,7 @@ export interface ConfigSection {
   /** JSON Schema of an entry, the name aside. */
   readonly schema: () => Node;
   /** The stored objects by name, each as an entry with its credentials. */
-  stored(context: Context): Promise<ReadonlyMap<string, Entry>>;
+  stored(from: StoredFrom): Promise<ReadonlyMap<string, Entry>>;
   /** Reads an entry in the form of a stored one. Throws invalid_argument. */
   read(map: YamlMap, restore: Restore): Promise<Entry>;
   add(name: string, entry: Entry): readonly Call[];
