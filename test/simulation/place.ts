@@ -15,7 +15,7 @@ import { Infrastructure } from './programs/terraform/infrastructure.ts';
 import { Watch } from './rules/rules.ts';
 import type { WorldStore } from './stores/store.ts';
 import { runAs } from './world/current.ts';
-import type { Host, Running } from './world/host.ts';
+import { type Host, newHost, type Running } from './world/host.ts';
 import { World } from './world/world.ts';
 
 /** When a daemon that could not be started is started again, in milliseconds. */
@@ -84,19 +84,7 @@ export class Place {
 
   addDaemon(): void {
     const index = this.world.hosts.length;
-    const host: Host = {
-      index,
-      name: `d${index}`,
-      machine: this.store.machineOf(index),
-      life: 0,
-      isAlive: false,
-      stoppedUntil: 0,
-      pid: 4_000_000 + index,
-      follows: false,
-      ids: new IdSequence(),
-      handles: new Set(),
-      watchers: new Set(),
-    };
+    const host = newHost(index, `d${index}`, this.store.machineOf(index));
     this.world.hosts.push(host);
     this.boot(host);
   }

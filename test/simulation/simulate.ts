@@ -1,18 +1,21 @@
 /** One run of a plan: a scene is set, actions and faults come, the faults end, and then everything has to end. */
 import { verifyLedger } from '../../src/store/audit/verify.ts';
 import type { SimulatedArea } from './areas/area.ts';
-import { AREAS, areasOf } from './areas/areas.ts';
+import { areasOf } from './areas/areas.ts';
+import { BackupWatch } from './backups/backup-watch.ts';
+import { lookAtRestores } from './backups/restores.ts';
 import { CheckWatch } from './network/check-watch.ts';
 import { Clients } from './clients.ts';
 import { decideLate } from './late-decision.ts';
 import { Place } from './place.ts';
+import { type Actors, BOOT_MS, rest, settled } from './rest.ts';
 import type { Action, Plan } from './plan/plan.ts';
 import { quiet } from './oracle/quiet.ts';
 import { summaryOf } from './oracle/summary.ts';
 import { lookAtRest } from './rules/at-rest.ts';
 import { lookAtStates } from './rules/states.ts';
 import type { Violation } from './rules/rules.ts';
-import { CORDONED, NodeWatch } from './rules/node-watch.ts';
+import { NodeWatch } from './rules/node-watch.ts';
 import { SiteWatch } from './rules/site-watch.ts';
 import type { Stores } from './stores/store.ts';
 import { AlertWatch } from './senders/alert-watch.ts';
@@ -39,16 +42,7 @@ export interface Verdict {
 
 /** Faults that come by chance, while actions are done. */
 const RATES = { step: 1 / 2_000, commit: 1 / 60 };
-const BOOT_MS = 60_000;
 const ACT_MS = 600_000;
-/** Longer than any time-out of a job, a deadline or a pause between two tries to send. */
-const REST_MS = 4_000_000;
-/** From one time of the schedule to the next. */
-const EVERY_MS = 60_000;
-/** In this time a daemon has to see that the clock was set. */
-const SEEN_MS = 60_000;
-
-const UNFINISHED = AREAS.flatMap(({ unfinished = {} }) => Object.entries(unfinished));
 
 export async function simulate(
   plan: Plan,
@@ -66,6 +60,7 @@ export async function simulate(
   const checks = new CheckWatch(place);
   const site = new SiteWatch(place.store.rows, place.watch);
   const restarts = new NodeWatch(place.store.rows, place.watch);
+  const backups = new BackupWatch(place, plan.parts.includes('backups'));
   const { onCommit } = world;
   world.onCommit = (by) => {
     onCommit(by);
@@ -73,6 +68,7 @@ export async function simulate(
     checks.committed();
     site.committed();
     restarts.committed();
+    backups.committed();
   };
   try {
     for (let n = 0; n < plan.daemons; n += 1) place.addDaemon();
@@ -85,7 +81,9 @@ export async function simulate(
     Object.assign(world.rates, { step: 0, commit: 0 });
     await rest(place, { clients, senders }, areas);
     if (place.watch.broken.length === 0) await judge(place, senders);
+    backups.lookAtRest();
     place.store.noteRows();
+    if (place.watch.broken.length === 0) await lookAtRestores(place, backups.kept);
     const { user, system } = process.cpuUsage(began);
     return {
       seed: plan.seed,
@@ -115,19 +113,6 @@ async function setScene(place: Place, { clients, senders }: Actors, areas: reado
   }
 }
 
-/** The answer of a call, in steps of the world. */
-async function settled(place: Place, answer: Promise<unknown>): Promise<unknown> {
-  let value: unknown;
-  let isOver = false;
-  const keep = (its: unknown): void => {
-    value = its;
-    isOver = true;
-  };
-  void answer.then(keep);
-  await place.until(() => isOver, BOOT_MS);
-  return isOver ? value : null;
-}
-
 async function actAll(place: Place, actions: readonly Action[], perform: (action: Action) => void): Promise<void> {
   const { world } = place;
   let next = 0;
@@ -140,11 +125,6 @@ async function actAll(place: Place, actions: readonly Action[], perform: (action
   };
   world.later('action', actions[0]?.afterMs ?? 0, act);
   await place.until(() => next >= actions.length, ACT_MS);
-}
-
-interface Actors {
-  readonly clients: Clients;
-  readonly senders: Senders;
 }
 
 function perform(actors: Actors & { readonly place: Place; readonly holders: Holders }, action: Action): void {
@@ -194,66 +174,6 @@ function perform(actors: Actors & { readonly place: Place; readonly holders: Hol
       world.chance.of('jump').pick(world.hosts).machine.aheadMs += action.byMs;
       place.oracle.timePassed();
   }
-}
-
-/** The faults end; then everything has to end. */
-async function rest(place: Place, { clients, senders }: Actors, areas: readonly SimulatedArea[]): Promise<void> {
-  const { world } = place;
-  place.oracle.timePassed();
-  for (const host of world.hosts) {
-    host.stoppedUntil = 0;
-    host.machine.aheadMs = 0;
-  }
-  place.store.machine.disk = { fault: 'full', until: 0 };
-  place.targets.allUp();
-  await place.until(() => place.nodes.size === world.hosts.length, BOOT_MS);
-  // A cordon that is still under way would come after its end.
-  await place.until(() => !clients.isBusy && senders.waiting === 0, BOOT_MS);
-  await callAtLast(place, clients, 'maintenance.uncordon', {});
-  // Also the cordon that a daemon left when it was killed during its restart.
-  for (const { node } of place.store.rows(CORDONED))
-    await callAtLast(place, clients, 'maintenance.uncordon', { node: String(node) });
-  await waitForSlot(place);
-  await callAtLast(place, clients, 'schedule.disable', { name: 'tick' });
-  for (const [as, operation, raw] of areas.flatMap(({ atLast = [] }) => atLast))
-    await settled(place, clients.act({ do: 'call', afterMs: 0, as, operation, raw }));
-  let lookedAt = -1;
-  const isOver = (): boolean => {
-    if (lookedAt === world.commits) return false;
-    lookedAt = world.commits;
-    return openThings(place) === 0;
-  };
-  await place.until(isOver, REST_MS);
-  // What was said to be over has to stay over.
-  await place.until(() => false, 15_000);
-}
-
-async function callAtLast(
-  place: Place,
-  clients: Clients,
-  operation: string,
-  raw: Readonly<Record<string, unknown>>,
-): Promise<void> {
-  for (let tries = 0; tries < 5; tries += 1)
-    if ((await settled(place, clients.act({ do: 'call', afterMs: 0, as: 'local', operation, raw }))) !== null) return;
-}
-
-/** The clock is right again, whatever it was before: the next time of the schedule must not be left out. */
-async function waitForSlot(place: Place): Promise<void> {
-  const { world, store, watch } = place;
-  const isNear = (): boolean => {
-    const [row] = store.rows("select next_at, last_at from schedules where name = 'tick'");
-    // A time that was taken while the clock was ahead counts as taken.
-    const from = Math.max(world.wallOf(store), Number(row?.['last_at'] ?? 0));
-    return Number(row?.['next_at'] ?? 0) <= from + EVERY_MS;
-  };
-  if (!(await place.until(isNear, SEEN_MS))) watch.violated('S2', 'the next time of the schedule was left out');
-}
-
-function openThings({ store }: Place): number {
-  const counts = UNFINISHED.map(([table, condition]) => `(select count(*) from ${table} where ${condition})`);
-  const [row] = store.rows(`select ${counts.join(' + ')} as n`);
-  return Number(row?.['n'] ?? 0);
 }
 
 async function judge(place: Place, senders: Senders): Promise<void> {

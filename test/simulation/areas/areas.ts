@@ -1,5 +1,6 @@
 import { ALERTS } from './alerts.ts';
 import { APPROVALS } from './approvals.ts';
+import { BACKUPS } from './backups.ts';
 import { CHANGES } from './changes.ts';
 import { CHECKS } from './checks.ts';
 import { CORDON } from './cordon.ts';
@@ -22,6 +23,7 @@ import type { SimulatedArea } from './area.ts';
 export const AREAS_BY_NAME: ReadonlyMap<string, SimulatedArea> = new Map(
   Object.entries({
     jobs: JOBS,
+    backups: BACKUPS,
     approvals: APPROVALS,
     workflows: WORKFLOWS,
     workspaces: WORKSPACES,

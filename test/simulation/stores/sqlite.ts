@@ -6,6 +6,8 @@ import type { World } from '../world/world.ts';
 import { hexOfBytes, machine, shown, type Stores, type WorldStore } from './store.ts';
 import { makeSchema } from './template.ts';
 
+const FILE = 'gatehouse.db';
+
 /** One file, which all daemons of one machine share. */
 export async function sqliteStores(home: string): Promise<Stores> {
   mkdirSync(home, { recursive: true, mode: 0o700 });
@@ -20,9 +22,13 @@ export async function sqliteStores(home: string): Promise<Stores> {
 function openFile(world: World, dataDir: string, template: string): WorldStore {
   rmSync(dataDir, { recursive: true, force: true });
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const file = join(dataDir, 'gatehouse.db');
-  copyFileSync(template, file);
-  const eye = new DatabaseSync(file);
+  copyFileSync(template, join(dataDir, FILE));
+  return storeIn(world, dataDir);
+}
+
+/** The store that this data directory has; closing removes the directory. */
+export function storeIn(world: World, dataDir: string): WorldStore {
+  const eye = new DatabaseSync(join(dataDir, FILE));
   eye.exec('pragma query_only = on');
   const kept = new Map<string, StatementSync>();
   const rows: Rows = (sql, ...parameters) => {

@@ -1,11 +1,13 @@
 import fs, { type FSWatcher, watch as realWatch, type WatchListener } from 'node:fs';
 import { promisify } from 'node:util';
 import { running, theWorld } from '../world/current.ts';
+import { disown, own } from '../world/descriptors.ts';
 import { stepped } from './stepped.ts';
 import { sortedEntries } from './stepped-file.ts';
 
 export { default } from 'node:fs';
 export * from 'node:fs';
+export { createReadStream, createWriteStream } from './backups/streams.ts';
 
 /** Of the log of a database: the world tells of the commits of others, late or never. */
 export function watch(path: string, options: object, listener: WatchListener<string>): FSWatcher {
@@ -36,26 +38,6 @@ function called(
     if (name === 'close') disown(args[0] as number);
     theWorld().add('file', 0, () => done(...answer));
   };
-}
-
-/** How to forget each descriptor of a daemon, which the kernel closes when that is killed. */
-const owned = new Map<number, () => void>();
-
-function own(fd: number): void {
-  const handles = running()?.host.handles;
-  const handle = {
-    close(): void {
-      disown(fd);
-      fs.closeSync(fd);
-    },
-  };
-  handles?.add(handle);
-  owned.set(fd, () => void handles?.delete(handle));
-}
-
-function disown(fd: number): void {
-  owned.get(fd)?.();
-  owned.delete(fd);
 }
 
 export function closeSync(fd: number): void {

@@ -5,7 +5,7 @@ import type { Host } from '../world/host.ts';
 import { running, theWorld } from '../world/current.ts';
 import { failOn } from '../world/disk.ts';
 
-export { backup } from 'node:sqlite';
+export { backup } from './backups/database-copy.ts';
 export type { StatementSync } from 'node:sqlite';
 
 const WRITES = /^\s*(?:insert|update|delete|replace|with\b[\s\S]*\b(?:insert|update|delete)\b|commit)/i;

@@ -1,4 +1,6 @@
 import fs from 'node:fs';
+import { disown, own } from '../world/descriptors.ts';
+import { failOnFile } from '../world/disk.ts';
 import { stepped } from './stepped.ts';
 
 /** Of a FileHandle what the product uses. */
@@ -6,7 +8,7 @@ export class SteppedFile {
   readonly fd: number;
 
   constructor(fd: number) {
-    this.fd = fd;
+    this.fd = own(fd);
   }
 
   read(buffer: Buffer, offset = 0, length = buffer.length - offset, position: number | null = null) {
@@ -15,7 +17,7 @@ export class SteppedFile {
 
   write(data: Buffer | string, ...more: unknown[]) {
     const write = fs.writeSync as (fd: number, from: Buffer | string, ...rest: unknown[]) => number;
-    return stepped(() => ({ bytesWritten: write(this.fd, data, ...more), buffer: data }));
+    return this.#writing(() => ({ bytesWritten: write(this.fd, data, ...more), buffer: data }));
   }
 
   readFile(options?: BufferEncoding) {
@@ -23,11 +25,11 @@ export class SteppedFile {
   }
 
   writeFile(data: string | Uint8Array) {
-    return stepped(() => fs.writeFileSync(this.fd, data));
+    return this.#writing(() => fs.writeFileSync(this.fd, data));
   }
 
   appendFile(data: string | Uint8Array) {
-    return stepped(() => fs.appendFileSync(this.fd, data));
+    return this.#writing(() => fs.appendFileSync(this.fd, data));
   }
 
   stat(options?: fs.StatOptions) {
@@ -51,7 +53,17 @@ export class SteppedFile {
   }
 
   close() {
-    return stepped(() => fs.closeSync(this.fd));
+    return stepped(() => {
+      disown(this.fd);
+      fs.closeSync(this.fd);
+    });
+  }
+
+  #writing<T>(write: () => T): Promise<T> {
+    return stepped(() => {
+      failOnFile();
+      return write();
+    });
   }
 
   [Symbol.asyncDispose]() {

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { theWorld } from './current.ts';
+import { running, theWorld } from './current.ts';
 import type { DiskFault, Host } from './host.ts';
 
 const FAULTS: Readonly<Record<DiskFault, { readonly message: string; readonly errcode: number }>> = {
@@ -8,7 +8,7 @@ const FAULTS: Readonly<Record<DiskFault, { readonly message: string; readonly er
 };
 
 /** Rows fit into what is left of a page more often than a commit into the log, so most transactions get that far. */
-const FAILS = { row: 0.1, commit: 0.7 };
+const FAILS = { row: 0.1, commit: 0.7, file: 0.5 };
 
 /**
  * What a write of this daemon meets: its end just before a commit, or the fault that its disk has now. `committing` is
@@ -24,4 +24,19 @@ export function failOn(host: Host, committing: DatabaseSync | null): void {
   // A commit that cannot be written is rolled back.
   if (committing?.isTransaction === true) committing.exec('rollback');
   throw Object.assign(new Error(FAULTS[fault].message), { code: 'ERR_SQLITE_ERROR', errcode: FAULTS[fault].errcode });
+}
+
+const FILE_FAULTS: Readonly<Record<DiskFault, { readonly code: string; readonly message: string }>> = {
+  full: { code: 'ENOSPC', message: 'ENOSPC: no space left on device, write' },
+  broken: { code: 'EIO', message: 'EIO: i/o error, write' },
+};
+
+/** What a write to a file meets, of the daemon whose code runs. Throws as Node does. */
+export function failOnFile(): void {
+  const host = running()?.host;
+  if (host === undefined) return;
+  const world = theWorld();
+  const { fault, until } = host.machine.disk;
+  if (until <= world.now || !world.chance.of(`${host.name}/files`).chance(FAILS.file)) return;
+  throw Object.assign(new Error(FILE_FAULTS[fault].message), { code: FILE_FAULTS[fault].code });
 }

@@ -1,4 +1,4 @@
-import type { IdSequence } from '../../../src/lib/id.ts';
+import { IdSequence } from '../../../src/lib/id.ts';
 
 /** One daemon of the world, over all its lives. */
 export interface Host {
@@ -40,4 +40,21 @@ export type DiskFault = 'full' | 'broken';
 export interface Running {
   readonly host: Host;
   readonly life: number;
+}
+
+/** One that does not live yet. */
+export function newHost(index: number, name: string, machine: Machine): Host {
+  return {
+    index,
+    name,
+    machine,
+    life: 0,
+    isAlive: false,
+    stoppedUntil: 0,
+    pid: 4_000_000 + index,
+    follows: false,
+    ids: new IdSequence(),
+    handles: new Set(),
+    watchers: new Set(),
+  };
 }

@@ -4,6 +4,7 @@ import { running, theWorld } from '../../world/current.ts';
 
 export { default } from 'node:zlib';
 export * from 'node:zlib';
+export { createZstdCompress, createZstdDecompress } from '../backups/zstd.ts';
 
 type Callback = (error: Error | null, value?: unknown) => void;
 type Sync = (...args: unknown[]) => unknown;
