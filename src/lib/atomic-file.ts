@@ -10,7 +10,7 @@ import { randomName } from './random.ts';
  * kill in between may leave `.<name>.<random>.tmp`, which is never read. Rejects with the system's error.
  */
 export async function writeFileAtomic(path: string, data: string | Uint8Array, mode: number): Promise<void> {
-  const temporary = await writeBeside(path, data, mode);
+  const temporary = await writeTemporary(path, data, mode);
   try {
     await rename(temporary, path);
   } catch (error) {
@@ -24,10 +24,16 @@ export async function writeFileAtomic(path: string, data: string | Uint8Array, m
  * Makes the file at `path` with its whole content, unless there is one. True when this call made it; false when there
  * was one already (a link counts), which is then complete if it was made by this function too. Of callers that start at
  * once, in one process or in many, exactly one gets true. Rejects with the system's error, also where the file system
- * has no hard links: without them a file can't appear whole and without replacing another.
+ * has no hard links: without them a file can't appear whole and without replacing another. It is written in `folder`
+ * first, of the same file system, where a kill may leave its temporary file.
  */
-export async function createExclusive(path: string, data: string | Uint8Array, mode: number): Promise<boolean> {
-  const temporary = await writeBeside(path, data, mode);
+export async function createExclusive(
+  path: string,
+  data: string | Uint8Array,
+  mode: number,
+  folder = dirname(path),
+): Promise<boolean> {
+  const temporary = await writeTemporary(join(folder, basename(path)), data, mode);
   let made = true;
   try {
     await link(temporary, path);
@@ -42,7 +48,7 @@ export async function createExclusive(path: string, data: string | Uint8Array, m
   return made;
 }
 
-async function writeBeside(path: string, data: string | Uint8Array, mode: number): Promise<string> {
+async function writeTemporary(path: string, data: string | Uint8Array, mode: number): Promise<string> {
   const temporary = join(dirname(path), `.${basename(path)}.${randomName()}.tmp`);
   const file = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
   try {

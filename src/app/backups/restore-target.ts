@@ -72,8 +72,8 @@ export async function makeTarget(dir: string): Promise<Target> {
     dir: paths.dir,
     content,
     async finish(keyText, hasStore) {
-      // First: a store without its key could not be started.
-      await createExclusive(paths.sealKey, keyText, PRIVATE_FILE_MODE);
+      // First: a store without its key could not be started. What a kill leaves of it must not refuse the next restore.
+      await createExclusive(paths.sealKey, keyText, PRIVATE_FILE_MODE, folder);
       if (hasStore) {
         await requireNoLog(content);
         await rename(content, paths.database);
