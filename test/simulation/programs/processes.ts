@@ -11,6 +11,7 @@ import type { Host, Running } from '../world/host.ts';
 import { ANSIBLE } from './ansible.ts';
 import { toolOf } from './behaviours.ts';
 import { SimulatedGuard } from './guard.ts';
+import { PG_DUMP } from './pg-dump.ts';
 import type { Program, Started } from './program.ts';
 import { TERRAFORM } from './terraform/terraform.ts';
 
@@ -185,7 +186,11 @@ function follow(started: Started, end: (exit: Exit) => void): void {
 }
 
 /** Those that are found by their path; any other is the tool of a command. */
-const PROGRAMS: Readonly<Record<string, Program>> = { terraform: TERRAFORM, 'ansible-playbook': ANSIBLE };
+const PROGRAMS: Readonly<Record<string, Program>> = {
+  terraform: TERRAFORM,
+  'ansible-playbook': ANSIBLE,
+  pg_dump: PG_DUMP,
+};
 
 function nameOf([path = '']: readonly string[]): string {
   return basename(path);
@@ -196,7 +201,11 @@ function stepOf(argv: readonly string[]): string {
   return nameOf(argv) === 'terraform' ? (argv[1] ?? '') : '';
 }
 
+/** Where a pg_dump finds the server of this process. */
+const OF_SERVER = /^--(?:dbname|snapshot)=/;
+
 /** Without folders, which are those of the process that simulates. */
 function shown(argv: readonly string[]): string {
-  return argv.map((word) => word.replace(/\/\S*\//, '')).join(' ');
+  const words = argv.filter((word) => !OF_SERVER.test(word));
+  return words.map((word) => word.replace(/\/\S*\//, '')).join(' ');
 }

@@ -20,6 +20,7 @@ const OF_PRODUCT: Readonly<Record<string, string>> = {
   'lib/boot-id.ts': HERE('boot-id'),
   'config/program/digest.ts': HERE('runs/digest'),
   'lib/flow/event-batch.ts': HERE('event-batch'),
+  'lib/programs/find-program.ts': HERE('backups/find-program'),
   'lib/chunks/frame-compressor.ts': HERE('frame-compressor'),
   'operations/access/token-hash.ts': HERE('token-hash'),
   'probes/kinds/tcp.ts': HERE('probes/tcp'),
