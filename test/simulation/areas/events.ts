@@ -1,4 +1,4 @@
-import { ENDED } from './ended.ts';
+import { ENDED } from '../rules/ended.ts';
 import type { SimulatedArea } from './area.ts';
 
 export const EVENTS: SimulatedArea = {

@@ -1,7 +1,7 @@
 import { call, keyOf, some } from '../plan/make.ts';
 import type { Made } from '../plan/plan.ts';
 import type { Stream } from '../world/chance.ts';
-import { ENDED } from './ended.ts';
+import { ENDED } from '../rules/ended.ts';
 import type { SimulatedArea } from './area.ts';
 
 const TOOLS = ['succeeds', 'succeeds', 'fails', 'hangs', 'deaf', 'floods'];

@@ -24,3 +24,10 @@ export const RESTARTS: SimulatedArea = {
     },
   ],
 };
+
+export const CORDON: SimulatedArea = {
+  makers: [
+    [1, () => call('local', 'maintenance.cordon', {})],
+    [1, () => call('local', 'maintenance.uncordon', {})],
+  ],
+};
