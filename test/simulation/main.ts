@@ -3,7 +3,7 @@
  *
  *     npm run simulate -- [--store sqlite|postgres] [--seed N] [--count N] [--hours H] [--daemons N] [--actions N]
  *         [--with AREA]... [--twice] [--stop] [--trace] [--covered] [--both] [--hide] [--shrink FILE]
- *     npm run simulate -- [--store sqlite|postgres] FILE|FOLDER...
+ *     npm run simulate -- [--store sqlite|postgres] [--trace] FILE|FOLDER...
  *
  * A plan has some of the areas of `areas/areas.ts`, and those after `--with` always.
  * A seed that breaks a rule is named, with the line that runs it again; `--stop` ends with the first one. `--hide`
@@ -68,7 +68,7 @@ const COVERED_SEEDS = 500;
 process.exit((await run()) ? 0 : 1);
 
 function run(): Promise<boolean> {
-  if (positionals.length > 0) return runPlans(store, home, positionals);
+  if (positionals.length > 0) return runPlans({ store, home, trace }, positionals);
   if (values.both) return runBoth({ home, first: seed, count: number('count', values.count), actions: size.actions });
   if (shrink !== undefined) return shrinkSeed({ home, store, seed, ...size, hide, to: shrink });
   return runSeeds({

@@ -1,5 +1,5 @@
 /** Plans that are kept: cut down from a seed that failed once, and run with each test run ever since. */
-import { globSync } from 'node:fs';
+import { globSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { makePlan, type PlanOrder } from './plan/make-plan.ts';
 import type { Plan } from './plan/plan.ts';
@@ -18,14 +18,30 @@ interface ShrinkOrder extends PlanOrder {
   readonly to: string;
 }
 
+interface PlansOrder {
+  readonly home: string;
+  readonly store: StoreKind;
+  /** Prints what was done. */
+  readonly trace: boolean;
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
 /** Runs the plans in these files or folders. True where none breaks a rule. */
-export async function runPlans(store: StoreKind, home: string, paths: readonly string[]): Promise<boolean> {
-  const files = paths.flatMap((path) => (path.endsWith('.json') ? [path] : globSync(join(path, '*.json')))).toSorted();
+export async function runPlans({ store, home, trace }: PlansOrder, paths: readonly string[]): Promise<boolean> {
+  const files = paths.flatMap((path) => (isFolder(path) ? globSync(join(path, '*.json')) : [path])).toSorted();
+  if (files.length === 0) {
+    console.log(`there is no plan in ${paths.join(', ')}`);
+    return false;
+  }
   const stores = await openStores(store, home);
   let failed = 0;
   try {
     for (const file of files) {
-      const { broken } = await simulate(readPlan(file), stores);
+      const { broken, trace: lines } = await simulate(readPlan(file), stores, { keepsTrace: trace });
+      if (trace) console.log(lines.join('\n'));
       for (const { rule, what } of broken) console.log(`${file} breaks ${rule}: ${what}`);
       if (broken.length > 0) failed += 1;
     }

@@ -10,6 +10,9 @@ import type { Senders } from './senders/senders.ts';
 export const BOOT_MS = 60_000;
 /** Longer than any time-out of a job, a deadline or a pause between two tries to send. */
 const REST_MS = 4_000_000;
+/** In this time what follows from an end has begun. */
+const QUIET_MS = 15_000;
+const ROUNDS_MAX = 4;
 /** From one time of the schedule to the next. */
 const EVERY_MS = 60_000;
 /** In this time a daemon has to see that the clock was set. */
@@ -49,9 +52,11 @@ export async function rest(place: Place, { clients, senders }: Actors, areas: re
     lookedAt = world.commits;
     return openThings(place) === 0;
   };
-  await place.until(isOver, REST_MS);
-  // What was said to be over has to stay over.
-  await place.until(() => false, 15_000);
+  // What follows from the last end is made some time after it, such as its notification, which may be tried twice.
+  for (let rounds = 0; rounds < ROUNDS_MAX && openThings(place) > 0; rounds += 1) {
+    await place.until(isOver, REST_MS);
+    await place.until(() => false, QUIET_MS);
+  }
 }
 
 async function callAtLast(
