@@ -70,9 +70,9 @@ export const APPROVAL_VIEWS = {
     missing_scopes: missingScopes,
     /** Why it cannot be approved, besides a state that moved. */
     changed: z.string().optional(),
+    because,
     provenance,
     source_commit: sourceCommit,
-    because,
     summary: z.string(),
   }),
   'approval.plan': z.object({

@@ -55,8 +55,8 @@ export const JOB_VIEWS = {
     node: z.string().nullable(),
     /** The ended job whose order it repeats, at the request of a person. */
     rerun_of: z.string().nullable(),
-    source_commit: sourceCommit,
     because,
+    source_commit: sourceCommit,
   }),
   'job.events': z.array(z.discriminatedUnion('type', [event.state, event.log, event.progress])),
   'job.enqueued': z.object({ job_id: z.string(), state: z.enum(JOB_STATES) }),
