@@ -1,6 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import { connections } from '../../domain/inventories/connection.ts';
-import type { Inventory } from '../../domain/inventories/inventory.ts';
+import { type Inventory, LOCALHOST } from '../../domain/inventories/inventory.ts';
 import { limitHosts, requireHost } from '../../domain/inventories/limit.ts';
 import { getInventory, getSshKey, holdInventory } from '../../store/inventories/inventories.ts';
 import type { Tx } from '../../store/engine/tx.ts';
@@ -35,6 +35,17 @@ export async function requireReachable(db: Db, targets: Targets): Promise<void> 
   const hosts = await targetHosts(db, targets);
   if (connections(await getInventory(db, name), hosts).every(({ kind }) => kind === 'local')) return;
   if ((await getSshKey(db, name)) === null) throw noSshKey(name);
+}
+
+/** Names in a row of the ledger; the rest is a count. */
+const LEDGER_HOSTS_MAX = 50;
+
+/** For the ledger: which hosts an order is for, as they are now; nothing of this machine. */
+export async function targetsDetail(db: Db, targets: Targets): Promise<Readonly<Record<string, unknown>>> {
+  const { inventory, limit } = targets;
+  if (inventory === LOCALHOST) return {};
+  const hosts = await targetHosts(db, targets);
+  return { ...(limit === null ? {} : { limit }), hosts: hosts.slice(0, LEDGER_HOSTS_MAX), host_count: hosts.length };
 }
 
 export function noSshKey(inventory: string): Failure {

@@ -40,6 +40,12 @@ test('What the ledger records of an operation is shown under the name that it is
     ['mute.add', { scope_kind: 'host' }],
     ['webhook.add', { source: 'generic', signed: false }],
     ['workspace.apply', { workspace: 'net', plan: 'art_1', ungated: true }],
+    ['workspace.restore', { version: 3, from_version: 1, serial: 7, force: true }],
+    [
+      'playbook.run',
+      { playbook: 'clean.yml', limit: 'web', hosts: ['web1'], host_count: 1, tags: ['logs'], check: false },
+    ],
+    ['command.run', { inventory: 'prod', because: 'OPS-211' }],
     ['data_dir.modes', { entries: ['seal.key 0755'], jobs: ['job_1'] }],
   ];
   for (const [operation, detail] of kept)

@@ -11,6 +11,7 @@ import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { requestTurn } from '../../lib/flow/cooperative.ts';
 import { queueCommand } from '../../jobs/commands/queue.ts';
+import { targetsDetail } from '../../jobs/inventories/targets.ts';
 import { listHostResults } from '../../store/commands/host-results.ts';
 import { getJob } from '../../store/jobs/jobs.ts';
 import type { Db, JobRow } from '../../store/schema/schema.ts';
@@ -69,7 +70,8 @@ const run = writeOperation({
     const { inventory, limit = null, command, node } = input;
     const request = { inventory, limit, command, ...reach, timeoutMs, node };
     const queued = await queueCommand(queueingOf(context, input.summary), request);
-    return writtenJob(queued, { inventory, ...(node === undefined ? {} : { node }), ...reachDetail(reach) });
+    const hosts = await targetsDetail(context.tx.db, request);
+    return writtenJob(queued, { inventory, ...hosts, ...(node === undefined ? {} : { node }), ...reachDetail(reach) });
   },
 });
 

@@ -6,5 +6,19 @@ export const PLAYBOOKS: OperationArea = {
     ...(await import('./playbooks.ts')).PLAYBOOK_OPERATIONS,
     ...(await import('./playbook-hosts.ts')).PLAYBOOK_HOST_OPERATIONS,
   ],
-  audited: { 'playbook.run': ['playbook', 'source', 'inventory', 'check', 'privileged', 'writable'] },
+  audited: {
+    'playbook.run': [
+      'playbook',
+      'source',
+      'inventory',
+      'limit',
+      'hosts',
+      'host_count',
+      'tags',
+      'skip_tags',
+      'check',
+      'privileged',
+      'writable',
+    ],
+  },
 };

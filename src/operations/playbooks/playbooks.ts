@@ -4,6 +4,7 @@ import { reachOf } from '../../domain/actions/reach.ts';
 import { Failure } from '../../domain/failure.ts';
 import { jobTimeoutMs } from '../../domain/jobs/timeout.ts';
 import type { PlaybookSpec } from '../../domain/playbooks/playbook.ts';
+import { targetsDetail } from '../../jobs/inventories/targets.ts';
 import { queuePlaybook } from '../../jobs/playbooks/queue.ts';
 import * as field from '../core/fields.ts';
 import { MACHINE_ONLY, REACH_FIELDS, reachDetail, reachIn, requireWritable } from '../core/reach-input.ts';
@@ -127,8 +128,15 @@ const run = writeOperation({
     const queued = await queuePlaybook(queueingOf(context, given.summary), request);
     const { source } = place;
     const onNode = node === undefined ? {} : { node };
-    return writtenJob(queued, { playbook, source, inventory, check, ...onNode, ...reachDetail(reach) });
+    const hosts = await targetsDetail(context.tx.db, spec);
+    const parts = { ...listed('tags', spec.tags), ...listed('skip_tags', spec.skipTags) };
+    const what = { playbook, source, inventory, ...hosts, ...parts, check };
+    return writtenJob(queued, { ...what, ...onNode, ...reachDetail(reach) });
   },
 });
+
+function listed(name: string, words: readonly string[]): Readonly<Record<string, readonly string[]>> {
+  return words.length === 0 ? {} : { [name]: words };
+}
 
 export const PLAYBOOK_OPERATIONS = [run];

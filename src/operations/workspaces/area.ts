@@ -19,6 +19,7 @@ export const WORKSPACES: OperationArea = {
     'workspace.keep': ['device', 'inode', 'owner'],
     'workspace.plan': ['workspace'],
     'workspace.remove': ['force'],
+    'workspace.restore': ['version', 'from_version', 'serial', 'force'],
     'workspace.update': ['changed'],
   },
   sections: { workspaces: { place: 50, load: async () => (await import('./configuration.ts')).workspacesSection } },
