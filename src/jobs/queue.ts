@@ -34,7 +34,7 @@ export interface Asker {
   readonly owners: readonly string[];
   /** Set for a job that a rule made; otherwise it is derived from the order. */
   readonly runbook?: string | undefined;
-  /** Why it is asked for, in the words of who asks. */
+  /** The reason that the requester gave, for people. */
   readonly because?: string | null | undefined;
   /** What the job does, in the words of its author. */
   readonly summary?: string | null | undefined;

@@ -20,7 +20,7 @@ interface Repeater {
   readonly owner: string;
   /** Whether the request was made on the machine, by who may order what reaches beyond the sandbox. */
   readonly isLocal: boolean;
-  /** Why, in the words of who asks; null without them. */
+  /** The reason that the requester gave; null without one. */
   readonly because: string | null;
 }
 

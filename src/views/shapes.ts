@@ -5,5 +5,5 @@ export const time = z.iso.datetime({ precision: 3 });
 export const count = z.int().nonnegative();
 /** Of a job that waits or waited for approval: the commit of the source that its request was about. */
 export const sourceCommit = z.string().optional();
-/** Why it was asked for, in the words of who asked. */
+/** The reason that the requester gave. */
 export const because = z.string().optional();

@@ -19,7 +19,7 @@ export interface AskedFacts {
   readonly runbook: string;
   readonly workspace: string | null;
   readonly requestedBy: string;
-  /** Why, in the words of who asked; absent in what earlier builds stored. */
+  /** The reason that the requester gave; absent in what earlier builds stored. */
   readonly because?: string | null;
   readonly rule: string | null;
   readonly schedule: string | null;

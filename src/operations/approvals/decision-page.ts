@@ -48,7 +48,7 @@ export interface Asked {
   /** What it does, in one line. */
   readonly summary: string;
   readonly requestedBy: string;
-  /** Why, in the words of who asked; null without them. */
+  /** The reason that the requester gave; null without one. */
   readonly because: string | null;
   readonly origin: Origin;
   readonly rule: string | null;

@@ -29,7 +29,7 @@ export interface StorelessContext {
 
 export interface WriteContext extends Context {
   readonly tx: Tx;
-  /** Of an operation that orders: why, in the words of the caller; null without them. */
+  /** Of an operation that orders a job: the reason that the caller gave; null without one. */
   readonly because: string | null;
 }
 

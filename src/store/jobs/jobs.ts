@@ -34,7 +34,7 @@ export interface NewJob {
   readonly planArtifactId?: string;
   /** What it does, in the words of who wrote it. */
   readonly summary?: string | null;
-  /** Why it is asked for, in the words of who asks. */
+  /** The reason that the requester gave, for people. */
   readonly because?: string | null;
   /** The name of the daemon that has to run it; without one any may. */
   readonly node?: string | null;

@@ -79,7 +79,7 @@ export interface JobRow {
   node: string | null;
   /** JSON: what its request is about. Null for a job that needed no approval, or whose order says all. */
   pinned: Json<Pinned> | null;
-  /** Why it was asked for, in the words of who asked; null without one. */
+  /** The reason that the requester gave; null without one. */
   because: string | null;
 }
 
