@@ -1,4 +1,6 @@
 import type { JobKind } from '../domain/jobs/job.ts';
+import { COMMAND_RULES } from './commands/queue-rules.ts';
+import { PLAYBOOK_RULES } from './playbooks/queue-rules.ts';
 import { type QueueRules, UNCHANGING } from './queue-rules.ts';
 import { workspaceRules } from './workspaces/queue-rules.ts';
 
@@ -8,8 +10,8 @@ export const QUEUE_RULES: Readonly<Record<JobKind, QueueRules>> = {
   apply: workspaceRules('apply'),
   destroy: workspaceRules('destroy'),
   drift: workspaceRules('drift'),
-  playbook: UNCHANGING,
-  command: UNCHANGING,
+  playbook: PLAYBOOK_RULES,
+  command: COMMAND_RULES,
   backup: UNCHANGING,
   vendor: UNCHANGING,
 };

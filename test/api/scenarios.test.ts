@@ -18,6 +18,7 @@ import { MUTE_SCENARIOS } from './scenarios/mutes.ts';
 import { NETGROUP_SCENARIOS } from './scenarios/netgroups.ts';
 import { NOTIFY_SCENARIOS } from './scenarios/notify.ts';
 import { PLAYBOOK_SCENARIOS } from './scenarios/playbooks.ts';
+import { ORDER_SCENARIOS } from './scenarios/jobs/orders.ts';
 import { RERUN_SCENARIOS } from './scenarios/jobs/reruns.ts';
 import { RULE_SCENARIOS } from './scenarios/rules.ts';
 import { SCHEDULE_SCENARIOS } from './scenarios/schedules.ts';
@@ -31,6 +32,7 @@ const SCENARIOS = [
   ...SERVICE_SCENARIOS,
   ...JOB_SCENARIOS,
   ...RERUN_SCENARIOS,
+  ...ORDER_SCENARIOS,
   ...COMMAND_SCENARIOS,
   ...PLAYBOOK_SCENARIOS,
   ...SOURCE_SCENARIOS,

@@ -72,9 +72,9 @@ export function checkReach(reach: Reach): void {
   if (privileged && writable.length > 0) throw new ActionRefused('writable', BOTH_FAULT);
 }
 
-export function readFlag(map: YamlMap, named: string, prefix: string): boolean {
+export function readFlag(map: YamlMap, named: string, prefix: string, fallback = false): boolean {
   const value = map.fields.get(named);
-  if (value === undefined) return false;
+  if (value === undefined) return fallback;
   const text = value.kind === 'text' && value.type === 'boolean' ? value.text.toLowerCase() : '';
   if (text !== 'true' && text !== 'false') throw refused(`${prefix}${named}`, value, 'expected true or false');
   return text === 'true';

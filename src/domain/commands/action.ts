@@ -10,6 +10,7 @@ import {
   readReach,
   writeReach,
 } from '../actions/reach.ts';
+import { givenReveal, readReveal, type Reveal, REVEAL_SCHEMA } from '../actions/reveal.ts';
 import { host, limit } from '../actions/targets.ts';
 import { compileTemplate, type Template } from '../actions/template.ts';
 import { subjectOf } from '../events/causes.ts';
@@ -19,7 +20,7 @@ import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, commandBytes } from './command.ts
 import { commandWords, refusesPaths } from './words.ts';
 
 /** What an action that runs a command says beside its kind. */
-export interface CommandAction extends Reach {
+export interface CommandAction extends Reach, Reveal {
   readonly command: readonly string[];
   readonly inventory: string;
   readonly limit: string | null;
@@ -29,9 +30,10 @@ export interface CommandAction extends Reach {
 }
 
 export const commandRuleAction: RuleActionRow<CommandAction> = {
-  others: ['inventory', 'limit', 'timeout', ...REACH_NAMES],
+  others: ['inventory', 'limit', 'timeout', 'reveal', ...REACH_NAMES],
   schemas: {
     command: { ...SCALARS, description: 'The program and its arguments, one word each; no shell reads it' },
+    ...REVEAL_SCHEMA,
     ...REACH_SCHEMAS,
   },
   read: (map, value, prefix) => ({
@@ -39,13 +41,15 @@ export const commandRuleAction: RuleActionRow<CommandAction> = {
     inventory: requiredText(map, 'inventory', prefix),
     limit: optionalText(map, 'limit', prefix),
     timeout: optionalText(map, 'timeout', prefix),
+    ...readReveal(map, prefix),
     ...readReach(map, prefix),
   }),
-  write: ({ command, inventory, limit: hosts, timeout: time, ...reach }) => ({
+  write: ({ command, inventory, limit: hosts, timeout: time, reveal, ...reach }) => ({
     command,
     inventory,
     ...given('limit', hosts),
     ...given('timeout', time),
+    ...givenReveal({ reveal }),
     ...writeReach(reach),
   }),
   subjects: ({ inventory }) => [subjectOf('inventory', inventory)],
@@ -62,6 +66,7 @@ export const commandRuleAction: RuleActionRow<CommandAction> = {
       inventory: fill(inventory),
       limit: hosts && fill(hosts),
       timeout: time && fill(time),
+      ...givenReveal(action),
       ...givenReach(action),
       ...(action.limit?.includes('${') === true ? { isOfEvent: true } : {}),
     });

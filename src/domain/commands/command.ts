@@ -6,6 +6,8 @@ export interface CommandSpec {
   readonly isOfEvent?: boolean | undefined;
   readonly command: readonly string[];
   readonly egressPorts: readonly number[];
+  /** Its author hides the words from who decides. */
+  readonly reveal?: false | undefined;
   /** Directories of this machine that the job may write. Left out without any. */
   readonly writable?: readonly string[] | undefined;
 }

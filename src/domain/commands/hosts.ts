@@ -30,8 +30,3 @@ export function exitCodeOfHosts(results: readonly Pick<HostResult, 'status' | 'r
   const codes = results.flatMap(({ status, rc }) => (status === 'unreachable' ? SSH_FAILED : (rc ?? [])));
   return codes.length === 0 ? null : codes.reduce((most, code) => Math.max(most, code), 0);
 }
-
-/** The word as one word of a POSIX shell, whatever it holds. */
-export function shellWord(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
-}

@@ -9,6 +9,8 @@ export const JOB_ID_VARIABLE = 'SVC_JOB_ID';
 
 export const JOB_TRIGGERS = ['api', 'cli', 'mcp', 'web', 'rule', 'schedule', 'workflow', 'host', 'redrive'] as const;
 export type JobTrigger = (typeof JOB_TRIGGERS)[number];
+/** How jobs come whose words an author wrote on the machine; with every other one, a caller gave them. */
+export const AUTHORED_TRIGGERS: readonly JobTrigger[] = ['rule', 'schedule', 'workflow', 'host'];
 
 /**
  * The state machine of a job. A transition is one conditional update (`where state = <from>`), so a transition that

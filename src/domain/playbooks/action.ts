@@ -11,6 +11,7 @@ import {
   readReach,
   writeReach,
 } from '../actions/reach.ts';
+import { givenReveal, readReveal, type Reveal, REVEAL_SCHEMA } from '../actions/reveal.ts';
 import { host, limit } from '../actions/targets.ts';
 import { subjectOf } from '../events/causes.ts';
 import { NAME } from '../name.ts';
@@ -24,6 +25,7 @@ import { playbookFault, type PlaybookSpec, tagsFault } from './playbook.ts';
 export interface PlaybookAction
   extends
     Reach,
+    Reveal,
     Pick<PlaybookSpec, 'playbook' | 'inventory' | 'limit' | 'tags' | 'check' | 'diff' | 'extraVars' | 'vaultProject'> {
   readonly source: string;
   readonly skipTags: readonly string[];
@@ -49,6 +51,7 @@ export const playbookRuleAction: RuleActionRow<PlaybookAction> = {
     'vault_project',
     'tolerate_unreachable',
     'timeout',
+    'reveal',
     ...REACH_NAMES,
   ],
   schemas: {
@@ -58,6 +61,7 @@ export const playbookRuleAction: RuleActionRow<PlaybookAction> = {
     diff: FLAG,
     extra_vars: { type: 'object' },
     tolerate_unreachable: FLAG,
+    ...REVEAL_SCHEMA,
     ...REACH_SCHEMAS,
   },
   read: (map, value, prefix) => ({
@@ -73,6 +77,7 @@ export const playbookRuleAction: RuleActionRow<PlaybookAction> = {
     vaultProject: optionalText(map, 'vault_project', prefix),
     tolerateUnreachable: readFlag(map, 'tolerate_unreachable', prefix),
     timeout: optionalText(map, 'timeout', prefix),
+    ...readReveal(map, prefix),
     ...readReach(map, prefix),
   }),
   write: (action) => ({
@@ -88,6 +93,7 @@ export const playbookRuleAction: RuleActionRow<PlaybookAction> = {
     ...given('vault_project', action.vaultProject),
     ...(action.tolerateUnreachable ? { tolerate_unreachable: true } : {}),
     ...given('timeout', action.timeout),
+    ...givenReveal(action),
     ...writeReach(action),
   }),
   subjects: ({ source, inventory }) => [subjectOf('source', source), subjectOf('inventory', inventory)],

@@ -18,6 +18,8 @@ export interface PlaybookSpec {
   readonly diff: boolean;
   readonly extraVars: Readonly<Record<string, Json>>;
   readonly tolerateUnreachable: boolean;
+  /** Its author hides the values of the variables from who decides. */
+  readonly reveal?: false | undefined;
   readonly egressPorts: readonly number[];
   /** Directories of this machine that the run may write. Left out without any. */
   readonly writable?: readonly string[] | undefined;

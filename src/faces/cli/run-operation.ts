@@ -39,6 +39,7 @@ export async function runOperation(asked: Session, call: OperationCall): Promise
   const fields = await fieldsOf(session, call);
   if (call.waiting !== undefined && options.output === 'text')
     await (await import('./remarks/pending-approvals.ts')).mentionPending(session, String(fields['name']));
+  if (call.first !== undefined) await showFirst(session, call.first);
   const called = await client.call(call, { ...fields, ...call.preset }, { idempotencyKey: flags['idempotency-key'] });
   if (call.wait !== undefined && flags['wait'] !== undefined)
     return waitFor(session, call.wait, await readData(called), deadline);
@@ -91,6 +92,20 @@ async function fieldsOf(session: Session, { stdin }: OperationCall): Promise<Ses
   if (fileField !== undefined) return (await import('./input/value-input.ts')).withFile(session, fileField);
   if (stdin === undefined) return session.fields;
   return (await import('./input/value-input.ts')).withValue(session, stdin);
+}
+
+/** Nothing for a caller who may not read it, and from a server of an earlier build. */
+async function showFirst(session: Session, path: string): Promise<void> {
+  const { client, fields, options, terminal } = session;
+  if (options.output !== 'text') return;
+  try {
+    await show(session, await client.call(operationVerb(TREE, path).call, fields));
+    terminal.stdout.write('\n');
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    // The answer itself says what is wrong with the thing; only what hides the words is said here.
+    if (error.code === 'conflict') terminal.stderr.write(`${error.message}\n`);
+  }
 }
 
 /** A second answer, for local users; on a server without a route for it, the reason is shown. */

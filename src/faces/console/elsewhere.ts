@@ -1,11 +1,9 @@
 /** "This page elsewhere": the command, the route and the tool that answer the same. */
+import { readableWord } from '../../domain/shell-word.ts';
 import { isNone, pathFields } from '../../operations/core/http-face.ts';
 import { toolsOf } from '../../operations/core/mcp-face.ts';
 import { html, type Html } from '../html/html.ts';
 import { operationOf } from './asker.ts';
-
-/** A word that a shell takes as it is. */
-const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/;
 
 /** `given` are the fields of the page: its parameters, and what its query filters by. */
 export function placesOf(id: string, basePath: string, given: Readonly<Record<string, unknown>>): string[] {
@@ -50,8 +48,7 @@ function textOf(value: unknown): string {
 }
 
 function quoted(value: unknown): string {
-  const text = textOf(value);
-  return PLAIN.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  return readableWord(textOf(value));
 }
 
 function route(path: string, inPath: readonly string[], fields: Readonly<Record<string, unknown>>): string {

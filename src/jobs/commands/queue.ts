@@ -1,4 +1,5 @@
 import type { CommandSpec } from '../../domain/commands/command.ts';
+import { givenReveal } from '../../domain/actions/reveal.ts';
 import { LOCALHOST } from '../../domain/inventories/inventory.ts';
 import { commandKind } from '../../domain/commands/kind.ts';
 import type { NewJob } from '../../store/jobs/jobs.ts';
@@ -22,7 +23,7 @@ export async function queueCommand(queueing: Queueing, request: CommandRequest):
   await requireReachable(db, request);
   const ofEvent = isOfEvent === true && inventory !== LOCALHOST ? { isOfEvent } : {};
   const outside = writable.length > 0 ? { writable } : {};
-  const spec: CommandSpec = { inventory, limit, ...ofEvent, command, egressPorts, ...outside };
+  const spec: CommandSpec = { inventory, limit, ...ofEvent, command, ...givenReveal(request), egressPorts, ...outside };
   const job: NewJob = {
     ...newJob(queueing, commandKind.runbook(spec)),
     kind: 'command',

@@ -1,4 +1,5 @@
 import { reachOf } from '../../domain/actions/reach.ts';
+import { givenReveal } from '../../domain/actions/reveal.ts';
 import type { PlaybookAction } from '../../domain/playbooks/action.ts';
 import { playbookKind } from '../../domain/playbooks/kind.ts';
 import type { PlaybookSpec } from '../../domain/playbooks/playbook.ts';
@@ -38,6 +39,7 @@ function specOf(action: PlaybookAction): PlaybookSpec {
     extraVars,
     ...(isOfEvent === true ? { limitIsOfEvent: true } : {}),
     tolerateUnreachable,
+    ...givenReveal(action),
     egressPorts,
     ...(writable.length > 0 ? { writable } : {}),
     runSecrets: {},

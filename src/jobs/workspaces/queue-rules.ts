@@ -1,4 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
+import { readInputs } from '../../domain/workspaces/inputs.ts';
 import { isChanging, type WorkspaceKind } from '../../domain/workspaces/workspace.ts';
 import type { Db, JobRow, WorkspaceRow } from '../../store/schema/schema.ts';
 import { checkTag } from '../../store/engine/tags/tags.ts';
@@ -34,6 +35,11 @@ export function workspaceRules(kind: WorkspaceKind): QueueRules {
       // A later workspace of that name is not the requested one.
       if (workspace.created_at > askedAt) return `workspace ${name} was added again after the job was requested`;
       return REFUSALS[kind](workspace);
+    },
+    async order(db, { workspace: name }) {
+      const workspace = name === null ? undefined : await findWorkspace(db, name);
+      if (workspace === undefined) return {};
+      return { path: workspace.path, secrets: Object.values(readInputs(workspace.inputs).runSecrets) };
     },
     isUngated: isChanging(kind),
   };

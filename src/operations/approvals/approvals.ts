@@ -6,6 +6,8 @@ import { pause, rfc3339 } from '../../lib/clock.ts';
 import { fromJson } from '../../lib/json.ts';
 import { missingScopes } from '../../jobs/deciders.ts';
 import { stillHolds } from '../../jobs/standing.ts';
+import { orderOf } from '../jobs/order.ts';
+import { getJob } from '../../store/jobs/jobs.ts';
 import { findApproval, getApproval, getListedApproval, listApprovals } from '../../store/approvals/approvals.ts';
 import { passesTag } from '../../store/engine/tags/tags.ts';
 import type { ApprovalRow } from '../../store/schema/schema.ts';
@@ -58,7 +60,12 @@ const get = readOperation({
   summary: 'Show one approval, its requester and whether its plan is current',
   scopes: READERS,
   http: { method: 'GET', path: '/approvals/{id}' },
-  cli: { verb: 'approval get', positionals: ['id'], examples: ['svc approval get apr_01m7yd4zyke00anp2z332d2j5p'] },
+  cli: {
+    verb: 'approval get',
+    first: 'approval order',
+    positionals: ['id'],
+    examples: ['svc approval get apr_01m7yd4zyke00anp2z332d2j5p'],
+  },
   mcp: { tool: 'approval_get' },
   input: z.strictObject({ id }),
   answers: ['approval.get'],
@@ -98,6 +105,25 @@ const plan = readOperation({
     if (json === null) throw new Failure('not_found', `The plan ${artifactId} of approval ${id} is not kept any more.`);
     // Projected when the plan was made. It is not parsed again: with 5,000 resources that would take most of the time.
     return replyEncoded('approval.plan', json);
+  },
+});
+
+const order = readOperation({
+  id: 'approval.order',
+  summary: 'Show what is to be approved: what runs, on which hosts, because of which alert',
+  scopes: PLAN_READERS,
+  http: { method: 'GET', path: '/approvals/{id}/order' },
+  cli: { verb: 'approval order', positionals: ['id'], examples: ['svc approval order apr_01m7yd4zyke00anp2z332d2j5p'] },
+  mcp: { none: 'Its words are for the person who decides.' },
+  input: z.strictObject({ id }),
+  answers: ['order'],
+  failures: ['not_found', 'conflict'],
+  audits: ({ id }) => id,
+  async run(context, { id }) {
+    const approval = await getListedApproval(context.store.db, id);
+    const { fault } = await shownApproval(context.store, approval);
+    if (fault !== null) throw new Failure('conflict', `${fault} Do not approve it; run svc doctor.`);
+    return reply('order', await orderOf(context, await getJob(context.store.db, approval.job_id)));
   },
 });
 
@@ -237,4 +263,4 @@ async function isStillOpen(
   return state === 'pending' && expiresAt > (await store.dialect.clock(store.db, services.clock.now()));
 }
 
-export const APPROVAL_OPERATIONS: readonly Operation[] = [list, get, plan, watch, decision];
+export const APPROVAL_OPERATIONS: readonly Operation[] = [list, get, plan, order, watch, decision];

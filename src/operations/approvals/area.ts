@@ -10,6 +10,7 @@ export const APPROVALS: OperationArea = {
     'approval.decision': ['decision'],
     'approval.expire': ['job_id', 'job_cancelled'],
     'approval.link': ['recipient'],
+    'approval.order': [],
     'approval.refused': ['decision'],
   },
 };

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { givenReveal } from '../../domain/actions/reveal.ts';
 import type { CommandAction } from '../../domain/commands/action.ts';
 import { COMMAND_BYTES_MAX, COMMAND_WORDS_MAX, commandBytes } from '../../domain/commands/command.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -12,6 +13,10 @@ export const COMMAND_FIELDS = {
   command: words.optional().describe('Program to run; put its arguments after --'),
   words: words.optional(),
   inventory: field.name.optional().describe('Inventory to run on; localhost is this machine'),
+  reveal: field.on(
+    'Whether the approver sees its words: of a command, or the variables of a playbook',
+    'Hide from the approver its words: of a command, or the variables of a playbook',
+  ),
   limit: z.string().max(1_000).optional().describe('Only these hosts of the inventory'),
 };
 
@@ -26,7 +31,7 @@ export const commandInput: ActionInput<Input, CommandAction> = {
     return (timeout) => {
       requireCommand(command);
       if (inventory === undefined) throw new Failure('invalid_argument', 'inventory: required with a command.');
-      return { command, inventory, limit, timeout, ...reachIn(input) };
+      return { command, inventory, limit, timeout, ...givenReveal(input), ...reachIn(input) };
     };
   },
   refusal: ({ inventory }, instead) =>

@@ -35,6 +35,8 @@ export interface VerbBehaviour {
   /** In text, first names the approvals that wait and have this field in common with what `name` names. */
   readonly waiting?: 'workspace';
   readonly stdin?: ValueInput;
+  /** A verb with the same fields whose answer text mode shows before this one, where the caller may read it. */
+  readonly first?: string;
   /** A verb with the same fields whose answer text mode shows after this one. */
   readonly next?: string;
   /** What text mode adds on standard error, after the answer. */

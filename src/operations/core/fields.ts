@@ -10,6 +10,7 @@ import { wrapped } from './parse.ts';
 /** The input fields that several operations share, each with the message that its refusal shows. */
 
 const VALUE_WORDS = z.registry<{ readonly word: string }>();
+const OFF_HELP = z.registry<{ readonly help: string }>();
 
 /**
  * A field whose flag is written `--timeout DURATION` in the help; without it the word is the name of the field. With
@@ -66,6 +67,18 @@ export const timeout = duration.optional().describe('Maximum duration of the run
 
 /** An expression of CEL; the operation checks it. */
 export const expression = as('EXPRESSION', z.string());
+
+/** True unless it is switched off, which is the flag `--no-<field>` on the command line, with the help `off`. */
+export function on(description: string, off: string) {
+  const schema = z.boolean({ error: 'expected true or false' }).default(true).describe(description);
+  OFF_HELP.add(schema, { help: off });
+  return schema;
+}
+
+/** The help of the flag that switches a field off, see `on`. */
+export function offHelpOf(schema: z.core.$ZodType): string | undefined {
+  return OFF_HELP.get(schema as z.ZodType)?.help;
+}
 
 /** How many rows a list answers; 0 is all of them. */
 export function limit(standard: number) {

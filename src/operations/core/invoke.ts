@@ -16,7 +16,7 @@ import {
   type WriteOperation,
 } from './operation.ts';
 import { parseInput } from './parse.ts';
-import { recordWrite, type Reply, type StreamEvent } from './reply.ts';
+import { actorOf, recordWrite, type Reply, type StreamEvent } from './reply.ts';
 import type { Services } from './services.ts';
 import { VIEWS, type ViewName } from '../../views/views.ts';
 import { mustHold } from '../../lib/invariants/invariants.ts';
@@ -78,7 +78,15 @@ export async function invoke(runtime: Runtime, operation: Operation, invocation:
   const input = parseInput(operation.input, invocation.raw);
   if (isWrite(operation)) return runWrite({ runtime, operation, invocation, input });
   const { caller, clientWait = STAYS } = invocation;
-  return present(operation, await operation.run({ ...runtime, caller, clientWait }, input));
+  const answer = present(operation, await operation.run({ ...runtime, caller, clientWait }, input));
+  const target = operation.audits?.(input);
+  // Without its row nothing is shown.
+  if (target !== undefined)
+    await runtime.store.write((tx) => {
+      tx.record({ ...actorOf(caller), operation: operation.id, target, detail: {} });
+      return Promise.resolve();
+    });
+  return answer;
 }
 
 /** The same if the store could not be opened: an operation that needs it throws the reason. */

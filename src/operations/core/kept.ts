@@ -13,14 +13,19 @@ const KEPT_HERE = /^(?:ssh)?:\/\/\[kept\]@|=\[kept\](?:[?&;#]|$)/;
 
 /** The text with `[kept]` for the user and password of each URL, and for parameters named like a credential. */
 export function hideCredentials(text: string): string {
-  return text.replaceAll(URLS, hideInUrl);
+  return replaceCredentials(text, KEPT);
 }
 
-function hideInUrl(url: string): string {
+/** The same with another mark. */
+export function replaceCredentials(text: string, mark: string): string {
+  return text.replaceAll(URLS, (url) => hideInUrl(url, mark));
+}
+
+function hideInUrl(url: string, mark: string): string {
   return url
-    .replace(USERINFO, `$1${KEPT}@`)
-    .replaceAll(PARAMETERS, (whole, mark: string, name: string) =>
-      isCredentialParameter(name) ? `${mark}${name}=${KEPT}` : whole,
+    .replace(USERINFO, `$1${mark}@`)
+    .replaceAll(PARAMETERS, (whole, begin: string, name: string) =>
+      isCredentialParameter(name) ? `${begin}${name}=${mark}` : whole,
     );
 }
 
@@ -32,7 +37,7 @@ function hideInUrl(url: string): string {
 export function keptCredentials(field: string, stored: readonly string[]): (text: string) => string {
   const originals = new Map<string, string[]>();
   for (const url of stored.flatMap((text) => text.match(URLS) ?? [])) {
-    const hidden = hideInUrl(url);
+    const hidden = hideInUrl(url, KEPT);
     if (hidden !== url) originals.set(hidden, [...(originals.get(hidden) ?? []), url]);
   }
   return (text) =>

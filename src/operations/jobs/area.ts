@@ -10,6 +10,7 @@ export const JOBS: OperationArea = {
   ],
   audited: {
     'job.end': ['state', 'exit_code', 'by'],
+    'job.order': [],
     'job.redrive': ['state', 'dry_run', 'jobs'],
     'job.redriven': ['redrive_of', 'ungated'],
     'job.refuse': ['code'],

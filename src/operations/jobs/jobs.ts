@@ -1,15 +1,17 @@
 import * as z from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { JOB_STATES } from '../../domain/jobs/job.ts';
-import { OPERATORS, READERS } from '../../domain/access/scope.ts';
+import { OPERATORS, PLAN_READERS, READERS } from '../../domain/access/scope.ts';
 import { cancelJob } from '../../jobs/cancel.ts';
 import { lastSeq } from '../../store/jobs/chunks.ts';
+import { passesTag } from '../../store/engine/tags/tags.ts';
 import { getJob, listJobs, type JobFilter } from '../../store/jobs/jobs.ts';
 import type { Db } from '../../store/schema/schema.ts';
 import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
 import { EVENTS_MAX, followJob, readEventBatches } from './job-events.ts';
 import { jobDetail, jobView } from './job-view.ts';
+import { orderOf } from './order.ts';
 import { JOB_STREAM } from '../../views/jobs/views.ts';
 import { requireNode } from '../maintenance/maintenance.ts';
 import { readOperation, writeOperation } from '../core/operation.ts';
@@ -48,6 +50,7 @@ const get = readOperation({
   http: { method: 'GET', path: '/jobs/{id}' },
   cli: {
     verb: 'job get',
+    first: 'job order',
     positionals: ['id'],
     examples: ['svc job get job_01m7yd4zyke00anp2z332d2j5p'],
     aliases: [
@@ -69,6 +72,25 @@ const get = readOperation({
   failures: ['not_found'],
   async run({ store, services }, { id }) {
     return reply('job.get', await jobDetail(store.db, await getJob(store.db, id), services.clock.now()));
+  },
+});
+
+const order = readOperation({
+  id: 'job.order',
+  summary: 'Show what a job ordered: what runs, on which hosts, because of which alert',
+  scopes: PLAN_READERS,
+  http: { method: 'GET', path: '/jobs/{id}/order' },
+  cli: { verb: 'job order', positionals: ['id'], examples: ['svc job order job_01m7yd4zyke00anp2z332d2j5p'] },
+  mcp: { none: 'Its words are for the person who decides or looks back.' },
+  input: z.strictObject({ id: field.id('job') }),
+  answers: ['order'],
+  failures: ['not_found', 'conflict'],
+  audits: ({ id }) => id,
+  async run(context, { id }) {
+    const job = await getJob(context.store.db, id);
+    if (!(await passesTag(context.store, 'jobs', job)))
+      throw new Failure('conflict', `Job ${id} was changed after it was written; run svc doctor.`);
+    return reply('order', await orderOf(context, job));
   },
 });
 
@@ -167,4 +189,4 @@ const interrupted = readOperation({
   },
 });
 
-export const JOB_OPERATIONS = [list, get, events, tail, cancel, interrupted];
+export const JOB_OPERATIONS = [list, get, order, events, tail, cancel, interrupted];

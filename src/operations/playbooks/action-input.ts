@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { Failure } from '../../domain/failure.ts';
+import { givenReveal } from '../../domain/actions/reveal.ts';
 import type { PlaybookAction } from '../../domain/playbooks/action.ts';
 import type { ActionInput } from '../core/action-input.ts';
 import { type REACH_FIELDS, reachIn } from '../core/reach-input.ts';
@@ -14,6 +15,7 @@ export const PLAYBOOK_FIELDS = {
 type Input = z.output<z.ZodObject<typeof PLAYBOOK_FIELDS & typeof REACH_FIELDS>> & {
   readonly inventory?: string | undefined;
   readonly limit?: string | undefined;
+  readonly reveal?: boolean | undefined;
 };
 
 const NEEDED = 'playbook: required with source, tags and other fields of a playbook.';
@@ -39,6 +41,7 @@ export const playbookInput: ActionInput<Input, PlaybookAction> = {
         extraVars: input.extra_vars,
         vaultProject: input.vault_project ?? null,
         tolerateUnreachable: input.tolerate_unreachable,
+        ...givenReveal(input),
         ...reachIn(input),
       };
     };

@@ -50,6 +50,8 @@ export function readAction(input: Input, timeout: string | null): Action<JobActi
   const { hosts = false } = INPUTS[action.kind];
   if (!hosts && (input.inventory !== undefined || input.limit !== undefined))
     throw new Failure('invalid_argument', 'inventory, limit: allowed only with a command or a playbook.');
+  if (!hosts && !input.reveal)
+    throw new Failure('invalid_argument', 'reveal: allowed only with a command or a playbook.');
   if (!hosts && hasReach(input))
     throw new Failure(
       'invalid_argument',

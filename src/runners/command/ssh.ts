@@ -1,4 +1,4 @@
-import { shellWord } from '../../domain/commands/hosts.ts';
+import { shellWord } from '../../domain/shell-word.ts';
 import { type Connection, SSH_SILENCE } from '../../domain/inventories/connection.ts';
 import { changedKeyReason } from '../../domain/inventories/host-key.ts';
 

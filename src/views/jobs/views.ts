@@ -28,6 +28,8 @@ const jobTail = {
 
 const progress = z.object({ play: z.string(), task: z.string(), elapsed_seconds: count });
 
+const texts = z.array(z.string()).readonly();
+
 const ended = { state: z.enum(JOB_STATES), exit_code: z.int().nullable() };
 
 const event = {
@@ -59,6 +61,38 @@ export const JOB_VIEWS = {
     source_commit: sourceCommit,
   }),
   'job.events': z.array(z.discriminatedUnion('type', [event.state, event.log, event.progress])),
+  order: z.object({
+    job_id: z.string(),
+    kind: z.enum(JOB_KINDS),
+    inventory: z.string().nullable(),
+    hosts: z.object({ count, names: texts }).nullable(),
+    limit: z.string().nullable(),
+    tags: texts.nullable(),
+    skip_tags: texts.nullable(),
+    command: texts.nullable(),
+    playbook: z.string().nullable(),
+    source: z.string().nullable(),
+    source_commit: z.string().nullable(),
+    path: z.string().nullable(),
+    extra_vars: z.record(z.string(), z.unknown()).readonly().nullable(),
+    secrets: texts.nullable(),
+    changes: z.null(),
+    privileged: z.boolean(),
+    writable: texts.nullable(),
+    egress_ports: z.array(count).readonly().nullable(),
+    timeout: z.string(),
+    summary: z.string().nullable(),
+    because: z.string().nullable(),
+    alert: z
+      .object({
+        name: z.string().nullable(),
+        status: z.string().nullable(),
+        severity: z.string().nullable(),
+        host: z.string().nullable(),
+        sender_text: z.object({ summary: z.string().nullable(), description: z.string().nullable() }),
+      })
+      .nullable(),
+  }),
   'job.enqueued': z.object({ job_id: z.string(), state: z.enum(JOB_STATES) }),
   'job.redrive': z.array(
     z.object({

@@ -52,6 +52,8 @@ const SAMPLES: Readonly<
   'approval.get': { params: { id: UNKNOWN_APPROVAL }, allowed: 404 },
   'audit.list': { allowed: 200 },
   'approval.plan': { params: { id: UNKNOWN_APPROVAL }, allowed: 404 },
+  'approval.order': { params: { id: UNKNOWN_APPROVAL }, allowed: 404 },
+  'job.order': { params: { id: UNKNOWN_JOB }, allowed: 404 },
   'approval.decision': { params: { id: UNKNOWN_APPROVAL }, body: { decision: 'approve' }, allowed: 404 },
   'approval.watch': { allowed: 200, endless: true },
   'secret.list': { allowed: 200 },
@@ -96,7 +98,8 @@ function permits(identity: Identity, { method, path }: HttpFace): boolean {
   if (identity === 'session') return method === 'GET';
   if (path === '/hosts/self/requests') return identity === 'host';
   if (path === '/approvals/{id}/decision') return identity === 'approve';
-  if (path === '/approvals/{id}/plan' || path === '/audit') return identity === 'operator' || identity === 'approve';
+  if (/^\/audit$|\/(?:plan|order)$/.test(path) && method === 'GET')
+    return identity === 'operator' || identity === 'approve';
   if (method === 'GET') return identity === 'readonly' || identity === 'operator' || identity === 'approve';
   if (path === '/checks/{name}/probe')
     return identity === 'readonly' || identity === 'operator' || identity === 'approve';

@@ -1,5 +1,6 @@
 /** Views with a text in every field that may have one. */
 import type { ViewName } from '../../../src/views/views.ts';
+import { hostileJobs } from './hostile-job-views.ts';
 import { hostileDeadman } from '../deadman/hostile-views.ts';
 import { hostileApprovals, hostileInfrastructure } from './hostile-infrastructure-views.ts';
 import { hostileMaintenance } from './hostile-maintenance-views.ts';
@@ -153,47 +154,6 @@ function hostileSchedules(text: string) {
 }
 
 /** The views of jobs. */
-function hostileJobs(text: string) {
-  const job = {
-    id: text,
-    kind: text,
-    state: text,
-    runbook: text,
-    source: text,
-    trigger: text,
-    workspace: text,
-    concurrency_key: text,
-    privileged: true,
-  };
-  const times = { created_at: text, started_at: text, finished_at: text, expires_at: text };
-  const whole = {
-    ...job,
-    ...times,
-    progress: { play: text, task: text },
-    exit_code: 1,
-    requested_by: text,
-    redrive_of: text,
-    plan_artifact_id: text,
-  };
-  return {
-    'job.list': [whole],
-    'job.get': { ...whole, event_id: text, approval_id: text, reason: text, node: text, rerun_of: text },
-    'job.events': [
-      { seq: 1, at: text, type: 'state', state: text, exit_code: null },
-      { seq: 2, at: text, type: 'log', stream: text, text },
-      { seq: 3, at: text, type: 'progress', play: text, task: text },
-    ],
-    'job.enqueued': { job_id: text, state: text },
-    'job.redrive': [{ old_job_id: text, new_job_id: text }],
-    'job.command': { job_id: text, command: [text, text] },
-    'command.result': {
-      job_id: text,
-      state: text,
-      hosts: [{ host: text, rc: 0, changed: true, stdout: text, stderr: text, status: text }],
-    },
-  };
-}
-
 /** The views of inventories. */
 function hostileInventories(text: string) {
   const inventory = { name: text, hosts: 1, groups: 1, ssh_key: text, created_at: text, updated_at: text };

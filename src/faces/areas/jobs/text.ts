@@ -1,4 +1,13 @@
 import type { JobState } from '../../../domain/jobs/job.ts';
+import {
+  howRuns,
+  whatItTouches,
+  whatRuns,
+  whatTheSenderSays,
+  whereRuns,
+  whichAlert,
+} from '../../../domain/jobs/order-words.ts';
+import { readableWord } from '../../../domain/shell-word.ts';
 import type { Projected } from '../../../views/views.ts';
 import { eventText } from './job-event.ts';
 import type { Display, Paint } from '../../text/display.ts';
@@ -62,6 +71,23 @@ function job(data: Projected<'job.get'>, display: Display): Sheet {
   ]);
 }
 
+/** What is ordered, in the order in which a person decides: what and where, because of what, what it may touch. */
+export function orderEntries(data: Projected<'order'>): readonly (readonly [name: string, value: string | null])[] {
+  return [
+    ['Runs', whatRuns(data)],
+    ['On', whereRuns(data)],
+    ['With', howRuns(data)],
+    ['Alert', whichAlert(data)],
+    ['Sender says', whatTheSenderSays(data)],
+    ['Touches', whatItTouches(data)],
+    ['At most', data.timeout],
+  ];
+}
+
+function order(data: Projected<'order'>): Sheet {
+  return sheet(orderEntries(data));
+}
+
 function events(data: Projected<'job.events'>): Table {
   return table(data, 'No events.', [
     { title: 'SEQ', cell: (event) => String(event.seq) },
@@ -97,16 +123,9 @@ export function cancelled({ id, state, approval_id: approval }: Projected<'job.g
   return `${inline(`Job ${id} is cancelled.${approval === null ? '' : ` Its approval was ${approval}.`}`)}\n`;
 }
 
-/** Words that a POSIX shell takes without quotes. */
-const PLAIN_WORD = /^[A-Za-z0-9_@%+=:,./-]+$/;
-
 /** One line that a POSIX shell reads as these words, after comments with what the job may write. */
 function commandLine({ command: words, writable = [] }: Projected<'job.command'>): string {
-  return `${writable.map((path) => `# writable: ${inline(path)}\n`).join('')}${words.map(quoted).join(' ')}\n`;
-}
-
-function quoted(word: string): string {
-  return PLAIN_WORD.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+  return `${writable.map((path) => `# writable: ${inline(path)}\n`).join('')}${words.map(readableWord).join(' ')}\n`;
 }
 
 function result(data: Projected<'command.result'>, display: Display): string {
@@ -132,5 +151,6 @@ export const JOBS_TEXTS = {
   'job.enqueued': enqueued,
   'job.redrive': redrive,
   'job.command': commandLine,
+  order,
   'command.result': result,
 };

@@ -1,3 +1,4 @@
+import { readableWord } from '../../../domain/shell-word.ts';
 import type { Projected } from '../../../views/views.ts';
 import type { Fields, GivenFlags } from '../syntax/arguments.ts';
 import { type Called, type Client, parseEnvelope, readAll } from './client.ts';
@@ -70,7 +71,7 @@ function noMatch({ verb, fields }: Session): string | undefined {
   const given = verb.flags.flatMap(({ name, field }) => {
     // A limit only leaves out older rows.
     const value = field === undefined || name === 'limit' ? undefined : fields[field];
-    return typeof value === 'string' || typeof value === 'number' ? [`--${name} ${quoted(`${value}`)}`] : [];
+    return typeof value === 'string' || typeof value === 'number' ? [`--${name} ${readableWord(`${value}`)}`] : [];
   });
   if (given.length === 0) return undefined;
   return `No ${item} matches ${given.join(' ')}.`;
@@ -79,9 +80,5 @@ function noMatch({ verb, fields }: Session): string | undefined {
 /** The flags of the same server, for proposed commands: ` --remote URL`. */
 export function placeFlags({ flags }: Pick<Session, 'flags'>): string {
   const names = ['remote', 'context', 'token-file', 'data-dir'].filter((name) => flags[name] !== undefined);
-  return names.map((name) => ` --${name} ${quoted(flags[name] ?? '')}`).join('');
-}
-
-function quoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+  return names.map((name) => ` --${name} ${readableWord(flags[name] ?? '')}`).join('');
 }

@@ -1,5 +1,6 @@
 import { Failure } from '../../../domain/failure.ts';
 import { pause } from '../../../lib/clock.ts';
+import { orderLine } from '../../../domain/jobs/order-words.ts';
 import type { Projected } from '../../../views/views.ts';
 import { readData } from '../connection/client.ts';
 import { EXIT_INTERRUPTED, isOverCap, POLL_MS, sayPolling } from './follow.ts';
@@ -8,6 +9,9 @@ import { line } from '../../text/safe.ts';
 import { relative } from '../../text/time.ts';
 import { write } from '../terminal.ts';
 import { type OperationCall, operationVerb, TREE } from '../syntax/tree.ts';
+
+/** Orders that are asked for at once, the newest ones: of many requests the list says enough. */
+const ORDERS_MAX = 20;
 
 type Approval = Projected<'approval.list'>[number];
 
@@ -69,7 +73,23 @@ async function print(
   const has = new Set(now.map(({ id }) => id));
   for (const each of before) if (!has.has(each.id)) await write(stdout, line(await endOf(session, each)));
   // The list is newest first; printed line by line, the newest comes last.
-  for (const each of now.toReversed()) if (!had.has(each.id)) await write(stdout, line(asked(each, clock.now())));
+  const asks = now.filter(({ id }) => !had.has(id)).toReversed();
+  for (const [index, each] of asks.entries()) {
+    const words = asks.length - index > ORDERS_MAX ? null : await wordsOf(session, each);
+    await write(stdout, line(asked(each, clock.now())));
+    if (words !== null) await write(stdout, line(`          ${words}`));
+  }
+}
+
+/** What is ordered, in one line; null where it has no words, or the caller may not read them. */
+async function wordsOf({ client }: Session, { id }: Approval): Promise<string | null> {
+  try {
+    const { data } = await readData(await client.call(operationVerb(TREE, 'approval order').call, { id }));
+    return orderLine(data as Projected<'order'>);
+  } catch (error) {
+    if (error instanceof Failure) return null;
+    throw error;
+  }
 }
 
 function asked({ id, runbook, requested_by: by, policy, expires_at: until }: Approval, nowMs: number): string {

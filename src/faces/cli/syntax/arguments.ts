@@ -106,7 +106,7 @@ class Reading {
     if (flag.name === 'help') this.#help = true;
     if (flag.type === 'boolean') {
       if (parts.length > 0) throw this.#usage(`--${name}: this flag takes no value.`);
-      this.#give(flag, 'true', true);
+      this.#give(flag, 'true', flag.off !== true);
       return;
     }
     const value = parts.length > 0 ? parts.join('=') : nextValue(rest);

@@ -4,7 +4,7 @@ import { HELP_GROUPS, type Noun } from '../../../operations/area.ts';
 import { AREAS } from '../../../operations/areas.ts';
 import type { CliAlias, CliFace } from '../../../operations/core/cli-face.ts';
 import { isNone } from '../../../operations/core/http-face.ts';
-import { wordOf } from '../../../operations/core/fields.ts';
+import { offHelpOf, wordOf } from '../../../operations/core/fields.ts';
 import { type Operation, takesKey } from '../../../operations/core/operation.ts';
 import {
   behaviourFlags,
@@ -117,7 +117,9 @@ function operationVerb(row: Operation, face: CliFace | CliAlias): Verb {
     flags: [
       ...fields
         .filter(([field]) => !hidden.has(field))
-        .map(([field, each]) => fieldFlag(field, each, required.has(field), wordIn(row, field))),
+        .map(
+          ([field, each]) => switchOff(row, field) ?? fieldFlag(field, each, required.has(field), wordIn(row, field)),
+        ),
       ...behaviourFlags(behaviour),
       ...(takesKey(row) ? [IDEMPOTENCY_FLAG] : []),
     ],
@@ -136,10 +138,21 @@ function positional(field: string, schema: FieldSchema, required: boolean): Posi
   };
 }
 
-function wordIn({ input }: Operation, field: string): string | undefined {
-  const shape: Readonly<Record<string, z.core.$ZodType>> = input.shape;
-  const schema = shape[field];
+function wordIn(row: Operation, field: string): string | undefined {
+  const schema = schemaIn(row, field);
   return schema === undefined ? undefined : wordOf(schema);
+}
+
+function schemaIn({ input }: Operation, field: string): z.core.$ZodType | undefined {
+  const shape: Readonly<Record<string, z.core.$ZodType>> = input.shape;
+  return shape[field];
+}
+
+/** Of a field that is true by default: `--no-reveal` makes it false. */
+function switchOff(row: Operation, field: string): Flag | undefined {
+  const schema = schemaIn(row, field);
+  const help = schema === undefined ? undefined : offHelpOf(schema);
+  return help === undefined ? undefined : { name: `no-${kebab(field)}`, field, type: 'boolean', off: true, help };
 }
 
 function fieldFlag(field: string, schema: FieldSchema, required: boolean, word: string | undefined): Flag {

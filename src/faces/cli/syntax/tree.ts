@@ -9,6 +9,8 @@ export interface Flag {
   /** The input field that it sets; absent if only the command line itself reads it. */
   readonly field?: string;
   readonly type: ValueType;
+  /** It makes its field false. */
+  readonly off?: true;
   readonly help: string;
   readonly placeholder?: string;
   /** Repeatable; its values make a list. */

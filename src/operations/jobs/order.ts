@@ -1,0 +1,105 @@
+import { shownCommit } from '../../domain/approvals/pinned.ts';
+import { formatDuration } from '../../domain/duration.ts';
+import { AUTHORED_TRIGGERS } from '../../domain/jobs/job.ts';
+import { oneLine } from '../../domain/one-line.ts';
+import { hostOf } from '../../domain/rules/mute.ts';
+import { hostsNow } from '../../jobs/inventories/targets.ts';
+import { QUEUE_RULES } from '../../jobs/kinds.ts';
+import type { OrderParts } from '../../jobs/queue-rules.ts';
+import { fromJson } from '../../lib/json.ts';
+import { findEvent } from '../../store/events/events.ts';
+import { askedBy } from '../../store/jobs/repeats.ts';
+import type { Db, EventRow, JobRow } from '../../store/schema/schema.ts';
+import { findStepOfJob, getRun } from '../../store/workflows/runs.ts';
+import type { Runtime } from '../core/invoke.ts';
+import type { ViewData } from '../../views/views.ts';
+import { orderRedactor } from './order-redactor.ts';
+
+/** Names of hosts in an order; of more there is the count. */
+const HOSTS_MAX = 200;
+/** Characters of a text of a sender. */
+const SUMMARY_CHARACTERS = 200;
+const DESCRIPTION_CHARACTERS = 500;
+
+/**
+ * What a job orders. The words of a command and the variables of a playbook are there only where an author wrote them
+ * on the machine: those of a caller are arguments of a job, which no answer shows. Throws conflict where a stored
+ * secret cannot be opened, because it could not be hidden.
+ */
+export async function orderOf({ store, services }: Runtime, job: JobRow): Promise<ViewData<'order'>> {
+  const { db } = store;
+  const [parts, source] = await Promise.all([QUEUE_RULES[job.kind].order(db, job), sourceOf(db, job)]);
+  const redact = await orderRedactor({ store, services });
+  const showsWords = source.isAuthored && parts.reveal !== false;
+  const { inventory = null, limit = null, tags, skipTags, playbook = null, path = null } = parts;
+  const { secrets, writable, egressPorts, command, extraVars } = parts;
+  const texts = {
+    inventory,
+    hosts: await hostsOf(db, parts),
+    limit,
+    tags: tags ?? null,
+    skip_tags: skipTags ?? null,
+    command: showsWords ? (command ?? null) : null,
+    playbook,
+    source: job.source,
+    source_commit: shownCommit(job.pinned) ?? null,
+    path,
+    extra_vars: showsWords ? (extraVars ?? null) : null,
+    secrets: secrets ?? null,
+    changes: null,
+    privileged: job.privileged === 1,
+    writable: writable ?? null,
+    egress_ports: egressPorts ?? null,
+  };
+  const why = {
+    summary: job.summary,
+    because: job.because,
+    alert: source.event === undefined ? null : alertOf(source.event),
+  };
+  const { id: job_id, kind, timeout_ms: timeoutMs } = job;
+  return { job_id, kind, ...redact(texts), timeout: formatDuration(timeoutMs), ...redact(why) };
+}
+
+interface OrderSource {
+  /** An author wrote it on the machine: a rule, a schedule or a workflow. */
+  readonly isAuthored: boolean;
+  /** The event that asked for it, or for the run of its workflow. */
+  readonly event: EventRow | undefined;
+}
+
+/** Where the order of a job comes from, or that of the first one that it repeats. */
+async function sourceOf(db: Db, row: JobRow): Promise<OrderSource> {
+  const asked = await askedBy(db, row);
+  const step = asked.job.trigger === 'workflow' ? await findStepOfJob(db, asked.job.id) : undefined;
+  const eventId = step === undefined ? asked.eventId : (await getRun(db, step.run_id)).event_id;
+  return {
+    isAuthored: AUTHORED_TRIGGERS.includes(asked.job.trigger),
+    event: eventId === null ? undefined : await findEvent(db, eventId),
+  };
+}
+
+async function hostsOf(
+  db: Db,
+  { inventory, limit = null, isOfEvent }: OrderParts,
+): Promise<ViewData<'order'>['hosts']> {
+  if (inventory === undefined) return null;
+  const names = await hostsNow(db, { inventory, limit, isOfEvent });
+  return { count: names.length, names: names.slice(0, HOSTS_MAX) };
+}
+
+function alertOf({ name, status, severity, labels, annotations }: EventRow): ViewData<'order'>['alert'] {
+  const { summary, description }: { readonly summary?: string; readonly description?: string } = fromJson(annotations);
+  return {
+    name,
+    status,
+    severity,
+    host: hostOf(fromJson(labels)),
+    sender_text: { summary: cut(summary, SUMMARY_CHARACTERS), description: cut(description, DESCRIPTION_CHARACTERS) },
+  };
+}
+
+function cut(text: string | undefined, characters: number): string | null {
+  if (text === undefined) return null;
+  const all = Array.from(oneLine(text));
+  return all.length <= characters ? all.join('') : `${all.slice(0, characters).join('')}…`;
+}
