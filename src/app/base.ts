@@ -157,7 +157,12 @@ export function createServices(base: Base, parts: ServiceParts): Services {
   const queue = { wake, ...(claimNow === undefined ? {} : { claimNow }) };
   return {
     clock,
-    server: { version: VERSION, hostname: hostname() || null, startedAt: parts.startedAt },
+    server: {
+      version: VERSION,
+      hostname: hostname() || null,
+      startedAt: parts.startedAt,
+      timeZone: base.settings.timeZone,
+    },
     hasQueue: parts.hasQueue,
     ...queue,
     announceJob: (jobId) => followers.wake(jobId),

@@ -51,7 +51,7 @@ export function withoutStore(settings: Settings, reason: unknown): StorelessLoca
     sandbox: () => sandboxOf(settings),
     listeners: () => [],
   });
-  const server = { version: VERSION, hostname: null, startedAt: null };
+  const server = { version: VERSION, hostname: null, startedAt: null, timeZone: 'UTC' };
   return { runtime: { services: { server, doctor }, reason }, caller: localCaller(userName()) };
 }
 

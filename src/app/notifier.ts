@@ -1,5 +1,4 @@
 import type { NotifierOptions } from '../daemon/notify/send.ts';
-import type { Services } from '../operations/core/services.ts';
 import { guardedDial, resolvePublic } from '../dial/guard.ts';
 import { sendToEndpoint } from '../push/endpoint.ts';
 import { type VapidKey, vapidKeyOf } from '../push/vapid.ts';
@@ -11,12 +10,17 @@ interface NotifierParts {
   readonly targets: { readonly current: readonly Transport[] };
   /** The web listener's own URL, with the base path. */
   readonly webUrl: string;
-  readonly services: Pick<Services, 'linkOrigin'>;
+  readonly services: NotifierOptions['services'];
+}
+
+/** Where people find the console, with its base path; `webUrl` is the listener's own URL. */
+export function consoleUrlOf({ publicUrl, basePath }: Base['settings'], webUrl: string): string {
+  return publicUrl === null ? webUrl : `${publicUrl}${basePath}`;
 }
 
 export function notifierOptions({ base, targets, webUrl, services }: NotifierParts): NotifierOptions {
   const { clock, settings } = base;
-  const baseUrl = settings.publicUrl === null ? webUrl : `${settings.publicUrl}${settings.basePath}`;
+  const baseUrl = consoleUrlOf(settings, webUrl);
   let key: VapidKey | undefined;
   const vapid = async (): Promise<VapidKey> => (key ??= vapidKeyOf(await base.sealKey()));
   const dial = guardedDial({ resolve: resolvePublic });

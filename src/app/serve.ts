@@ -4,6 +4,7 @@ import { thisMachine } from '../daemon/core/identity.ts';
 import { loggedSignals } from '../daemon/core/logged-signals.ts';
 import type { ProgramIo } from '../faces/cli/terminal.ts';
 import { Peers } from '../faces/http/peers.ts';
+import { consoleUrlOf, notifierOptions } from './notifier.ts';
 import { createIngressFace } from '../faces/ingress/face.ts';
 import { holdProcess } from '../lib/clock.ts';
 import { onBroken } from '../lib/invariants/invariants.ts';
@@ -18,7 +19,6 @@ import { assembleDaemon, prepareBase, type ServesQueue } from './daemon.ts';
 import { logOpenings, refuseExposed, refuseOpenDoor } from './exposure.ts';
 import { ingressUrlOf } from './ingress-url.ts';
 import { prepareJobIdentity, prepareJobPlace } from './job-place.ts';
-import { notifierOptions } from './notifier.ts';
 import { logLimits, sandboxSupport } from './sandbox-support.ts';
 import { statusOf } from './status.ts';
 import { reloadOnHangup, Targets } from './reload.ts';
@@ -154,7 +154,13 @@ async function listenAll(listeners: Listeners, parts: ServesQueue & Pick<Service
     ingressUrl: () => Promise.resolve(ingressUrl),
   });
   const { log, turns } = listeners;
-  const ingress = createIngressFace({ runtime, log, peers: new Peers(settings.trustedProxy), turns });
+  const ingress = createIngressFace({
+    runtime,
+    log,
+    peers: new Peers(settings.trustedProxy),
+    turns,
+    consoleUrl: consoleUrlOf(settings, webUrl),
+  });
   ingressUrl = await listeners.open('ingress', ingress, settings.ingressAddr, 'ingress-addr');
   const statusUrl = await openStatus(listeners);
   listeners.closeUnused();

@@ -13,7 +13,7 @@ const NAME = /\b(?:gatehouse|process)_[a-z_]+[a-z]\b/g;
 test('The dashboard and the page of metrics name what is exported', async () => {
   const text = await metricsText({
     services: {
-      server: { version: '1', hostname: null, startedAt: 0 },
+      server: { version: '1', hostname: null, startedAt: 0, timeZone: 'UTC' },
       clock: systemClock,
       openJobs: () => Promise.resolve({ counts: [], oldestQueuedAt: null }),
       checkSamples: () => [],

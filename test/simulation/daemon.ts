@@ -102,12 +102,12 @@ export async function bootNode(order: NodeOrder): Promise<Node> {
       mkdirSync(runsDir, { recursive: true });
       return Promise.resolve({ runsDir, formerRunsDirs: [] });
     },
-    sending: () => ({
+    sending: (_base, _webUrl, services) => ({
       transports: () => transports,
       sendToEndpoint: () => Promise.reject(new Error('there are no endpoints')),
       detail: 'full',
       baseUrl: 'http://127.0.0.1:8420',
-      services: { linkOrigin: () => Promise.resolve('http://127.0.0.1:8421') },
+      services: { ...services, linkOrigin: () => Promise.resolve('http://127.0.0.1:8421') },
     }),
   });
   theWorld().note(`ready ${host.name}`);

@@ -51,7 +51,7 @@ export function fakeServices(fakes: Fakes): Services {
   const { prober = new Prober(clock, () => Promise.resolve(probeDeps({ clock, ca: [] }))) } = fakes;
   return {
     clock,
-    server: { version: '0.0.0-test', hostname: 'test-host', startedAt: Date.UTC(2026, 0, 1) },
+    server: { version: '0.0.0-test', hostname: 'test-host', startedAt: Date.UTC(2026, 0, 1), timeZone: 'UTC' },
     checkSamples: () => [],
     openJobs: () => readOpenJobs(store.db),
     hasQueue,

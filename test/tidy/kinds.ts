@@ -60,7 +60,7 @@ const IMPORTERS: Readonly<Record<string, string>> = {
   'src/faces/areas/approvals/plan.ts': 'It draws the plan that an approval is about.',
   'src/views/rules/views.ts': 'The view of a rule has the action of each kind.',
   'src/views/approvals/views.ts': 'An approval shows the plan that it is about.',
-  'src/operations/approvals/decision-page.ts': 'The page of a decision shows the plan that it is about.',
+  'src/operations/approvals/decision-subject.ts': 'The page of a decision shows the plan that it is about.',
   'src/operations/approvals/plan-view.ts': 'It opens the plan that an approval is about.',
   'src/jobs/pins/directory.ts': 'The row that names the directory of a job may be that of a workspace.',
   'src/jobs/pins/settings.ts': 'It is the table of the rows that a request keeps, by tables.',

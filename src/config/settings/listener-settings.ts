@@ -1,6 +1,6 @@
 import { isLoopback, readAddress } from './listen-address.ts';
 import { refuseSetting } from './refuse-setting.ts';
-import { basePath, publicUrl, setting, statusChecks, trustedProxies } from './setting-values.ts';
+import { basePath, publicUrl, setting, statusChecks, timeZone, trustedProxies } from './setting-values.ts';
 
 /** Of the API and web pages: `serve` and `web` have flags of different names for it. */
 const WEB_ADDR_DEFAULT = '127.0.0.1:8420';
@@ -67,5 +67,12 @@ export const LISTENER_SETTINGS = {
     only: ['serve', 'web'],
     help: 'Origin of webhook URLs, decision links and links to pages, without a path',
     read: publicUrl,
+  }),
+  timeZone: setting({
+    flag: 'time-zone',
+    placeholder: 'ZONE',
+    only: ['serve', 'web'],
+    help: "Zone of times on pages, beside UTC, such as Europe/Berlin; default the machine's",
+    read: timeZone,
   }),
 } as const;

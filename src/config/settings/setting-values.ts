@@ -68,6 +68,16 @@ export function basePath(text: string | undefined): string {
   return ok ? raw : refuseSetting('base-path', 'expected a path such as /ops');
 }
 
+/** Of the IANA database; by default that of this machine. */
+export function timeZone(text: string | undefined): string {
+  if (text === undefined) return Temporal.Now.timeZoneId();
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
+  } catch {
+    return refuseSetting('time-zone', 'expected the name of a time zone, such as Europe/Berlin or UTC');
+  }
+}
+
 export function publicUrl(text: string | undefined): string | null {
   if (text === undefined) return null;
   const url = URL.canParse(text) ? new URL(text) : null;

@@ -2,8 +2,11 @@ import { isOneTap } from '../../domain/approvals/one-tap.ts';
 import { headingOf } from '../../domain/approvals/summary.ts';
 import type { AskedFacts } from '../../domain/approvals/notifications.ts';
 import { hostOf } from '../../domain/rules/mute.ts';
+import { orderLine, whatTheSenderSays } from '../../domain/jobs/order-words.ts';
 import { fromJson } from '../../lib/json.ts';
 import { summaryFacts } from '../../operations/approvals/approval-view.ts';
+import { orderFor } from '../../operations/approvals/decision-subject.ts';
+import type { OrderPlace } from '../../operations/jobs/order-redactor.ts';
 import { type ShownApproval, shownApproval } from '../../operations/approvals/checked-request.ts';
 import { findListedApproval, type ListedApproval } from '../../store/approvals/approvals.ts';
 import type { TagReader } from '../../store/engine/tags/tags.ts';
@@ -61,6 +64,13 @@ function factsOf(row: ShownApproval): AskedFacts {
         : { destroys, changes, creates, summary },
     oneTap: fault === null && isOneTap({ kind: row.kind, destroys, ruleAllows: row.one_tap === 1 }),
   };
+}
+
+/** What is ordered, for a message that may say it; it is never stored with the notification. */
+export async function orderWords(place: OrderPlace, jobId: string): Promise<Pick<AskedFacts, 'order' | 'senderSays'>> {
+  const order = await orderFor(place, { job_id: jobId });
+  // Without the words the message leads to the page, which says why they are missing.
+  return typeof order === 'string' ? {} : { order: orderLine(order), senderSays: whatTheSenderSays(order) };
 }
 
 /** The longest text of a sender that is shown; a name may have 256 characters. */

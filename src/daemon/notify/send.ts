@@ -29,7 +29,7 @@ import { pruneEndpoint, recordAttempt } from '../../store/notify/endpoints.ts';
 import type { EndpointRow } from '../../store/schema/schema.ts';
 import type { MakeLoop } from '../core/loop.ts';
 import { recordService } from '../jobs/job-transitions.ts';
-import { askedNow } from './asked-facts.ts';
+import { askedNow, orderWords } from './asked-facts.ts';
 import { type CollectDeps, collectNotifications } from './collect.ts';
 
 /** The dependencies for creating and sending notifications. */
@@ -40,7 +40,7 @@ export interface NotifierOptions {
   readonly detail: PushDetail;
   /** Where the web pages are, without a slash at the end. */
   readonly baseUrl: string;
-  readonly services: Pick<Services, 'linkOrigin'>;
+  readonly services: Pick<Services, 'linkOrigin' | 'keyring' | 'paths'>;
 }
 
 export interface NotifierDeps extends Omit<CollectDeps, 'transports'>, NotifierOptions {
@@ -186,7 +186,8 @@ export class Notifier {
     const about = askedIn(stored);
     const asked = about === null ? null : await askedNow(store, about);
     // The kinds that ask have the facts of a request.
-    const facts = asked === null ? stored : ({ ...stored, ...asked.facts } as NotificationFacts);
+    const words = asked?.isOpen === true && detail === 'full' ? await orderWords(this.#deps, asked.facts.jobId) : {};
+    const facts = asked === null ? stored : ({ ...stored, ...asked.facts, ...words } as NotificationFacts);
     const links =
       asked?.isOpen === true && detail === 'full' && holder !== null
         ? await this.#linksOf(asked.facts.approvalId, holder, asked.facts.oneTap === true)

@@ -37,6 +37,10 @@ export interface AskedFacts {
     /** The counts in words; absent in what earlier builds stored. */
     readonly summary?: string;
   } | null;
+  /** What runs and where, in one line; only in a message of the level `full`, and never stored. */
+  readonly order?: string | null;
+  /** What the sender of the alert says of it; the same. */
+  readonly senderSays?: string | null;
   /** Whether one tap may approve it; absent in what earlier builds stored. */
   readonly oneTap?: boolean;
 }
@@ -82,15 +86,26 @@ export const APPROVAL_NOTIFICATIONS = { approval: asked, approvals, reminder: as
 function asks(facts: AskedFacts & AnyFacts, { now, links, baseUrl }: NotificationContext): Words {
   const { plan, requestedBy, jobId } = facts;
   const page = `${baseUrl}/approvals/${facts.approvalId}`;
+  const asker = `Asked by ${requestedBy}${reasonsOf(facts)}`;
   const counts = plan === null ? '' : `${plan.summary ?? `${plan.changes} changes, ${plan.creates} creates`}. `;
   return {
     title: `${facts.kind === 'reminder' ? 'Still waiting:' : 'Approve?'} ${nameOf(facts)}`,
-    message: `${counts}Asked by ${requestedBy}${reasonsOf(facts)}, ${timeLeft(facts.expiresAt - now)}. ${jobId}`,
+    message: `${counts}${orderOf(facts)}${asker}, ${timeLeft(facts.expiresAt - now)}. ${jobId}`,
     priority: plan !== null && plan.destroys > 0 ? 5 : 4,
     tags: [plan !== null && plan.destroys > 0 ? 'warning' : 'raised_hand'],
     click: page,
     ...(links === null ? {} : { actions: buttons(facts, links, page) }),
   };
+}
+
+/** Characters of what a sender says. */
+const SENDER_CHARACTERS = 200;
+
+function orderOf({ order = null, senderSays = null }: AskedFacts): string {
+  const said = Array.from(senderSays ?? '')
+    .slice(0, SENDER_CHARACTERS)
+    .join('');
+  return `${order === null ? '' : `${order} `}${said === '' ? '' : `The sender of the alert says: ${said}. `}`;
 }
 
 /** One tap approves only what is known to destroy nothing. Everything else opens the page that shows it. */

@@ -94,7 +94,8 @@ export function orderLine(order: OrderWords): string | null {
   const [what, where, how] = [whatRuns(order), whereRuns(order), howRuns(order)];
   if (what === null && where === null) return null;
   const on = where === null ? '' : ` on ${where}`;
-  return oneLine(`Run ${what ?? 'it'}${on}${how === null ? '' : `, with ${how}`}.`);
+  const words = `${what === null ? 'Runs' : `Run ${what}`}${on}${how === null ? '' : `, with ${how}`}`;
+  return oneLine(`${cut(words)}.`);
 }
 
 function textOf(value: unknown): string {

@@ -6,7 +6,7 @@ import { metricsText } from './metrics.ts';
 test('Targets of checks are gauges whose labels are escaped; one that was not probed yet is left out', async () => {
   const text = await metricsText({
     services: {
-      server: { version: '1', hostname: null, startedAt: null },
+      server: { version: '1', hostname: null, startedAt: null, timeZone: 'UTC' },
       clock: systemClock,
       openJobs: () => Promise.resolve({ counts: [], oldestQueuedAt: null }),
       checkSamples: () => [

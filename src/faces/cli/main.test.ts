@@ -230,7 +230,7 @@ test('a new token is alone on standard output; the words about it are on standar
 const noEntries = (): Promise<[]> => Promise.resolve([]);
 
 test('if the store cannot be opened, the doctor and whoami answer, and all else fails with the reason', async () => {
-  const server = { version: '1', hostname: null, startedAt: null };
+  const server = { version: '1', hostname: null, startedAt: null, timeZone: 'UTC' };
   const app: App = {
     ...NO_APP,
     openLocal: () => Promise.reject(new Failure('unavailable', 'No store today.')),

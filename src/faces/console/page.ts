@@ -58,6 +58,8 @@ export interface PageRequest {
   readonly query: URLSearchParams;
   readonly visitor: Visitor;
   readonly display: Display;
+  /** The zone of times, beside UTC. */
+  readonly timeZone: string;
   /** The URL of a path of the console. */
   readonly url: (path: string) => string;
   /** What the operation answers; throws Failure, and Error for one that the page does not list. */

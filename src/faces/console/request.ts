@@ -32,6 +32,7 @@ export function pageRequest(page: Pick<Page, 'path' | 'reads'>, parts: RequestPa
     query,
     visitor: { name: caller.name, owner: caller.owner, scope: caller.scope, csrf },
     display,
+    timeZone: runtime.services.server.timeZone,
     url,
     ask(operation, kind, input = {}) {
       if (!page.reads.includes(operation)) throw new Error(`The row of ${page.path} does not list ${operation}`);

@@ -19,6 +19,9 @@ section ul{margin:0;padding:0;list-style:none;font:.8125rem/1.5 ui-monospace,mon
 section li{display:grid;grid-template-columns:3ch 1fr;gap:1ch}
 section li+li{margin-top:.25rem}
 b{color:var(--fail)}
+dl{margin:0 0 .75rem}
+dt{color:var(--soft);font-size:.8125rem}
+dd{margin:0 0 .5rem;overflow-wrap:anywhere}
 a{color:var(--run)}
 [role=alert]{padding:.5rem .75rem;border-left:4px solid var(--fail)}
 label,textarea,button{display:block}

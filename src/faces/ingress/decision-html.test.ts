@@ -4,24 +4,8 @@ import { test } from 'node:test';
 import { JOB_KINDS } from '../../domain/jobs/job.ts';
 import type { Asked, DecisionPage } from '../../operations/approvals/decision-page.ts';
 import { DECISION_HEADERS, decisionHtml, failureHtml } from './decision-html.ts';
+import { ASKED, NOW, NOWHERE, orderOf, PROOF, QUESTION, RACK, textOf } from '../../../test/support/decisions/pages.ts';
 
-const NOW = Date.UTC(2026, 10, 21, 14, 6);
-const ASKED: Asked = {
-  decision: 'approve',
-  jobId: 'job_01m7yd4zyke00anp2z332d2j5p',
-  kind: 'apply',
-  workspace: 'net',
-  runbook: 'apply:net',
-  planned: true,
-  summary: 'frees space · DiskFull on db1',
-  requestedBy: 'ci-deploy',
-  because: null,
-  origin: 'manual',
-  rule: null,
-  schedule: null,
-  expiresAt: NOW + 24 * 60_000,
-  now: NOW,
-};
 const OUTCOME = {
   show: 'outcome',
   asked: ASKED,
@@ -32,23 +16,10 @@ const OUTCOME = {
   via: 'cli',
   reason: null,
 } as const;
-/** As long as every proof. */
-const PROOF = 'f'.repeat(64);
-const MAX_BYTES = 9_000;
-
-/** The visible text: without tags, and with the five escapes undone. */
-function textOf(page: string): string {
-  const body = page.slice(page.indexOf('<body>')).replaceAll(/<[^>]*>/g, '');
-  return body
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&');
-}
+const MAX_BYTES = 16_384;
 
 function say(page: DecisionPage): string {
-  return textOf(decisionHtml(page, 'rack-01'));
+  return textOf(decisionHtml(page, RACK));
 }
 
 function header(name: string): string | undefined {
@@ -57,20 +28,16 @@ function header(name: string): string | undefined {
 
 /** The heading of a question about a job without a saved plan. */
 function ask(more: Partial<Asked>): string {
-  const page = decisionHtml(
-    { show: 'question', asked: { ...ASKED, planned: false, ...more }, plan: null, proof: PROOF },
-    null,
-  );
+  const page = decisionHtml({ ...QUESTION, asked: { ...ASKED, planned: false, ...more } }, NOWHERE);
   return /<h1>(.*)<\/h1>/.exec(page)?.[1] ?? '';
 }
 
 function asking(more: Partial<Asked>, destroyed: readonly string[] = []): DecisionPage {
   const entries = destroyed.map((address) => ({ address, action: 'destroy' as const }));
   return {
-    show: 'question',
+    ...QUESTION,
     asked: { ...ASKED, ...more },
     plan: { destroys: entries.length, counts: '2 to change', destroyed: entries },
-    proof: PROOF,
   };
 }
 
@@ -84,10 +51,7 @@ test('A question says where, what, how much, who asked and until when, and its b
     ],
   } as const;
   const text = textOf(
-    decisionHtml(
-      { show: 'question', asked: { ...ASKED, origin: 'alert', rule: 'disk-full' }, plan, proof: PROOF },
-      'rack-01',
-    ),
+    decisionHtml({ ...QUESTION, asked: { ...ASKED, origin: 'alert', rule: 'disk-full' }, plan }, RACK),
   );
   for (const line of [
     'svc on rack-01',
@@ -97,7 +61,7 @@ test('A question says where, what, how much, who asked and until when, and its b
     '−/+ c.d[0] (replaced)',
     'Plan: 1 to destroy, 1 to replace, 2 to change, 5 to create.',
     'Asked by ci-deploy, because of an alert (rule disk-full).',
-    'If no one decides by 14:30 UTC (24m left), it is refused.',
+    'If no one decides by 14:30 UTC, 24m left, it is refused.',
     'Approve, destroying 2',
   ]) {
     assert.ok(text.includes(line), `${line} is missing in ${text}`);
@@ -105,11 +69,17 @@ test('A question says where, what, how much, who asked and until when, and its b
 });
 
 test('A link has the one button of its decision', () => {
-  assert.match(decisionHtml(asking({}), null), /<button class="yes">Approve apply<\/button>/);
-  assert.match(decisionHtml(asking({}, ['a.b']), null), /<button class="danger">Approve, destroying 1<\/button>/);
   assert.match(
-    decisionHtml(asking({ decision: 'reject' }, ['a.b']), null),
-    /<button class="no">Reject apply<\/button>/,
+    decisionHtml(asking({}), NOWHERE),
+    /<button class="yes" name="seen" value="f{64}">Approve apply<\/button>/,
+  );
+  assert.match(
+    decisionHtml(asking({}, ['a.b']), NOWHERE),
+    /<button class="danger" name="seen" value="f{64}">Approve, destroying 1<\/button>/,
+  );
+  assert.match(
+    decisionHtml(asking({ decision: 'reject' }, ['a.b']), NOWHERE),
+    /<button class="no" name="seen" value="f{64}">Reject apply<\/button>/,
   );
 });
 
@@ -140,7 +110,7 @@ test('Twenty addresses are shown, the others counted', () => {
         {},
         Array.from({ length: 50 }, (_, n) => `terraform_data.r[${n}]`),
       ),
-      null,
+      NOWHERE,
     ),
   );
   assert.match(text, /− terraform_data\.r\[19\]\n and 30 more\n/);
@@ -149,12 +119,16 @@ test('Twenty addresses are shown, the others counted', () => {
 
 test('A plan that cannot be opened can be rejected but not approved', () => {
   const plan = { destroys: 3, counts: '3 to destroy', destroyed: null };
-  const page = decisionHtml({ show: 'question', asked: ASKED, plan, proof: PROOF }, null);
+  const page = decisionHtml({ ...QUESTION, plan }, NOWHERE);
   assert.doesNotMatch(page, /<form|<button/);
   assert.match(page, /cannot be opened/);
+  const both = decisionHtml({ ...QUESTION, plan, reject: { token: 'r', proof: PROOF } }, NOWHERE);
+  assert.deepEqual(both.match(/<button[^>]*>[^<]*/g), [
+    `<button class="no" name="seen" value="${PROOF}" formaction="reject?token=r">Reject apply`,
+  ]);
   assert.match(
-    decisionHtml({ show: 'question', asked: { ...ASKED, decision: 'reject' }, plan, proof: PROOF }, null),
-    /<button class="no">/,
+    decisionHtml({ ...QUESTION, asked: { ...ASKED, decision: 'reject' }, plan }, NOWHERE),
+    /<button class="no" /,
   );
 });
 
@@ -204,25 +178,25 @@ test('T44: foreign text cannot leave its place, hide or reverse letters', () => 
   };
   const pages: DecisionPage[] = [
     {
-      show: 'question',
+      ...QUESTION,
       asked,
       plan: { destroys: 1, counts: '1 to replace', destroyed: [{ address: evil, action: 'replace' }] },
-      proof: PROOF,
     },
-    { show: 'question', asked: { ...asked, workspace: null, runbook: evil }, plan: null, proof: PROOF },
+    { ...QUESTION, asked: { ...asked, workspace: null, runbook: evil }, order: orderOf(evil) },
+    { ...QUESTION, asked, order: evil },
     { ...OUTCOME, asked, fresh: true, reason: evil },
     { ...OUTCOME, asked, by: evil, via: evil, reason: evil },
     { show: 'stale', asked, serial: 1 },
     { show: 'own', asked },
   ];
-  for (const page of [...pages.map((each) => decisionHtml(each, evil)), failureHtml(evil)]) {
+  for (const page of [...pages.map((each) => decisionHtml(each, { ...RACK, host: evil })), failureHtml(evil)]) {
     assert.doesNotMatch(page, /<script|\p{Cf}|(?!\n)\p{Cc}/u);
     assert.equal(page.match(/<main>/g)?.length, 1);
     assert.match(page, /\\u202e/);
   }
 });
 
-test('The page is at most 9 KB, whatever it shows', () => {
+test('The page is at most 16 KB, whatever it shows', () => {
   const sizes = ['"', '&', '漢', '\u202e', '😀', 'x'].map((letter) => {
     const long = letter.repeat(2_000);
     const asked: Asked = {
@@ -234,13 +208,16 @@ test('The page is at most 9 KB, whatever it shows', () => {
       origin: 'alert',
       expiresAt: NOW + 86_400_000,
     };
-    const question = asking(
-      asked,
-      Array.from({ length: 5_000 }, () => long),
-    );
+    const question = {
+      ...asking(
+        asked,
+        Array.from({ length: 5_000 }, () => long),
+      ),
+      order: orderOf(long),
+    };
     return Math.max(
       ...[question, { ...OUTCOME, asked, by: long, via: long, reason: long }].map((page) =>
-        Buffer.byteLength(decisionHtml(page, long)),
+        Buffer.byteLength(decisionHtml(page, { ...RACK, host: long })),
       ),
     );
   });
@@ -248,7 +225,7 @@ test('The page is at most 9 KB, whatever it shows', () => {
 });
 
 test('The page loads and runs nothing, and the policy names the hash of its one style', () => {
-  const page = decisionHtml(asking({}, ['a.b']), 'rack-01');
+  const page = decisionHtml(asking({}, ['a.b']), RACK);
   assert.doesNotMatch(page, /<script|<link|<img|<iframe|src=|href=|url\(|@import|https?:|style=| on[a-z]+=/i);
   const style = /<style>(.*)<\/style>/s.exec(page)?.[1] ?? '';
   const policy =

@@ -1,18 +1,20 @@
-/** The pages of decision links: each is one answer of at most 6 KB, without scripts and further requests. */
+/** The pages of decision links: each is one answer of at most 16 KB, without scripts and further requests. */
 import type { Decision } from '../../domain/approvals/approval.ts';
 import { timeLeft } from '../../domain/duration.ts';
 import { BECAUSE_MAX } from '../../domain/jobs/job.ts';
 import { KINDS } from '../../domain/kinds.ts';
-import type { Asked, DecisionPage, Destroyed, PlanFacts } from '../../operations/approvals/decision-page.ts';
+import type { Asked, DecisionPage, Question } from '../../operations/approvals/decision-page.ts';
+import type { Destroyed, PlanFacts } from '../../operations/approvals/decision-subject.ts';
 import { inline } from '../text/safe.ts';
 import type { HeaderList } from '../http/headers.ts';
 import { html, type Html } from '../html/html.ts';
 import { PAGE_HEADERS, shell } from '../html/shell.ts';
-import { clockTime } from '../text/time.ts';
+import { orderEntries } from '../text/order.ts';
+import { clockTime, timeHere } from '../text/time.ts';
 
 /** Destroyed addresses that the page lists; the others are only counted. */
 const DESTROYED_SHOWN_MAX = 20;
-/** Bytes of their markup: with everything else at its longest the page stays below 6 KB. */
+/** Bytes of their markup: with everything else at its longest the page stays below 16 KB. */
 const DESTROYED_BYTES_MAX = 2_050;
 /** Letters of one address, and of any other name. Longer ones are cut in the middle, visibly. */
 const ADDRESS_MAX = 120;
@@ -20,6 +22,8 @@ const NAME_MAX = 64;
 /** Letters of a reason that the page shows; the command line shows all of it. */
 const REASON_SHOWN_MAX = 200;
 const SUMMARY_SHOWN_MAX = 240;
+/** Letters of one line of an order; the command line and the console show more. */
+const ORDER_SHOWN_MAX = 180;
 
 /** Also no referrer, since the URL of the page is the capability, and no indexing by search engines. */
 export const DECISION_HEADERS: HeaderList = [
@@ -37,8 +41,19 @@ const VIA: Readonly<Record<string, string>> = {
 
 const DONE = { approve: 'approved', reject: 'rejected' } as const satisfies Record<Decision, string>;
 
-/** The whole page. `host` is the name of this machine; null if it has none. */
-export function decisionHtml(page: DecisionPage, host: string | null): string {
+/** Where a page is shown. */
+export interface PagePlace {
+  /** The name of this machine; null if it has none. */
+  readonly host: string | null;
+  /** The zone of the readers, beside UTC. */
+  readonly timeZone: string;
+  /** With the base path; null where it is not known. */
+  readonly consoleUrl: string | null;
+}
+
+/** The whole page. */
+export function decisionHtml(page: DecisionPage, place: PagePlace): string {
+  const { host } = place;
   switch (page.show) {
     case 'unknown':
       return shell(
@@ -46,7 +61,7 @@ export function decisionHtml(page: DecisionPage, host: string | null): string {
         html`<p>It is incomplete, or a newer link replaced it. Nothing was decided.</p>`,
       );
     case 'question':
-      return shell(`${whatOf(page.asked)}?`, question(page.asked, page.plan, page.proof), onHost(host));
+      return shell(`${whatOf(page.asked)}?`, question(page, place), onHost(host));
     case 'outcome':
       return shell(outcomeTitle(page), outcome(page), onHost(host, page.asked));
     case 'expired':
@@ -107,17 +122,37 @@ function whatOf({ kind, workspace, runbook, planned }: Asked): string {
   return runbook.startsWith('rule:') ? `Do the ${words.short} of rule ${name}` : words.title(name, planned);
 }
 
-const UNSEEN = html`<p>The plan cannot be opened, so it cannot be approved from here. The doctor says why.</p>`;
+const UNSEEN = html`<p>The plan cannot be opened, so it cannot be approved from here. The doctor says why.</p>\n`;
 
-function question(asked: Asked, plan: PlanFacts | null, proof: string): Html {
+/** In the order in which a person decides: what and where, because of what, who and why, and what if no one answers. */
+function question(page: Question, { timeZone, consoleUrl }: PagePlace): Html {
+  const { asked, plan, order } = page;
   const left = timeLeft(asked.expiresAt - asked.now);
-  const by = clockTime(asked.expiresAt, asked.now, 'minutes');
+  const by = timeHere(asked.expiresAt, asked.now, timeZone);
   const asker = shown(asked.requestedBy, NAME_MAX);
-  const answer = mayAnswer(asked, plan) ? form(asked, plan, proof) : UNSEEN;
+  const unseen = mayAnswer(asked, plan) ? html`` : UNSEEN;
   const what = plan === null ? html`<p>${shown(asked.summary, SUMMARY_SHOWN_MAX)}</p>\n` : planned(plan);
-  return html`${what}<p>Asked by ${asker}${origin(asked)}${why(asked)}.</p>
-<p>If no one decides by ${by} (${left}), it is refused.</p>
-${answer}`;
+  const see =
+    consoleUrl === null
+      ? html``
+      : html`<p class="on"><a href="${consoleUrl}/approvals/${page.approvalId}">See all of it in the console</a></p>\n`;
+  return html`${what}${ordered(order)}<p>Asked by ${asker}${origin(asked)}${why(asked)}.</p>
+<p>If no one decides by ${by}, ${left}, it is refused.</p>
+${unseen}${form(page)}${see}`;
+}
+
+/** The lines of an order, each cut. */
+function ordered(order: Question['order']): Html {
+  if (order === null) return html``;
+  if (typeof order === 'string') return html`<p>The order cannot be shown: ${shown(order, REASON_SHOWN_MAX)}</p>\n`;
+  const { what, cause, reach } = orderEntries(order);
+  const lines = [...what, ...cause, ...reach].map(([name, text]) =>
+    text === null
+      ? html``
+      : html`<dt>${name}</dt>
+<dd>${shown(text, ORDER_SHOWN_MAX)}</dd>\n`,
+  );
+  return html`<dl>\n${lines}</dl>\n`;
 }
 
 function why({ because }: Asked): string {
@@ -159,22 +194,28 @@ function destroyedList(all: readonly Destroyed[]): Html {
   return html`<ul>\n${items}${more === 0 ? html`` : html`<li><b></b> and ${more} more</li>\n`}</ul>\n`;
 }
 
-/** Without an action the form is sent to the URL of the page, so that no page contains the token. */
-function form(asked: Asked, plan: PlanFacts | null, proof: string): Html {
+/**
+ * Without an action the form is sent to the URL of the page, so that no page has its own token. The other button sends
+ * to the link of the other decision.
+ */
+function form({ asked, plan, proof, reject }: Question): Html {
   const destroys = plan?.destroys ?? 0;
   const { destroysAll, words } = KINDS[asked.kind];
   const isYes = asked.decision === 'approve';
-  const does = !isYes
-    ? `Reject ${words.short}`
-    : destroys > 0
-      ? `Approve, destroying ${destroys}`
-      : `Approve ${words.short}`;
+  const no = `Reject ${words.short}`;
+  const does = !isYes ? no : destroys > 0 ? `Approve, destroying ${destroys}` : `Approve ${words.short}`;
   const look = !isYes ? 'no' : destroys > 0 || destroysAll ? 'danger' : 'yes';
-  return html`<form method="post"><input type="hidden" name="seen" value="${proof}">
+  const own = html`<button class="${look}" name="seen" value="${proof}">${does}</button>\n`;
+  const buttons = [...(mayAnswer(asked, plan) ? [own] : []), ...(reject === null ? [] : [rejectButton(reject, no)])];
+  if (buttons.length === 0) return html``;
+  return html`<form method="post">
 <label for="reason">Reason <small>(optional)</small></label>
 <textarea id="reason" name="reason" rows="2" maxlength="1000"></textarea>
-<button class="${look}">${does}</button>
-</form>`;
+${buttons}</form>\n`;
+}
+
+function rejectButton({ token, proof }: NonNullable<Question['reject']>, label: string): Html {
+  return html`<button class="no" name="seen" value="${proof}" formaction="reject?token=${token}">${label}</button>\n`;
 }
 
 type Outcome = Extract<DecisionPage, { show: 'outcome' }>;

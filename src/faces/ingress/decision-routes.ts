@@ -9,7 +9,7 @@ import {
 import type { Runtime } from '../../operations/core/invoke.ts';
 import { FORM_TYPE, hasBody, readBody } from '../http/body.ts';
 import type { Exchange, FailureFormat, Sender } from '../http/sender.ts';
-import { DECISION_HEADERS, decisionHtml, failureHtml } from './decision-html.ts';
+import { DECISION_HEADERS, decisionHtml, failureHtml, type PagePlace } from './decision-html.ts';
 
 const PATH = /^\/approval\/([^/]+)\/([^/]+)$/;
 /** A reason of 1,000 characters takes up to nine bytes each in a form, in some alphabets. */
@@ -21,10 +21,12 @@ const FAILURE_PAGE: FailureFormat = { headers: DECISION_HEADERS, body: ({ messag
 export class DecisionRoutes {
   readonly #runtime: Runtime;
   readonly #sender: Sender;
+  readonly #consoleUrl: PagePlace['consoleUrl'];
 
-  constructor(runtime: Runtime, sender: Sender) {
+  constructor(runtime: Runtime, sender: Sender, consoleUrl: PagePlace['consoleUrl']) {
     this.#runtime = runtime;
     this.#sender = sender;
+    this.#consoleUrl = consoleUrl;
   }
 
   /** False if the request is for another route. Never rejects. */
@@ -37,7 +39,8 @@ export class DecisionRoutes {
       const page = isPost
         ? await decideByLink(this.#runtime, visit, await readFields(exchange.request))
         : await visitLink(this.#runtime, visit);
-      const body = decisionHtml(page, this.#runtime.services.server.hostname);
+      const { hostname: host, timeZone } = this.#runtime.services.server;
+      const body = decisionHtml(page, { host, timeZone, consoleUrl: this.#consoleUrl });
       this.#sender.send(exchange, statusOf(page, isPost), DECISION_HEADERS, body);
     } catch (error) {
       this.#sender.sendFailure(exchange, error, FAILURE_PAGE);

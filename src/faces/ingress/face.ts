@@ -12,6 +12,8 @@ export interface IngressFaceOptions extends ListenerOptions {
   readonly clock?: Clock;
   readonly hookLimits?: HookLimits;
   readonly readerLimits?: ReaderLimits;
+  /** Where the console is, with its base path; without one no page links to it. */
+  readonly consoleUrl?: string;
 }
 
 type IngressFace = Pick<Listener, 'listen' | 'close' | 'release'>;
@@ -19,9 +21,10 @@ type IngressFace = Pick<Listener, 'listen' | 'close' | 'release'>;
 /** The loopback listener for hooks and decision links, at the origin root, without a base path. */
 export function createIngressFace(options: IngressFaceOptions): IngressFace {
   const { runtime, clock = runtime.services.clock, hookLimits, readerLimits } = options;
+  const { consoleUrl = null } = options;
   const listener = new Listener(options, clock, route);
   const { peers, sender } = listener;
-  const decisions = new DecisionRoutes(runtime, sender);
+  const decisions = new DecisionRoutes(runtime, sender, consoleUrl);
   const reader = new MessageReader(clock, runtime.services.reaction.turns, readerLimits);
   const hooks = new HookRoutes(runtime, sender, peers, reader, hookLimits);
   return {

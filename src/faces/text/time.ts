@@ -50,3 +50,15 @@ export function clockTime(ms: number, now: number, to: 'seconds' | 'minutes' = '
   const day = rfc3339(now).startsWith(date) ? '' : `${date} `;
   return `${day}${time.slice(0, to === 'seconds' ? 8 : 5)} UTC`;
 }
+
+/**
+ * To the minute, with the time in the zone of the readers: `14:03 UTC (15:03 +01:00)`, with the date there where it is
+ * another day.
+ */
+export function timeHere(ms: number, now: number, timezone: string): string {
+  const utc = clockTime(ms, now, 'minutes');
+  const [date = '', time = '', offset = ''] = localTime(ms, timezone).split(' ');
+  if (offset === '+00:00') return utc;
+  const day = rfc3339(ms).startsWith(date) ? '' : `${date} `;
+  return `${utc} (${day}${time} ${offset})`;
+}

@@ -7,15 +7,12 @@ import { REASON_MAX, type Decision, type Origin } from '../../domain/approvals/a
 import { Failure } from '../../domain/failure.ts';
 import type { JobKind } from '../../domain/jobs/job.ts';
 import { isOneTap } from '../../domain/approvals/one-tap.ts';
-import { countsOf } from '../../domain/plan-words.ts';
-import type { PlanAction } from '../../domain/workspaces/plan.ts';
 import { stillHolds } from '../../jobs/standing.ts';
 import { getApproval, getListedApproval } from '../../store/approvals/approvals.ts';
-import { findPlanView } from '../../store/workspaces/artifacts.ts';
-import { findLink, linkHash } from '../../store/approvals/decision-links.ts';
+import { findLink, linkHash, rejectToken } from '../../store/approvals/decision-links.ts';
 import { type Checked, checkTag } from '../../store/engine/tags/tags.ts';
 import type { Tx } from '../../store/engine/tx.ts';
-import type { ApprovalRow, DecisionLinkRow } from '../../store/schema/schema.ts';
+import type { DecisionLinkRow } from '../../store/schema/schema.ts';
 import { isAsking } from './approval-links.ts';
 import { summaryFacts } from './approval-view.ts';
 import { type ShownApproval, shownApproval } from './checked-request.ts';
@@ -23,11 +20,12 @@ import { summarise } from '../../domain/approvals/summary.ts';
 import { decide, recordRefusal } from './decide.ts';
 import type { Runtime } from '../core/invoke.ts';
 import { holdStanding, type Lapse, lapseOf } from './link-standing.ts';
+import type { ViewData } from '../../views/views.ts';
 import * as field from '../core/fields.ts';
 import { parseInput } from '../core/parse.ts';
 import { actorOf } from '../core/reply.ts';
+import { orderFor, type PlanFacts, planOf } from './decision-subject.ts';
 import { lookAtFiles, readerOf } from './pinned-files.ts';
-import { openPlanView } from './plan-view.ts';
 
 /** The parts of a link's URL, as they came. */
 export interface LinkVisit {
@@ -57,26 +55,23 @@ export interface Asked {
   readonly now: number;
 }
 
-/** Counts and addresses of a plan, never a value of an attribute. */
-export interface PlanFacts {
-  /** Replaced resources too. */
-  readonly destroys: number;
-  /** In words, each resource once. */
-  readonly counts: string;
-  /** Null where the plan cannot be opened any more. */
-  readonly destroyed: readonly Destroyed[] | null;
-}
-
-export interface Destroyed {
-  readonly address: string;
-  readonly action: PlanAction;
+export interface Question {
+  readonly approvalId: string;
+  readonly asked: Asked;
+  readonly plan: PlanFacts | null;
+  /** A sentence in place of an order that cannot be shown; null for a request that somebody changed. */
+  readonly order: ViewData<'order'> | string | null;
+  /** What the form sends back, so that only a visitor of the page can send it. */
+  readonly proof: string;
+  /** Of the other link of the pair, on the page of a yes: the token and the proof for a no. */
+  readonly reject: { readonly token: string; readonly proof: string } | null;
 }
 
 export type DecisionPage =
   /** No such link, or not for this approval and this decision. */
   | { readonly show: 'unknown' }
-  /** `proof` is what the form sends back, so that only a visitor of the page can send it. */
-  | { readonly show: 'question'; readonly asked: Asked; readonly plan: PlanFacts | null; readonly proof: string }
+  /** What is asked. */
+  | ({ readonly show: 'question' } & Question)
   /** `fresh` where this very request decided. */
   | {
       readonly show: 'outcome';
@@ -235,16 +230,30 @@ async function pageOf(runtime: Runtime, link: Link, token: string, fresh: boolea
   if (isAsking(approval, link.recipient)) return { show: 'own', asked };
   const why = await lapseOf(runtime.store, link, now);
   if (why !== null) return { show: 'lapsed', asked, why, recipient: link.recipient };
-  const proof = proofOf(token);
-  // Its plan may be another's.
-  if (fault !== null) return { show: 'question', asked, plan: null, proof };
-  if (link.decision === 'reject') return { show: 'question', asked, plan: await planOf(runtime, approval), proof };
+  const question = {
+    show: 'question',
+    approvalId: approval.id,
+    asked,
+    proof: proofOf(token),
+    reject: await otherOf(runtime, link, token),
+  } as const;
+  // Its plan and its order may be another's.
+  if (fault !== null) return { ...question, plan: null, order: null };
+  const seen = async () => ({ plan: await planOf(runtime, approval), order: await orderFor(runtime, approval) });
+  if (link.decision === 'reject') return { ...question, ...(await seen()) };
   const check = await stillHolds(runtime.store, approval);
   if (check.is === 'changed') return { show: 'changed', why: check.why };
   // The form says so where they are still not read then.
   if (check.is !== 'good' && check.is !== 'unread')
     return { show: 'stale', asked, serial: check.is === 'moved' ? check.stale.current_serial : null };
-  return { show: 'question', asked, plan: await planOf(runtime, approval), proof };
+  return { ...question, ...(await seen()) };
+}
+
+/** The no beside a yes; null on the page of a no, and for pairs of earlier builds, whose tokens are unrelated. */
+async function otherOf(runtime: Runtime, link: Link, token: string): Promise<Question['reject']> {
+  if (link.decision === 'reject') return null;
+  const visit = { approvalId: link.approval_id, decision: 'reject', token: rejectToken(token) };
+  return (await linkOf(runtime, visit)) === null ? null : { token: visit.token, proof: proofOf(visit.token) };
 }
 
 function askedOf(approval: ShownApproval, decision: Decision, now: number): Asked {
@@ -264,23 +273,4 @@ function askedOf(approval: ShownApproval, decision: Decision, now: number): Aske
     expiresAt: approval.expires_at,
     now,
   };
-}
-
-/** Counted in the sealed view, which was sealed with the plan. Its values are dropped here. */
-async function planOf({ store, services }: Runtime, { plan_artifact_id: id }: ApprovalRow): Promise<PlanFacts | null> {
-  const kept = id === null ? undefined : await findPlanView(store.db, id);
-  if (kept === undefined) return null;
-  let json: Buffer;
-  try {
-    json = await openPlanView(services, kept);
-  } catch (error) {
-    // The page says so; the doctor says why.
-    if (!(error instanceof Failure)) throw error;
-    return { destroys: kept.destroys, counts: kept.summary, destroyed: null };
-  }
-  const planned = JSON.parse(json.toString('utf8')) as Readonly<
-    Record<'destroys' | 'changes' | 'creates', readonly Destroyed[]>
-  >;
-  const destroyed = planned.destroys.map(({ address, action }) => ({ address, action }));
-  return { destroys: destroyed.length, counts: countsOf(planned), destroyed };
 }

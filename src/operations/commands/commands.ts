@@ -15,7 +15,7 @@ import { targetsDetail } from '../../jobs/inventories/targets.ts';
 import { listHostResults } from '../../store/commands/host-results.ts';
 import { getJob } from '../../store/jobs/jobs.ts';
 import type { Db, JobRow } from '../../store/schema/schema.ts';
-import { hideCredentials } from '../core/kept.ts';
+import { hideCredentials } from '../core/sections/kept.ts';
 import * as field from '../core/fields.ts';
 import { MACHINE_ONLY, REACH_FIELDS, reachDetail, reachIn, requireWritable } from '../core/reach-input.ts';
 import { readEventBatches } from '../jobs/job-events.ts';

@@ -9,7 +9,7 @@ import { lineOf } from '../../domain/yaml/fields.ts';
 import { YieldTimer } from '../../lib/flow/cooperative.ts';
 import { listManaged } from '../../store/configuration/managed.ts';
 import type { ConfigObjectRow } from '../../store/schema/schema.ts';
-import { hideCredentials, keptCredentials, replaceTexts, textsOf } from '../core/kept.ts';
+import { hideCredentials, keptCredentials, replaceTexts, textsOf } from '../core/sections/kept.ts';
 import type { Context, Operation } from '../core/operation.ts';
 import type { Call, ConfigSection, ConfigSections, StoredFrom } from '../core/sections/section.ts';
 import { type Part, preparePart } from './part.ts';

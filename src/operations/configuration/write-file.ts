@@ -1,6 +1,6 @@
 import type { Entry } from '../../domain/configuration/change.ts';
 import { writeYaml } from '../../domain/yaml/write.ts';
-import { hideCredentials, replaceTexts } from '../core/kept.ts';
+import { hideCredentials, replaceTexts } from '../core/sections/kept.ts';
 
 /** The name under which `svc config schema` is kept beside the files, for editors. */
 const SCHEMA_FILE = 'gatehouse.schema.json';

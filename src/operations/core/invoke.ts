@@ -16,7 +16,8 @@ import {
   type WriteOperation,
 } from './operation.ts';
 import { parseInput } from './parse.ts';
-import { actorOf, recordWrite, type Reply, type StreamEvent } from './reply.ts';
+import { auditRead } from './read-audits.ts';
+import { recordWrite, type Reply, type StreamEvent } from './reply.ts';
 import type { Services } from './services.ts';
 import { VIEWS, type ViewName } from '../../views/views.ts';
 import { mustHold } from '../../lib/invariants/invariants.ts';
@@ -81,11 +82,7 @@ export async function invoke(runtime: Runtime, operation: Operation, invocation:
   const answer = present(operation, await operation.run({ ...runtime, caller, clientWait }, input));
   const target = operation.audits?.(input);
   // Without its row nothing is shown.
-  if (target !== undefined)
-    await runtime.store.write((tx) => {
-      tx.record({ ...actorOf(caller), operation: operation.id, target, detail: {} });
-      return Promise.resolve();
-    });
+  if (target !== undefined) await auditRead(runtime, caller, { operation: operation.id, target });
   return answer;
 }
 

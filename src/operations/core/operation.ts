@@ -72,7 +72,7 @@ interface ReadOperation<I extends z.ZodObject = z.ZodObject> extends Row<I> {
   readonly events?: Readonly<Record<string, z.ZodType>>;
   /** How many streams of the process may be of one owner, where that differs from other streams. */
   readonly streamsPerOwner?: number;
-  /** Each answer leaves a row in the ledger, about what this names. */
+  /** Its answer leaves a row in the ledger, about what this names; see `auditRead`. */
   audits?(input: z.output<I>): string;
   /** Its answer takes long: it ends when the caller has disconnected. */
   readonly waits?: true;

@@ -13,7 +13,13 @@ import type { CurrentNetgroups } from '../../store/netgroups/netgroups.ts';
  */
 export interface Services {
   readonly clock: Clock;
-  readonly server: { readonly version: string; readonly hostname: string | null; readonly startedAt: number | null };
+  readonly server: {
+    readonly version: string;
+    readonly hostname: string | null;
+    readonly startedAt: number | null;
+    /** Of times on pages, beside UTC. */
+    readonly timeZone: string;
+  };
   /** A job may have become claimable, a cancel was asked, or the cordon was lifted. */
   wake(): void;
   /** See QueueDeps. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Failure } from '../../domain/failure.ts';
 import { type Inventory, isMap, isNumber, type Vars, type VarValue } from '../../domain/inventories/inventory.ts';
 import { isCredentialName } from '../../domain/secrets/credential-name.ts';
-import { KEPT } from '../core/kept.ts';
+import { KEPT } from '../core/sections/kept.ts';
 
 /** The stored value in the same place; undefined without one. */
 type Stored = VarValue | undefined;

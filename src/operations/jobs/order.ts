@@ -11,9 +11,8 @@ import { findEvent } from '../../store/events/events.ts';
 import { askedBy } from '../../store/jobs/repeats.ts';
 import type { Db, EventRow, JobRow } from '../../store/schema/schema.ts';
 import { findStepOfJob, getRun } from '../../store/workflows/runs.ts';
-import type { Runtime } from '../core/invoke.ts';
 import type { ViewData } from '../../views/views.ts';
-import { orderRedactor } from './order-redactor.ts';
+import { type OrderPlace, orderRedactor } from './order-redactor.ts';
 
 /** Names of hosts in an order; of more there is the count. */
 const HOSTS_MAX = 200;
@@ -26,7 +25,7 @@ const DESCRIPTION_CHARACTERS = 500;
  * on the machine: those of a caller are arguments of a job, which no answer shows. Throws conflict where a stored
  * secret cannot be opened, because it could not be hidden.
  */
-export async function orderOf({ store, services }: Runtime, job: JobRow): Promise<ViewData<'order'>> {
+export async function orderOf({ store, services }: OrderPlace, job: JobRow): Promise<ViewData<'order'>> {
   const { db } = store;
   const [parts, source] = await Promise.all([QUEUE_RULES[job.kind].order(db, job), sourceOf(db, job)]);
   const redact = await orderRedactor({ store, services });

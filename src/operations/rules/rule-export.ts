@@ -8,7 +8,7 @@ import { fromJson } from '../../lib/json.ts';
 import { getRule, ruleOf } from '../../store/rules/rules.ts';
 import type { RuleRow } from '../../store/schema/schema.ts';
 import * as field from '../core/fields.ts';
-import { hideCredentials, keptCredentials, replaceTexts, textsOf } from '../core/kept.ts';
+import { hideCredentials, keptCredentials, replaceTexts, textsOf } from '../core/sections/kept.ts';
 import { localOnly, readOperation } from '../core/operation.ts';
 import { reply } from '../core/reply.ts';
 

@@ -15,7 +15,7 @@ const KEPT_MS = 30 * 86_400_000;
 /** Old links that one new pair removes at most, so that making a pair stays a short write. */
 const REMOVED_MAX = 20;
 
-/** The tokens of one pair: 256 random bits each, base64url. They exist here and in the URLs made of them only. */
+/** The tokens of one pair, which exist here and in the URLs made of them only: 256 random bits, and their hash. */
 export type LinkTokens = Readonly<Record<Decision, string>>;
 
 interface NewLinks {
@@ -40,7 +40,8 @@ export async function insertLinks(
 ): Promise<LinkTokens> {
   // Two concurrent calls would each leave a pair.
   await tx.dialect.lockKey(tx.db, `links:${approvalId}`);
-  const tokens = { approve: newSecret(), reject: newSecret() };
+  const approve = newSecret();
+  const tokens = { approve, reject: rejectToken(approve) };
   const row = (decision: Decision): Untagged<DecisionLinkRow> => ({
     hash: linkHash(tokens[decision]),
     approval_id: approvalId,
@@ -74,6 +75,14 @@ async function deleteOldLinks(tx: Tx): Promise<void> {
       eb.selectFrom('decision_links as old').select('old.hash').orderBy('old.approval_id').limit(REMOVED_MAX),
     )
     .execute();
+}
+
+/**
+ * The other token of a pair, so that the page of a yes can offer the no as well. Who has it cannot derive that of the
+ * yes from it.
+ */
+export function rejectToken(approve: string): string {
+  return hash('sha256', `reject:${approve}`, 'base64url');
 }
 
 /** The key of a link in the store, which must not hold the token itself. */

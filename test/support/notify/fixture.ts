@@ -14,6 +14,7 @@ import { retarget } from '../../../src/store/notify/targets.ts';
 import type { DeliveryRow } from '../../../src/store/schema/schema.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { insertToken } from '../../../src/store/access/tokens.ts';
+import { NOTIFIER_SERVICES } from './services.ts';
 import { askForNotification, deliveryOf, insertEndpointOf } from './rows.ts';
 import { addDaemon, type EngineUnderTest, makeToken } from '../../store/engine-fixture.ts';
 import type { Ending } from '../fixtures/installation.ts';
@@ -167,7 +168,7 @@ function startNotifier(
     detail,
     node: () => 'vm',
     baseUrl: 'http://svc.test',
-    services: { linkOrigin: () => Promise.resolve('http://svc.test') },
+    services: NOTIFIER_SERVICES,
     onError: (error) => void errors.push(error),
   });
   const loop: Loop = startLoop({

@@ -14,6 +14,7 @@ import type { Transport } from '../../../src/push/transport.ts';
 import { vapidKeyOf } from '../../../src/push/vapid.ts';
 import type { DeliveryRow } from '../../../src/store/schema/schema.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { NOTIFIER_SERVICES } from './services.ts';
 import { askForNotification, deliveryOf, insertEndpointOf } from './rows.ts';
 import type { Ending } from '../fixtures/installation.ts';
 
@@ -61,7 +62,7 @@ export async function openPushFixture(
     detail: 'summary',
     node: () => 'vm',
     baseUrl: 'http://svc.test',
-    services: { linkOrigin: () => Promise.resolve('http://svc.test') },
+    services: NOTIFIER_SERVICES,
     onError: fail,
   });
   const loop = startLoop({

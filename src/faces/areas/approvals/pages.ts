@@ -7,11 +7,12 @@ import type { Projected } from '../../../views/views.ts';
 import { html, type Html } from '../../html/html.ts';
 import { movedBy } from '../../text/stale.ts';
 import { timeLeft } from '../../../domain/duration.ts';
-import { clockTime, relative } from '../../text/time.ts';
+import { relative, timeHere } from '../../text/time.ts';
 import { APPROVAL_PAINTS } from './text.ts';
 import { linked } from '../../console/blocks.ts';
 import { mark } from '../../console/marks.ts';
 import { planHtml } from './plan.ts';
+import { orderHtml } from '../jobs/order.ts';
 import type { Page, PageRequest } from '../../console/page.ts';
 import { plainPage } from '../../console/plain.ts';
 
@@ -29,12 +30,12 @@ const APPROVAL: Page = {
   path: '/approvals/:id',
   section: 'Approvals',
   title: 'Approval',
-  reads: ['approval.get', 'approval.plan'],
+  reads: ['approval.get', 'approval.plan', 'approval.order'],
   async show(request) {
     const approval = await request.ask('approval.get', 'approval.get', request.params);
-    const plan = await planOf(approval, request);
+    const [plan, order] = await Promise.all([planOf(approval, request), orderHtml('approval.order', request)]);
     const content = html`${warning(approval, plan, request)}<div class="two">
-<section>${planSection(approval, plan, request)}</section>
+<section>${order}${planSection(approval, plan, request)}</section>
 <section><h2>${approval.state === 'pending' ? 'Before you decide' : 'What was decided'}</h2>
 ${facts(approval, request)}</section>
 </div>
@@ -107,7 +108,7 @@ ${tab('Structured', `${here}#plan`, !isText)}${tab('Console', `${here}?plan=cons
 ${isText ? request.view('approval.plan', plan) : planHtml(plan)}`;
 }
 
-function facts(approval: Approval, { display, url }: PageRequest): Html {
+function facts(approval: Approval, { display, timeZone, url }: PageRequest): Html {
   const { nowMs } = display;
   const { provenance } = approval;
   const rows: (readonly [string, string | Html | null])[] = [
@@ -119,7 +120,7 @@ function facts(approval: Approval, { display, url }: PageRequest): Html {
     ['Plan', approval.plan_artifact_id],
     ['Job', approval.job_id],
     ['Created', relative(approval.created_at, nowMs)],
-    ['Expires', approval.state === 'pending' ? expiry(approval, nowMs) : null],
+    ['Expires', approval.state === 'pending' ? expiry(approval, nowMs, timeZone) : null],
     ['Decided', decided(approval, nowMs)],
     ['Reason', approval.reason],
     ['Undecidable', approval.missing_scopes === undefined ? null : noDecider(approval.missing_scopes)],
@@ -137,9 +138,9 @@ function origin({ origin: from, alert, rule }: Approval['provenance']): string {
   return rule === undefined ? of : `${of}, matched by rule ${rule}`;
 }
 
-function expiry({ expires_at: at }: Approval, nowMs: number): Html {
+function expiry({ expires_at: at }: Approval, nowMs: number, timeZone: string): Html {
   const end = Date.parse(at);
-  const time = html`<time datetime="${at}">${clockTime(end, nowMs, 'minutes')}</time>`;
+  const time = html`<time datetime="${at}">${timeHere(end, nowMs, timeZone)}</time>`;
   return html`${time}, ${timeLeft(end - nowMs)}; then the job is refused`;
 }
 

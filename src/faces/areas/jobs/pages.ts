@@ -10,6 +10,7 @@ import { JOB_PAINTS } from './text.ts';
 import { blocksHtml } from '../../console/blocks.ts';
 import { logHtml } from './log/log.ts';
 import { mark } from '../../console/marks.ts';
+import { orderHtml } from './order.ts';
 import type { Page, PageRequest } from '../../console/page.ts';
 import { plainPage } from '../../console/plain.ts';
 import { progressHtml } from './progress.ts';
@@ -30,17 +31,18 @@ const JOB: Page = {
   path: '/jobs/:id',
   section: 'Jobs',
   title: 'Job',
-  reads: ['job.get', 'job.events', 'job.result', 'job.list'],
+  reads: ['job.get', 'job.order', 'job.events', 'job.result', 'job.list'],
   async show(request) {
     const { params, ask } = request;
     const job = await ask('job.get', 'job.get', params);
-    const [progress, log, result] = await Promise.all([
+    const [progress, order, log, result] = await Promise.all([
       progressHtml(job, request),
+      orderHtml('job.order', request),
       logOf(job, request),
       resultOf(job, request),
     ]);
     const content = html`${progress}${approvalOf(job, request)}${act(job, request)}\
-${request.view('job.get', job)}
+${order}${request.view('job.get', job)}
 ${result}`;
     return { title: job.runbook, state: mark(job.state, JOB_PAINTS[job.state]), content, log };
   },

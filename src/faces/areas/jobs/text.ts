@@ -1,18 +1,11 @@
 import type { JobState } from '../../../domain/jobs/job.ts';
-import {
-  howRuns,
-  whatItTouches,
-  whatRuns,
-  whatTheSenderSays,
-  whereRuns,
-  whichAlert,
-} from '../../../domain/jobs/order-words.ts';
 import { readableWord } from '../../../domain/shell-word.ts';
 import type { Projected } from '../../../views/views.ts';
 import { eventText } from './job-event.ts';
 import type { Display, Paint } from '../../text/display.ts';
 import { command, paint } from '../../text/display.ts';
 import { inline } from '../../text/safe.ts';
+import { orderEntries } from '../../text/order.ts';
 import { marked } from '../../text/marks.ts';
 import { sheet, type Sheet, table, type Table } from '../../text/blocks.ts';
 import { absolute, relative, took } from '../../text/time.ts';
@@ -71,21 +64,9 @@ function job(data: Projected<'job.get'>, display: Display): Sheet {
   ]);
 }
 
-/** What is ordered, in the order in which a person decides: what and where, because of what, what it may touch. */
-export function orderEntries(data: Projected<'order'>): readonly (readonly [name: string, value: string | null])[] {
-  return [
-    ['Runs', whatRuns(data)],
-    ['On', whereRuns(data)],
-    ['With', howRuns(data)],
-    ['Alert', whichAlert(data)],
-    ['Sender says', whatTheSenderSays(data)],
-    ['Touches', whatItTouches(data)],
-    ['At most', data.timeout],
-  ];
-}
-
 function order(data: Projected<'order'>): Sheet {
-  return sheet(orderEntries(data));
+  const { what, cause, reach } = orderEntries(data);
+  return sheet([...what, ...cause, ...reach]);
 }
 
 function events(data: Projected<'job.events'>): Table {

@@ -1,6 +1,6 @@
 import type { Entry } from '../../../domain/configuration/change.ts';
 import { Failure } from '../../../domain/failure.ts';
-import { KEPT } from '../kept.ts';
+import { KEPT } from './kept.ts';
 import type { Credentials } from './section.ts';
 
 type Values = Readonly<Record<string, unknown>>;

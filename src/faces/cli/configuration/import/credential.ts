@@ -1,6 +1,6 @@
 import type { Entry } from '../../../../domain/configuration/change.ts';
 import { isCredentialParameter } from '../../../../domain/secrets/credential-name.ts';
-import { textsOf } from '../../../../operations/core/kept.ts';
+import { textsOf } from '../../../../operations/core/sections/kept.ts';
 
 const URLS = /:\/\/\S+/g;
 const USERINFO = /^:\/\/[^/?#]*@/;

@@ -1,5 +1,5 @@
-import { Failure } from '../../domain/failure.ts';
-import { isCredentialParameter } from '../../domain/secrets/credential-name.ts';
+import { Failure } from '../../../domain/failure.ts';
+import { isCredentialParameter } from '../../../domain/secrets/credential-name.ts';
 
 /** Replaces a credential in an export. When the export is added again, it keeps the stored credential. */
 export const KEPT = '[kept]';

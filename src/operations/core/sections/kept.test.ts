@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { refusal } from '../../../test/support/refusal.ts';
+import { refusal } from '../../../../test/support/refusal.ts';
 import { hideCredentials, keptCredentials } from './kept.ts';
 
 test('a credential in a URL is hidden, and everything else stays', () => {
