@@ -1,3 +1,4 @@
+import type { OpenRestore } from './faces/cli/backups/open-restore.ts';
 import type { App } from './faces/cli/terminal.ts';
 
 // Each program loads what it needs and no more: the command line is started for every verb.
@@ -14,7 +15,7 @@ export const runServe: App['runServe'] = async (load, io, schema) =>
 export const runMigrate: App['runMigrate'] = async (settings) =>
   (await import('./app/migrate.ts')).runMigrate(settings);
 
-export const openRestore: App['openRestore'] = async (settings, order) =>
+export const openRestore: OpenRestore = async (settings, order) =>
   (await import('./app/backups/restore.ts')).openRestore(settings, order);
 
 export const runWeb: App['runWeb'] = async (settings, io) => (await import('./app/serve.ts')).runWeb(settings, io);

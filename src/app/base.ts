@@ -1,5 +1,11 @@
 import { hostname } from 'node:os';
-import { dataDirPaths, prepareDataDir, type DataDirPaths } from '../config/data-dir.ts';
+import {
+  DATA_DIR_ENTRIES,
+  type DataDirEntry,
+  dataDirPaths,
+  prepareDataDir,
+  type DataDirPaths,
+} from '../config/data-dir.ts';
 import { loadOrCreateSealKey } from '../config/seal-key.ts';
 import { createSealKeeper } from '../config/seal-keeper.ts';
 import type { Settings } from '../config/settings/settings.ts';
@@ -222,6 +228,9 @@ export function pathsOf(settings: Settings): DataDirPaths {
 }
 
 /** Parts of the data directory that a setting puts elsewhere. */
-function withSettings(paths: DataDirPaths, { sealKeyFile, backupDir }: Settings): DataDirPaths {
-  return { ...paths, sealKey: sealKeyFile ?? paths.sealKey, backups: backupDir ?? paths.backups };
+function withSettings(paths: DataDirPaths, settings: Settings): DataDirPaths {
+  const moved = Object.entries<DataDirEntry>(DATA_DIR_ENTRIES).flatMap(([key, { setting }]) =>
+    setting === undefined || settings[setting] === null ? [] : [[key, settings[setting]]],
+  );
+  return { ...paths, ...(Object.fromEntries(moved) as Partial<DataDirPaths>) };
 }

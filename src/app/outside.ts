@@ -8,10 +8,9 @@ import type { RunSetup } from '../runners/run.ts';
 import { checkOutside, OutsideRefused } from '../runners/sandbox/outside.ts';
 import { PROGRAM_ROOT } from '../lib/files/program-files.ts';
 
-/** What no order makes writable: the data, the runs, the backups, the seal key and the program. */
+/** What no order makes writable: the data, wherever its parts are, the runs and the program. */
 export function keptFolders(paths: DataDirPaths, { dataDir, runsDir }: Settings): string[] {
-  const { dir, backups, sealKey, runs } = paths;
-  return [dir, dataDir, runs, ...sharedRunsDirs(runsDir), backups, sealKey, PROGRAM_ROOT, dirname(process.execPath)];
+  return [...Object.values(paths), dataDir, ...sharedRunsDirs(runsDir), PROGRAM_ROOT, dirname(process.execPath)];
 }
 
 /** Of the service: what output does not show, and what no job may write. */

@@ -1,10 +1,9 @@
 import { chmodSync, closeSync, constants, fstatSync, openSync, realpathSync, type Stats } from 'node:fs';
-import { join } from 'node:path';
 import { errorCode } from '../lib/error-code.ts';
 import { O_PATH } from '../lib/files/open-path.ts';
 import {
-  DATA_DIR_ENTRIES,
   type DataDirPaths,
+  foldersIn,
   isOpenToOthers,
   isOurs,
   modeText,
@@ -40,10 +39,7 @@ const file = (name: string, path: string, needs: number): Entry => ({ name, path
 function entriesOf(paths: DataDirPaths): Entry[] {
   return [
     folder('.', paths.dir),
-    folder('runs', paths.runs),
-    folder('instances', paths.instances),
-    folder('sources', paths.sources),
-    folder('backups', join(paths.dir, DATA_DIR_ENTRIES.backups.name)),
+    ...foldersIn(paths.dir).map(({ name, path }) => folder(name, path)),
     ...['', '-wal', '-shm'].map((suffix) =>
       file(`gatehouse.db${suffix}`, `${paths.database}${suffix}`, OWNER_READS_AND_WRITES),
     ),

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { Failure } from '../domain/failure.ts';
-import { DATA_DIR_ENTRIES, prepareDataDir } from './data-dir.ts';
+import { DATA_DIR_ENTRIES, foldersIn, prepareDataDir } from './data-dir.ts';
 import { needs } from '../../test/support/tools.ts';
 
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
@@ -33,15 +33,7 @@ describe('the data directory', () => {
   test('T06: is made with its parents and folders, closed to other users', async () => {
     const dir = join(root, 'a', 'b', 'data');
     const paths = await prepareDataDir(dir);
-    for (const path of [
-      join(root, 'a'),
-      join(root, 'a', 'b'),
-      dir,
-      paths.runs,
-      paths.instances,
-      paths.sources,
-      paths.backups,
-    ]) {
+    for (const path of [join(root, 'a'), join(root, 'a', 'b'), dir, ...foldersIn(dir).map(({ path }) => path)]) {
       assert.equal(await modeOf(path), 0o700, path);
     }
     assert.deepEqual(paths, {
@@ -91,7 +83,7 @@ describe('the data directory', () => {
   test('T89: a folder with an entry named as one of ours is refused and keeps its mode', async () => {
     const dir = join(root, 'system');
     await mkdir(dir, { mode: 0o755 });
-    for (const name of ['backups', 'runs', 'instances']) {
+    for (const name of ['runs', 'instances']) {
       await mkdir(join(dir, name));
       await assert.rejects(prepareDataDir(dir), refusal(/system is open to other users and holds other things/), name);
     }

@@ -5,6 +5,7 @@ import { Failure } from '../domain/failure.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { requireClosed } from './settings/deciding-files.ts';
 import { refuseSetting } from './settings/refuse-setting.ts';
+import type { Settings } from './settings/settings.ts';
 
 const FLAG = 'data-dir';
 /** Only the user of the service may read the data directory and its content. */
@@ -14,37 +15,40 @@ export const PRIVATE_FILE_MODE = 0o600;
 /** The mode bits that give others than the owner access. */
 const OTHERS = 0o077;
 
+export interface DataDirEntry {
+  readonly name: string;
+  readonly kind: 'file' | 'directory';
+  /** The setting that may name another place for it. */
+  readonly setting?: { [K in keyof Settings]: Settings[K] extends string | null ? K : never }[keyof Settings];
+}
+
 /** The content of the data directory. `serve` and `web` create its folders; files are created when first written. */
 export const DATA_DIR_ENTRIES = {
   database: { name: 'gatehouse.db', kind: 'file' },
-  sealKey: { name: 'seal.key', kind: 'file' },
+  sealKey: { name: 'seal.key', kind: 'file', setting: 'sealKeyFile' },
   /** One folder per run: its working directory. */
   runs: { name: 'runs', kind: 'directory' },
   /** One file per daemon, locked while the daemon lives. */
   instances: { name: 'instances', kind: 'directory' },
   /** One folder per source, with one folder per commit. */
   sources: { name: 'sources', kind: 'directory' },
-  /** One file per backup, unless --backup-dir names another place. */
-  backups: { name: 'backups', kind: 'directory' },
-} as const satisfies Record<string, { name: string; kind: 'file' | 'directory' }>;
+  /** One file per backup. */
+  backups: { name: 'backups', kind: 'directory', setting: 'backupDir' },
+} as const satisfies Record<string, DataDirEntry>;
 
 /** Absolute paths. */
 export type DataDirPaths = { readonly dir: string } & { readonly [K in keyof typeof DATA_DIR_ENTRIES]: string };
 
 export function dataDirPaths(dir: string): DataDirPaths {
-  return {
-    dir,
-    database: join(dir, DATA_DIR_ENTRIES.database.name),
-    sealKey: join(dir, DATA_DIR_ENTRIES.sealKey.name),
-    runs: join(dir, DATA_DIR_ENTRIES.runs.name),
-    instances: join(dir, DATA_DIR_ENTRIES.instances.name),
-    sources: join(dir, DATA_DIR_ENTRIES.sources.name),
-    backups: join(dir, DATA_DIR_ENTRIES.backups.name),
-  };
+  const paths = Object.entries(DATA_DIR_ENTRIES).map(([key, { name }]) => [key, join(dir, name)]);
+  return { dir, ...(Object.fromEntries(paths) as Omit<DataDirPaths, 'dir'>) };
 }
 
-function foldersOf({ runs, instances, sources, backups }: DataDirPaths): string[] {
-  return [runs, instances, sources, backups];
+/** The folders of a data directory, by their names. */
+export function foldersIn(dir: string): readonly { readonly name: string; readonly path: string }[] {
+  return Object.values(DATA_DIR_ENTRIES).flatMap(({ name, kind }) =>
+    kind === 'directory' ? [{ name, path: join(dir, name) }] : [],
+  );
 }
 
 /** True when others than the owner have any right. */
@@ -75,7 +79,7 @@ export async function prepareDataDir(dir: string): Promise<DataDirPaths> {
     const resolved = await realpath(dir);
     await takeOver(resolved, dir);
     const paths = dataDirPaths(resolved);
-    for (const folder of foldersOf(paths)) {
+    for (const { path: folder } of foldersIn(resolved)) {
       await makeOne(folder);
       if ((await lstat(folder)).isSymbolicLink()) requireClosed({ flag: FLAG, path: folder });
       await tighten(folder, await ownDirectory(folder));
@@ -155,7 +159,7 @@ async function isEmptyOrOurs(path: string): Promise<boolean> {
   const paths = dataDirPaths(path);
   const files = await Promise.all([paths.database, paths.sealKey].map(ownEntry));
   if (files.some((file) => file?.isFile() === true)) return true;
-  const folders = await Promise.all(foldersOf(paths).map(ownEntry));
+  const folders = await Promise.all(foldersIn(path).map((folder) => ownEntry(folder.path)));
   return folders.every((folder) => folder?.isDirectory() === true);
 }
 

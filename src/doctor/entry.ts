@@ -24,22 +24,7 @@ interface Listener {
 /** The input of the doctor. Any part of it may be faulty. */
 export interface DoctorParts {
   readonly clock: Clock;
-  readonly settings: Pick<
-    Settings,
-    | 'config'
-    | 'dataDir'
-    | 'backupDir'
-    | 'runsDir'
-    | 'notifyFile'
-    | 'checkCaFile'
-    | 'checkProbesPerSecond'
-    | 'databaseUrl'
-    | 'sealKeyFile'
-    | 'toolchainManifest'
-    | 'jobUser'
-    | 'keepJobsMs'
-    | 'keepEventsMs'
-  >;
+  readonly settings: Settings;
   readonly paths: DataDirPaths;
   /** The open store of this process. Throws the reason if it is not open. */
   readonly openedStore: () => Store;

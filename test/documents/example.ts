@@ -90,8 +90,8 @@ function atPlace({ daemon, root, server, answers }: Place, text: string): string
 }
 
 /** The reader says yes, and names the port of the test's SSH server, which is not 22. */
-function answered({ server }: Place, { call, flags }: Verb, line: SvcLine): SvcLine {
-  const confirms = 'operation' in call ? call.confirm !== undefined : call.program === 'restore';
+function answered({ server }: Place, { path, call, flags }: Verb, line: SvcLine): SvcLine {
+  const confirms = 'operation' in call ? call.confirm !== undefined : path === 'backup restore';
   const isAnswered = ['--yes', '--fingerprint'].some((flag) => line.words.includes(flag));
   const ports = flags.some(({ name }) => name === 'egress-port') && !line.words.includes('localhost');
   const isPlaybook = line.words[0] === 'playbook' && ports;

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DataDirPaths, prepareDataDir } from '../../src/config/data-dir.ts';
 import { createSealKeeper } from '../../src/config/seal-keeper.ts';
+import { readSettings } from '../../src/config/settings/read-settings.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { HandClock } from './clock.ts';
 import { insertJob } from '../../src/store/jobs/jobs.ts';
@@ -49,21 +50,7 @@ export async function install(url?: string): Promise<Installation> {
   const healthy: DoctorParts = {
     clock,
     paths,
-    settings: {
-      config: null,
-      dataDir: paths.dir,
-      backupDir: null,
-      runsDir: null,
-      notifyFile: null,
-      checkCaFile: null,
-      checkProbesPerSecond: 2_000,
-      databaseUrl: null,
-      sealKeyFile: null,
-      toolchainManifest: null,
-      jobUser: null,
-      keepJobsMs: 0,
-      keepEventsMs: 0,
-    },
+    settings: { ...readSettings({ 'data-dir': paths.dir }, {}), keepJobsMs: 0, keepEventsMs: 0 },
     openedStore: () => store,
     sandbox: () => Promise.resolve({ status: 'ok', detail: 'Landlock 6, seccomp.' }),
     jobIdentity: { account: process.geteuid?.() === 0 ? OTHER_ACCOUNT : null, isFallback: false },

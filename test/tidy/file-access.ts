@@ -16,8 +16,7 @@ export const PATH_USERS: Readonly<Record<string, string>> = {
   'src/daemon/jobs/rescue.ts': 'lists the folder of all runs, which only the service writes',
   'test/support/store/job-store.ts': 'makes folders for tests',
   'src/daemon/backups/run-support.ts': 'removes files of the folder of backups, which no run may write',
-  'src/runners/backups/backup.ts':
-    'writes in the folder of backups, and in the folder beside a run directory that only the service writes',
+  'src/runners/backups/backup.ts': 'writes in folders that only the service writes, outside of run directories',
   'src/runners/run-dir.ts': 'makes and removes entries of the folder of all runs, addressed from its descriptor',
   'src/runners/checkout/copy-target.ts': 'writes into a new run directory before the first program of the run starts',
   'src/runners/account/owner-account.ts': 'reads the user database',

@@ -57,6 +57,11 @@ const OWNED = new Set(Object.values(FOLDERS).flat());
 const IMPORTERS: Readonly<Record<string, string>> = {
   'src/doctor/doctor.ts': 'It is the table of the entries of the health report.',
   'src/operations/schedules/actions.ts': 'It is the table of the actions of schedules.',
+  'src/config/settings/settings.ts': 'It is the table of the settings.',
+  'src/store/engine/tags/tagged-tables.ts': 'It is the table of what the tags of rows cover.',
+  'src/faces/cli/programs.ts': 'It is the table of verbs that are no operations.',
+  'src/faces/cli/run-program.ts': 'It is the table of what such verbs run.',
+  'src/faces/cli/terminal.ts': 'It lists what such verbs ask of the wiring.',
   'src/faces/areas/approvals/plan.ts': 'It draws the plan that an approval is about.',
   'src/views/rules/views.ts': 'The view of a rule has the action of each kind.',
   'src/views/approvals/views.ts': 'An approval shows the plan that it is about.',

@@ -30,10 +30,9 @@ const TEXT_IS_PATH = ['app', 'config', 'daemon', 'doctor', 'runners'];
 
 /** By file, the words that it joins into paths all the same, and why none of them is of a row. */
 export const FREE_PARTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'src/app/backups/restore-target.ts': {
-    name: 'an entry of the data directory, or a name of the table of its entries',
-  },
+  'src/app/backups/restore-target.ts': { name: 'an entry of the data directory, or of their table' },
   'src/app/backups/restore.ts': { name: 'an entry of the folder of backups' },
+  'src/config/data-dir.ts': { name: 'of the table of entries of the data directory' },
   'src/config/program/digest.ts': { name: 'a file or a package of the program' },
   'src/config/runs-dir.ts': { 'instanceName(paths.dir)': 'a digest of the path of the data directory' },
   'src/daemon/maintenance/restart.ts': { 'store.dialect.name': 'one of two constants' },

@@ -10,7 +10,7 @@ import { RUN_SUPPORT } from '../../daemon/kinds.ts';
 import { localCaller } from '../../domain/access/caller.ts';
 import { idOfBackupFile } from '../../domain/backups/backup.ts';
 import { Failure } from '../../domain/failure.ts';
-import type { OpenedRestore, Restored, RestoreOrder } from '../../faces/cli/terminal.ts';
+import type { OpenedRestore, Restored, RestoreOrder } from '../../faces/cli/backups/open-restore.ts';
 import { rfc3339, systemClock } from '../../lib/clock.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import { isId, newId } from '../../lib/id.ts';

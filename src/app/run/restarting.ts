@@ -1,10 +1,8 @@
 import { environmentTwin, processEnvironment, SETTINGS, type Settings } from '../../config/settings/settings.ts';
+import type { Setting } from '../../config/settings/setting-values.ts';
 import type { Restarting } from '../../daemon/maintenance/restart.ts';
 import { digestOf, runningProgram } from '../../config/program/digest.ts';
 import { tryProgram } from '../../runners/restart/trial.ts';
-
-/** Settings of every program; a trial gets them by the environment, which wins over a file. */
-const OF_EVERY_PROGRAM = ['config', 'dataDir', 'databaseUrl', 'sealKeyFile', 'backupDir', 'toolchainManifest'] as const;
 
 /** Of the service manager: a trial is not the service. */
 const NOT_FOR_TRIALS = ['NOTIFY_SOCKET', 'WATCHDOG_PID', 'WATCHDOG_USEC'];
@@ -31,8 +29,13 @@ export class InPlace {
   }
 }
 
+/** A trial gets the settings of every program by the environment, which wins over a file. */
 function trialEnvironment(settings: Settings): Record<string, string | undefined> {
   const environment: Record<string, string | undefined> = { ...processEnvironment() };
-  for (const key of OF_EVERY_PROGRAM) environment[environmentTwin(SETTINGS[key].flag)] = settings[key] ?? undefined;
+  const rows: readonly [string, Setting<unknown>][] = Object.entries(SETTINGS);
+  for (const [key, { flag, only }] of rows) {
+    const value = settings[key as keyof Settings];
+    if (only === undefined) environment[environmentTwin(flag)] = typeof value === 'string' ? value : undefined;
+  }
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !NOT_FOR_TRIALS.includes(name)));
 }

@@ -1,7 +1,8 @@
 import { readDatabaseUrl } from '../../domain/database/database-url.ts';
 import { type Opening, openingForRoot, openingOf, openingText } from '../../lib/files/closed.ts';
 import { refuseSetting } from './refuse-setting.ts';
-import type { Settings } from './settings.ts';
+import type { Setting } from './setting-values.ts';
+import { type Settings, SETTINGS } from './settings.ts';
 
 /** A file or folder that decides what the service does, by the setting that names it. */
 interface DecidingFile {
@@ -11,41 +12,27 @@ interface DecidingFile {
   readonly isMade?: boolean;
 }
 
-type Named = Pick<
-  Settings,
-  'config' | 'dataDir' | 'databaseUrl' | 'backupDir' | 'runsDir' | 'notifyFile' | 'checkCaFile' | 'toolchainManifest'
->;
-
 /** The files and folders that settings name, other than the seal key. */
-export function settingsFiles(settings: Named): DecidingFile[] {
-  const files: readonly (Omit<DecidingFile, 'path'> & { readonly path: string | null })[] = [
-    { flag: 'config', path: settings.config },
-    // An account that can exchange a folder gives the service its own store, or has it close a folder of the system.
-    { flag: 'data-dir', path: settings.dataDir, isMade: true },
-    { flag: 'backup-dir', path: settings.backupDir, isMade: true },
-    { flag: 'runs-dir', path: settings.runsDir, isMade: true },
-    { flag: 'notify-file', path: settings.notifyFile },
-    { flag: 'check-ca-file', path: settings.checkCaFile },
-    // It says which versions the doctor calls right.
-    { flag: 'toolchain-manifest', path: settings.toolchainManifest },
-    ...databaseFiles(settings.databaseUrl),
-  ];
-  return files.filter((file): file is DecidingFile => file.path !== null);
+export function settingsFiles(settings: Settings): DecidingFile[] {
+  const rows: readonly [string, Setting<unknown>][] = Object.entries(SETTINGS);
+  const named = rows.flatMap(([key, { flag, decides }]) => {
+    const path = settings[key as keyof Settings];
+    return decides === undefined || typeof path !== 'string' ? [] : [{ flag, path, isMade: decides === 'folder' }];
+  });
+  return [...named, ...databaseFiles(settings.databaseUrl)];
 }
 
 /** All of them; `sealKey` is the path of the seal key. */
-export function decidingFiles(settings: Named, sealKey: string): DecidingFile[] {
+export function decidingFiles(settings: Settings, sealKey: string): DecidingFile[] {
   return [...settingsFiles(settings), { flag: 'seal-key-file', path: sealKey }];
 }
 
 /** What a URL of a database names: whom the service believes, and as whom it is believed. */
-function databaseFiles(url: string | null): { readonly flag: string; readonly path: string | null }[] {
+function databaseFiles(url: string | null): DecidingFile[] {
   if (url === null) return [];
   const { rootsFile, certificate } = readDatabaseUrl(url);
-  return [rootsFile, certificate?.file ?? null, certificate?.keyFile ?? null].map((path) => ({
-    flag: 'database-url',
-    path,
-  }));
+  const paths = [rootsFile, certificate?.file ?? null, certificate?.keyFile ?? null];
+  return paths.flatMap((path) => (path === null ? [] : [{ flag: 'database-url', path }]));
 }
 
 /** Throws invalid_argument where this process is root and another account can change the path or a folder above it. */

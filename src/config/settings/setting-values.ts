@@ -182,6 +182,11 @@ export interface Setting<T> {
   readonly repeat?: true;
   /** What a flag must not contain, because the command line is public, and where to put it instead. */
   readonly secret?: { readonly isIn: (text: string) => boolean; readonly what: string; readonly ways: string };
+  /**
+   * It is the path of a file that decides what the service does, or of such a folder, which the service makes where it
+   * is missing: root uses none that another account can change.
+   */
+  readonly decides?: 'file' | 'folder';
   /** The programs that accept it; absent: all. */
   readonly only?: readonly ('serve' | 'web')[];
   /** Parses the text, which is never empty; throws invalid_argument. Absent text gives the default. */

@@ -2,6 +2,7 @@ import { APPROVAL_TTL_DEFAULT_MS, APPROVAL_TTL_MAX_MS } from '../../domain/appro
 import { PROBE_BUDGET } from '../../domain/checks/probe-rate.ts';
 import { requireDuration } from '../../domain/duration.ts';
 import { LEASE_MAX_MS } from '../../domain/time-limits.ts';
+import { BACKUP_SETTINGS } from './backups/settings.ts';
 import { hasDatabasePassword, hasTargetCredential } from './flag-credential.ts';
 import { keptFor } from './kept-for.ts';
 import { LISTENER_SETTINGS } from './listener-settings.ts';
@@ -21,9 +22,6 @@ import {
   wholeNumber,
 } from './setting-values.ts';
 
-/** Two weeks of daily backups. */
-const KEEP_BACKUPS_DEFAULT = 14;
-
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Every setting. A flag overrides its environment variable, which overrides the default. None is a secret. */
@@ -32,12 +30,15 @@ export const SETTINGS = {
     flag: 'config',
     placeholder: 'FILE',
     help: 'File of settings (YAML): names of flags and their values; flags and variables win',
+    decides: 'file',
     read: optionalPath,
   }),
   dataDir: setting({
     flag: 'data-dir',
     placeholder: 'DIR',
     help: 'Data directory; default $XDG_DATA_HOME/gatehouse',
+    // An account that can exchange it gives the service its own store, or has it close a folder of the system.
+    decides: 'folder',
     read: optionalPath,
   }),
   databaseUrl: setting({
@@ -59,19 +60,7 @@ export const SETTINGS = {
     help: 'Seal key file; default seal.key in the data directory',
     read: optionalPath,
   }),
-  backupDir: setting({
-    flag: 'backup-dir',
-    placeholder: 'DIR',
-    help: 'Directory of the backups, best on another disk; default backups in the data directory',
-    read: optionalPath,
-  }),
-  keepBackups: setting({
-    flag: 'keep-backups',
-    placeholder: 'N',
-    only: ['serve'],
-    help: `Backups of each name to keep; default ${KEEP_BACKUPS_DEFAULT}; 0 keeps all`,
-    read: (text) => wholeNumber('keep-backups', text, KEEP_BACKUPS_DEFAULT, [0, 10_000]),
-  }),
+  ...BACKUP_SETTINGS,
   keepJobsMs: keptFor('keep-jobs', 'ended jobs and their output'),
   keepEventsMs: keptFor('keep-events', 'events'),
   keepNotificationsMs: keptFor('keep-notifications', 'notifications that were sent or given up'),
@@ -87,6 +76,7 @@ export const SETTINGS = {
     placeholder: 'DIR',
     only: ['serve'],
     help: 'Directory of the runs; default in the data directory, as root /var/lib/gatehouse-runs/<instance>',
+    decides: 'folder',
     read: optionalPath,
   }),
   sshAgent: setting({
@@ -118,6 +108,7 @@ export const SETTINGS = {
     placeholder: 'FILE',
     only: ['serve', 'web'],
     help: 'Certificates (PEM) that checks trust beside the public ones; the variable is read by all commands',
+    decides: 'file',
     read: optionalPath,
   }),
   checkRefuseOwn: setting({
@@ -221,6 +212,7 @@ export const SETTINGS = {
     placeholder: 'FILE',
     only: ['serve'],
     help: 'Send notifications to the targets in this file too, one a line',
+    decides: 'file',
     read: optionalPath,
   }),
   pushDetail: setting({
@@ -234,6 +226,8 @@ export const SETTINGS = {
     flag: 'toolchain-manifest',
     placeholder: 'FILE',
     help: 'JSON file that pins the versions of the optional tools',
+    // It says which versions the doctor calls right.
+    decides: 'file',
     read: optional,
   }),
 } as const;

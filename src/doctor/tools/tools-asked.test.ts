@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { suite, test, type TestContext } from 'node:test';
 import { dataDirPaths } from '../../config/data-dir.ts';
+import { readSettings } from '../../config/settings/read-settings.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { findProgram } from '../../lib/programs/find-program.ts';
 import { closedPath } from '../../lib/programs/search-path.ts';
@@ -47,14 +48,12 @@ function program(path: string, body: string): void {
 }
 
 function facts(t: TestContext, path: string, more: Partial<Facts> = {}): Facts {
-  const files = { config: null, notifyFile: null, checkCaFile: null, databaseUrl: null, sealKeyFile: null };
   const paths = dataDirPaths(folder(t, 0o700));
-  const settings = { ...files, dataDir: paths.dir, backupDir: null, runsDir: null };
   return {
     clock: systemClock,
     path,
     paths,
-    settings: { ...settings, toolchainManifest: null, jobUser: null },
+    settings: readSettings({ 'data-dir': paths.dir }, {}),
     jobIdentity: OWN,
     ...more,
   } as Facts;

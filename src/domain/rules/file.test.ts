@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Failure } from '../failure.ts';
+import { RULE_ACTION_KINDS } from './actions.ts';
 import { readRuleFile } from './file.ts';
 
 const WHEN =
@@ -124,10 +125,7 @@ describe('A rule file', () => {
 
   test('is refused by the field of its action and its line', async () => {
     const cases: readonly (readonly [string, RegExp])[] = [
-      [
-        '[notify]',
-        /^action \(line 3\): expected one of command, playbook, plan, apply, destroy, workflow, backup, notify/,
-      ],
+      ['[notify]', new RegExp(String.raw`^action \(line 3\): expected one of ${RULE_ACTION_KINDS.join(', ')}`)],
       ['inventory: localhost', /^action \(line 3\): no action given; expected one of/],
       ['aply: net', /^action\."aply" \(line 3\): no such field here; perhaps "apply" is meant\.$/],
       ['plan: a\n  apply: b', /^action \(line 3\): expected one of .*; found plan and apply\.$/],

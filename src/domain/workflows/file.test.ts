@@ -146,7 +146,6 @@ describe('A workflow file', () => {
       ['name: a', /^steps\.a \(line 2\): no action given; expected one of command, playbook, plan, apply, destroy\b/],
       ['name: a, plan: net, apply: net', /^steps\.a \(line 2\): expected one of command.*; found plan and apply\.$/],
       ['name: a, aply: net', /^steps\.a\."aply" \(line 2\): no such field here; perhaps "apply" is meant\.$/],
-      ['name: a, backup: true', /^steps\.a\.backup \(line 2\): expected the name of the backup, such as nightly\.$/],
       ['name: a, notify: true', /^steps\.a\."notify" \(line 2\): no such field here/],
       [
         'name: a, apply: net, limit: x',

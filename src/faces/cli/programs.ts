@@ -1,5 +1,6 @@
 import type { Noun } from '../../operations/area.ts';
 import type { VerbBehaviour, WaitMode } from '../../operations/core/cli-face.ts';
+import { RESTORE_VERB } from './backups/verbs.ts';
 import { CONTEXT_VERBS } from './context/verbs.ts';
 import type { Flag, ProgramName, Verb } from './syntax/tree.ts';
 
@@ -128,26 +129,7 @@ export const PROGRAM_VERBS: readonly Verb[] = [
   }),
   program('web', ['svc web', 'svc web --addr 127.0.0.1:8430']),
   program('migrate', ['svc migrate']),
-  {
-    path: 'backup restore',
-    summary: 'Restore a backup into an empty or new data directory',
-    examples: [
-      'svc backup restore bak_01m7yd4zyke00anp2z332d2j5p --into /var/lib/gatehouse',
-      'svc backup restore /mnt/backups/store.backup --into /var/lib/gatehouse --seal-key-file /mnt/usb/gatehouse.key',
-    ],
-    positionals: [{ field: 'id_or_file', type: 'string', required: true }],
-    flags: [
-      {
-        name: 'into',
-        field: 'into',
-        type: 'string',
-        placeholder: 'DIR',
-        required: true,
-        help: 'Data directory to make; empty or new',
-      },
-    ],
-    call: { program: 'restore' },
-  },
+  RESTORE_VERB,
   { ...program('watch', ['svc watch', 'svc watch --context prod']), call: { program: 'watch', remote: true } },
   ...CONTEXT_VERBS,
   {

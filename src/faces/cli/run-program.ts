@@ -27,7 +27,7 @@ const PROGRAMS: Readonly<Record<ProgramName, (session: ProgramSession) => Promis
         : `Changed the store from schema ${from} to ${to}.\n`,
     );
   },
-  restore: async (session) => (await import('./restore.ts')).restoreBackup(session),
+  'backup-restore': async (session) => (await import('./backups/restore.ts')).restoreBackup(session),
   'context-list': async (session) => (await import('./context-verbs.ts')).contextList(session),
   'context-add': async (session) => (await import('./context-verbs.ts')).contextAdd(session),
   'context-use': async (session) => (await import('./context-verbs.ts')).contextUse(session),

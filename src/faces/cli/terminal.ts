@@ -3,6 +3,7 @@ import type { Environment, Settings } from '../../config/settings/settings.ts';
 import type { Caller } from '../../domain/access/caller.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Runtime, StorelessRuntime } from '../../operations/core/invoke.ts';
+import type { OpenRestore } from './backups/open-restore.ts';
 
 /** What `src/app.ts` builds. It is passed to the command line, because a face must not know its implementation. */
 export interface App {
@@ -17,41 +18,7 @@ export interface App {
   runServe(load: () => Promise<Settings>, io: ProgramIo, schema: 'create' | 'migrate'): Promise<number>;
   runWeb(settings: Settings, io: ProgramIo): Promise<number>;
   runMigrate(settings: Settings): Promise<{ readonly from: number; readonly to: number }>;
-  /** Checks a backup, its key and its target, and writes nothing. */
-  openRestore(settings: Settings, order: RestoreOrder): Promise<OpenedRestore>;
-}
-
-/** `backup` is the id of a backup in the directory of backups, or the path of a file. */
-export interface RestoreOrder {
-  readonly backup: string;
-  readonly into: string;
-}
-
-export interface OpenedRestore {
-  readonly facts: {
-    readonly id: string;
-    readonly format: string;
-    /** RFC 3339. */
-    readonly created_at: string;
-    readonly schema: number;
-    readonly jobs: number;
-    readonly data_dir: string;
-  };
-  run(): Promise<Restored>;
-  close(): Promise<void>;
-}
-
-/** What a restore has done: the numbers are those of the things that it ended. */
-export interface Restored {
-  readonly id: string;
-  readonly created_at: string;
-  readonly data_dir: string;
-  readonly jobs: number;
-  readonly interrupted: number;
-  readonly cancelled: number;
-  readonly approvals: number;
-  readonly workflow_runs: number;
-  readonly deliveries: number;
+  readonly openRestore: OpenRestore;
 }
 
 export interface StorelessLocal {

@@ -52,7 +52,7 @@ export type ProgramName =
   | 'serve'
   | 'web'
   | 'migrate'
-  | 'restore'
+  | 'backup-restore'
   | 'config-schema'
   | 'config-import'
   | 'context-list'

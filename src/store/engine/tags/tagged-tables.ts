@@ -1,6 +1,7 @@
 /** What the tag of a row covers, by table: a row here is all that another tagged table needs. */
 import { leavesSandbox, workflowLeavesSandbox } from '../../../domain/jobs/order.ts';
-import { form } from './form.ts';
+import { BACKUP } from '../../schema/backups/tagged.ts';
+import { form } from '../../schema/form.ts';
 import type * as schema from '../../schema/schema.ts';
 
 export interface TaggedRows {
@@ -240,12 +241,6 @@ const ARTIFACT = form<schema.ArtifactRow>()({
     'summary',
     'created_at',
   ],
-});
-
-const BACKUP = form<schema.BackupRow>()({
-  what: 'backup',
-  key: ['id'],
-  columns: ['id', 'job_id', 'name', 'file', 'host', 'created_at', 'sha256', 'removed_at'],
 });
 
 const ENDPOINT = form<schema.EndpointRow>()({

@@ -1,9 +1,10 @@
-import { loadSettings } from '../../config/settings/load-settings.ts';
-import { encode } from '../../operations/core/envelope.ts';
-import { inline, line } from '../text/safe.ts';
-import type { ProgramSession } from './connection/session.ts';
-import { ask } from './input/question.ts';
-import { type Restored, write } from './terminal.ts';
+import { loadSettings } from '../../../config/settings/load-settings.ts';
+import { encode } from '../../../operations/core/envelope.ts';
+import { inline, line } from '../../text/safe.ts';
+import type { ProgramSession } from '../connection/session.ts';
+import { ask } from '../input/question.ts';
+import { write } from '../terminal.ts';
+import type { Restored } from './open-restore.ts';
 
 /** `svc backup restore`: asks once it is known that the backup can be restored there. Resolves to the exit code. */
 export async function restoreBackup(session: ProgramSession): Promise<number> {
