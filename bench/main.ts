@@ -19,7 +19,7 @@ import { resultsFile, sectionsOf } from './kit/results.ts';
 import { clearScratch, clearScratchNow } from './kit/scratch.ts';
 import { monotonicMs } from './kit/time.ts';
 import { mcp } from './parts/agents/mcp.ts';
-import { backup } from './parts/backup.ts';
+import { backup } from './parts/backups/backup.ts';
 import { bombs } from './parts/bounds/bombs.ts';
 import { checkout } from './parts/checkout.ts';
 import { checks } from './parts/checks/checks.ts';

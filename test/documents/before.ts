@@ -1,12 +1,12 @@
 /** What the reader did before a command: the state of the place that the command is about. */
-import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stateLabel } from '../../src/store/secrets/seal.ts';
 import { keepState } from '../../src/store/workspaces/states.ts';
 import { TERMINAL, until } from '../support/api-client.ts';
-import { STATE } from './files.ts';
+import { KEY, STATE } from './files.ts';
 import type { Given } from './given.ts';
-import { backupFor } from './ids.ts';
+import { BEFORE_RESTORE } from './backups/before.ts';
 import { remove } from './place.ts';
 import { BEFORE_VENDOR } from './vendor/before.ts';
 
@@ -41,20 +41,6 @@ async function endedRun({ place }: Given): Promise<void> {
   });
 }
 
-const KEY = 'mnt/usb/gatehouse.key';
-
-/** A backup and the key are on other disks, and the data directory is lost. */
-async function restorable(given: Given): Promise<void> {
-  const { folder, root } = given.place;
-  const id = await backupFor(given);
-  const backups = join(folder, '..', 'data', 'backups');
-  const target = join(root, 'mnt', 'backups');
-  for (const name of readdirSync(backups).filter((each) => each.includes(id)))
-    for (const as of [name, 'store.backup']) copyFileSync(join(backups, name), join(target, as));
-  if (!existsSync(join(root, KEY))) await given.place.svc(`svc seal export ${join(root, KEY)} --yes`);
-  rmSync(join(root, 'var', 'lib', 'gatehouse'), { recursive: true, force: true });
-}
-
 /** A reader has exported the configuration before. */
 async function exported({ place }: Given): Promise<void> {
   if (!existsSync(join(place.folder, 'gatehouse.yaml'))) await place.svc('svc config export > gatehouse.yaml');
@@ -76,7 +62,7 @@ const BEFORE: readonly (readonly [command: RegExp, (given: Given) => unknown])[]
   [/config (diff|apply) --file gatehouse/, exported],
   [/restore .*--file net/, ({ place }) => writeFileSync(join(place.folder, 'net.tfstate'), JSON.stringify(STATE))],
   [/seal export \S+\.key/, ({ place }) => rmSync(join(place.root, KEY), { force: true })],
-  [/backup restore/, restorable],
+  BEFORE_RESTORE,
 ];
 
 export async function before(given: Given, command: string): Promise<void> {

@@ -40,6 +40,9 @@ export const STATE = {
 /** What rules and workflows of the examples run. */
 const PROGRAMS = ['usr/local/bin/free-space', 'usr/local/bin/clean-disk', 'usr/local/sbin/patch'];
 
+/** Where a reader has a copy of the seal key. */
+export const KEY = 'mnt/usb/gatehouse.key';
+
 const MACHINE_FOLDERS = [
   'mnt/usb',
   'mnt/backups',

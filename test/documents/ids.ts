@@ -1,6 +1,7 @@
 /** The ids that stand in examples: each is one of a thing that the command can be about. */
 import { join } from 'node:path';
 import { TERMINAL } from '../support/api-client.ts';
+import { backupFor } from './backups/before.ts';
 import type { Given } from './given.ts';
 import { GATED, type Place } from './place.ts';
 
@@ -119,11 +120,3 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
     (await place.fixture.call<{ id: string }>('notify.endpoint.add', { endpoint: `https://${UNREACHABLE}/x` })).id,
   wfr: runFor,
 };
-
-export function backupFor(given: Given): Promise<string> {
-  return given.once('backup', async () => {
-    await given.ended('backup.create', { name: 'of-the-test' });
-    const [backup] = await given.place.call<{ id: string }[]>('backup.list', {});
-    return backup?.id ?? '';
-  });
-}

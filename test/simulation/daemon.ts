@@ -56,7 +56,11 @@ const GUARD = {
   renew: () => undefined,
   stop: NOTHING,
 };
-const FAST = { 'max-jobs': '3', 'keep-backups': '2' };
+const FAST = {
+  'max-jobs': '3',
+  // Most worlds make more of a name.
+  'keep-backups': '2',
+};
 const IDENTITY = { account: null, isFallback: false };
 
 /** Opens the store and starts the loops, as `svc serve` does. To be called as the host. */

@@ -79,7 +79,7 @@ for (const postgres of [false, true]) {
 describe('A webhook', () => {
   test('shows its URL once, and the store keeps no token of it', async (t) => {
     const fixture = await openHookFixture(t);
-    const url = await fixture.hook('generic', 'backups');
+    const url = await fixture.hook('generic', 'nightly');
     const token = url.split('/').at(-1) ?? '';
     assert.match(token, /^[A-Za-z0-9_-]{43}$/);
     const list = await fixture.call<
@@ -87,7 +87,7 @@ describe('A webhook', () => {
     >('webhook.list', {});
     assert.deepEqual(
       list.map(({ name, source, last_heard_at }) => ({ name, source, last_heard_at })),
-      [{ name: 'backups', source: 'generic', last_heard_at: null }],
+      [{ name: 'nightly', source: 'generic', last_heard_at: null }],
     );
     const tables = await Promise.all(
       (['webhooks', 'ledger', 'idempotency'] as const).map((table) =>

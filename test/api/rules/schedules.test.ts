@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Failure, type FailureCode } from '../../../src/domain/failure.ts';
+import { JOB_ACTION_KINDS } from '../../../src/domain/rules/actions.ts';
 import { localCaller } from '../../../src/domain/access/caller.ts';
 import { invoke } from '../../../src/operations/core/invoke.ts';
 import { OPERATIONS } from '../../../src/operations/table.ts';
@@ -111,7 +112,7 @@ describe('Adding a schedule', () => {
         CRON,
         'invalid_argument',
         new RegExp(
-          String.raw`^plan, drift, drift_all, apply, destroy, command, playbook, workflow, backup: ` +
+          String.raw`^${JOB_ACTION_KINDS.join(', ')}: ` +
             String.raw`expected exactly one of them\. The words of a command come last, after --\.$`,
         ),
       ],

@@ -7,6 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ToolName } from '../../support/tools.ts';
 import { createApi } from '../../support/api-client.ts';
+import { BACKUP_CONTENT } from './backups/content.ts';
 import { EVENT_CONTENT } from './event-content.ts';
 import { folderOf, type Session } from './place.ts';
 import { WORKSPACE_CONTENT } from './workspace-content.ts';
@@ -19,7 +20,7 @@ export interface Content {
   /** The schema of the first build that can make it. */
   readonly since: number;
   readonly needs?: ToolName;
-  /** Of SQLite alone: a backup of PostgreSQL needs the programs of the version of its server. */
+  /** Of SQLite alone. */
   readonly isOfSqlite?: true;
   make(old: Session): Promise<Check>;
 }
@@ -32,7 +33,7 @@ export const CONTENT: readonly Content[] = [
   ...WORKSPACE_CONTENT,
   { name: 'a workflow runs again', since: 23, make: makeWorkflow },
   { name: 'an inventory is readable', since: 23, make: makeInventory },
-  { name: 'a backup of the older build is correct', since: 23, isOfSqlite: true, make: makeBackup },
+  BACKUP_CONTENT,
   { name: 'a configuration file still describes the service', since: 34, make: makeConfiguration },
 ];
 
@@ -100,15 +101,6 @@ async function makeInventory(old: Session): Promise<Check> {
   const before = JSON.stringify(await old.verb(['inventory', 'get', 'lab']));
   assert.match(before, /192\.0\.2\.7/);
   return async (now) => assert.match(JSON.stringify(await now.verb(['inventory', 'get', 'lab'])), /192\.0\.2\.7/);
-}
-
-async function makeBackup(old: Session): Promise<Check> {
-  await old.verb(['backup', 'create', '--name', 'before', '--wait']);
-  return async (now) => {
-    const [backup] = await now.verb<{ id: string }[]>(['backup', 'list']);
-    assert.ok(backup, 'the backup is listed');
-    await now.verb(['backup', 'verify', backup.id]);
-  };
 }
 
 /** The check is disabled: nothing of this test is probed. */

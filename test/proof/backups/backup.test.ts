@@ -159,7 +159,7 @@ test(
   'F32: On a full disk no backup is made or restored, the reason is said, and nothing half is left',
   { skip: needs('mount namespaces') },
   async (t) => {
-    const story = join(import.meta.dirname, '..', '..', 'support', 'faults', 'disk-full-backup.ts');
+    const story = join(import.meta.dirname, '..', '..', 'support', 'backups', 'disk-full.ts');
     const argv = [...OWN_MOUNTS, process.execPath, '--disable-warning=ExperimentalWarning', story];
     const child = spawn('unshare', argv, { stdio: ['ignore', 'pipe', 'pipe'], signal: t.signal });
     let output = '';

@@ -1,6 +1,6 @@
 import { ALERTS } from './alerts.ts';
 import { APPROVALS } from './approvals.ts';
-import { BACKUPS } from './backups.ts';
+import { BACKUPS } from '../backups/area.ts';
 import { CHANGES } from './changes.ts';
 import { CHECKS } from './checks.ts';
 import { EVENTS } from './events.ts';

@@ -4,9 +4,8 @@ import type { Followed, LeaseOrder } from '../../../src/daemon/core/lease/lease-
 import { Renewals } from '../../../src/daemon/core/lease/renewals.ts';
 import { renewEveryMs } from '../../../src/daemon/core/lease/trust.ts';
 import { pause } from '../../../src/lib/clock.ts';
-import type { CopyOrder } from '../../../src/store/engine/sqlite/copy-and-check.ts';
 import { running, theWorld } from '../world/current.ts';
-import { CopyWorker } from './backups/copy-worker.ts';
+import { copyWorker } from './backups/copy-worker.ts';
 
 export * from 'node:worker_threads';
 
@@ -49,7 +48,7 @@ export const Worker = new Proxy(RealWorker, {
   construct(target, [program, options]: [string | URL, WorkerOptions | undefined]) {
     if (running() === null) return new target(program, options);
     if (String(program).includes('/lease/lease-thread.')) return new LeaseWorker(options?.workerData as LeaseOrder);
-    if (String(program).includes('/sqlite/copy-thread.')) return new CopyWorker(options?.workerData as CopyOrder);
+    if (String(program).includes('/sqlite/copy-thread.')) return copyWorker(options);
     throw new Error(`${String(program)} is not simulated`);
   },
 });

@@ -1,9 +1,10 @@
 /** A person who can write the database makes no backup be removed, and none count as whole. */
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test, type TestContext } from 'node:test';
-import { backUp, listOf, openBackupFixture } from '../../support/backups/backup-fixture.ts';
+import { newId } from '../../../src/lib/id.ts';
+import { backUp, listOf, openBackupFixture, outputOf, queueBackup } from '../../support/backups/backup-fixture.ts';
 import type { FixtureOptions } from '../../support/fixtures/installation.ts';
 import { type DebianServer, startDebianServer } from '../../support/postgres/debian-server.ts';
 import { needs } from '../../support/tools.ts';
@@ -30,6 +31,27 @@ async function refuse(t: TestContext, options: FixtureOptions): Promise<void> {
     message: `Integrity: backup ${id} was changed after it was written. Nothing was run.`,
   });
 }
+
+test('T80: a backup that somebody ordered in the database is not made', async (t) => {
+  const on = await openBackupFixture(t);
+  const { fixture } = on;
+  const row = await fixture.row(await queueBackup(on));
+  const id = newId('job', Date.now());
+  const forged = { ...row, id, concurrency_key: null, order_tag: null, order_key_id: null };
+  const spec = JSON.stringify({ name: '../../../../escaped' });
+  await fixture.store.write(({ db }) =>
+    db
+      .insertInto('jobs')
+      .values({ ...forged, spec })
+      .execute(),
+  );
+  await fixture.start(on.flags);
+  await fixture.waitFor(row.id, ['succeeded']);
+  await fixture.waitFor(forged.id, ['failed']);
+  assert.match(await outputOf(on, forged.id), /^Integrity: job job_\w+ has no tag.*Nothing was run\.$/m);
+  assert.equal(existsSync(join(fixture.dir, 'escaped')), false);
+  assert.equal((await listOf(on)).length, 1);
+});
 
 test('T80: a backup whose row was changed is not removed, on SQLite', (t) => refuse(t, {}));
 

@@ -1,56 +1,26 @@
 /** What `--wait` and the other verbs that wait do while no daemon can take the job, on the machine of the service. */
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import * as app from '../../../src/app.ts';
-import { type Fixture, openFixture } from '../../support/fixtures/installation.ts';
-import { hurriedClock, type Ran, svc } from '../../support/terminal.ts';
+import { openFixture } from '../../support/fixtures/installation.ts';
+import { endsFor, EXIT_BUSY, NO_DAEMON, wait } from '../../support/waits/unclaimed.ts';
 import { add, step } from '../../support/workflows/fixture.ts';
 import { needs } from '../../support/tools.ts';
 
-const EXIT_BUSY = 7;
-const LIMIT_MS = 30_000;
 const RUN = ['command', 'run', '--inventory', 'localhost', '--wait'];
 const TRUE = ['--', '/bin/true'];
-
-interface Waited extends Ran {
-  readonly tookMs: number;
-  /** The last message, of the failure. */
-  readonly message: string;
-}
-
-/** A verb of the machine, with a clock on which a wait passes at once. */
-async function wait(fixture: Fixture, ...argv: string[]): Promise<Waited> {
-  const env = { SVC_DATA_DIR: join(fixture.dir, 'data'), SVC_SEAL_KEY_FILE: join(fixture.dir, 'seal.key') };
-  const clock = hurriedClock();
-  const startedAt = clock.monotonic();
-  const ran = await svc(argv, { env, app, clock });
-  const message = /^Error: (.*)$/m.exec(ran.stderr)?.[1] ?? '';
-  return { ...ran, message, tookMs: clock.monotonic() - startedAt };
-}
-
-function endsFor(ran: Waited, reason: RegExp): void {
-  assert.equal(ran.exitCode, EXIT_BUSY, ran.stderr);
-  assert.match(ran.message, reason, ran.stderr);
-  const cut = ran.message.slice(0, ran.message.indexOf('. ') + 1);
-  assert.ok(ran.stderr.includes(`${cut} `) && ran.stderr.includes('Waiting for up to 30s.'), ran.stderr);
-  assert.ok(ran.tookMs >= LIMIT_MS);
-}
 
 test('Each verb that waits ends after 30s without a daemon, and the job stays queued', async (t) => {
   const fixture = await openFixture(t);
   await add(fixture, 'chain', [step('a', 'true'), step('b', 'true')]);
-  const none = /^No daemon runs, so (job job_\w+ stays queued|run wfr_\w+ does not continue)\. Start one: svc serve\. /;
   for (const verb of [
     [...RUN, ...TRUE],
-    ['backup', 'create', '--wait'],
     ['workflow', 'run', 'chain', '--wait'],
   ])
-    endsFor(await wait(fixture, ...verb), none);
+    endsFor(await wait(fixture, ...verb), NO_DAEMON);
   const id = await fixture.queue({ command: ['/bin/true'] });
   for (const verb of ['wait', 'tail']) {
     const ran = await wait(fixture, 'job', verb, id);
-    endsFor(ran, none);
+    endsFor(ran, NO_DAEMON);
     assert.ok(ran.message.endsWith(` Wait again: svc job wait ${id}. Cancel it: svc job cancel ${id}.`), ran.message);
   }
   assert.equal((await fixture.row(id)).state, 'queued');

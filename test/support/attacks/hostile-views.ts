@@ -1,6 +1,7 @@
 /** Views with a text in every field that may have one. */
 import type { ViewName } from '../../../src/views/views.ts';
 import { hostileJobs } from './hostile-job-views.ts';
+import { hostileBackups } from '../backups/hostile-views.ts';
 import { hostileDeadman } from '../deadman/hostile-views.ts';
 import { hostileApprovals, hostileInfrastructure } from './hostile-infrastructure-views.ts';
 import { hostileMaintenance } from './hostile-maintenance-views.ts';
@@ -210,7 +211,6 @@ export function hostile(text: string): Record<ViewName, unknown> {
     expires_at: text,
     revoked_at: text,
   };
-  const backup = { id: text, job_id: text, created_at: text, size_bytes: 1, sha256: text, verified_at: text };
   return {
     ...hostileInfrastructure(text),
     ...hostileInventories(text),
@@ -246,8 +246,7 @@ export function hostile(text: string): Record<ViewName, unknown> {
       },
     ],
     'seal.exported': { key_id: text, file: text, text: null },
-    'backup.list': [backup],
-    'backup.get': backup,
+    ...hostileBackups(text),
     'audit.head': [{ chain: text, seq: 1, hash: text }],
     doctor: [{ name: text, status: text, detail: text }],
     'token.created': { ...token, token: text },

@@ -1,9 +1,10 @@
 import { EventEmitter } from 'node:events';
+import type { WorkerOptions } from 'node:worker_threads';
 import { copyAndCheck, type CopyOrder } from '../../../../src/store/engine/sqlite/copy-and-check.ts';
 import { theWorld } from '../../world/current.ts';
 
 /** The thread that copies a store, in the thread of the daemon. */
-export class CopyWorker extends EventEmitter {
+class CopyWorker extends EventEmitter {
   #isStopped = false;
 
   constructor(order: CopyOrder) {
@@ -30,4 +31,9 @@ export class CopyWorker extends EventEmitter {
     }
     theWorld().add('thread', 0, tell);
   }
+}
+
+/** With the options of a thread. */
+export function copyWorker(options: WorkerOptions | undefined): CopyWorker {
+  return new CopyWorker(options?.workerData as CopyOrder);
 }

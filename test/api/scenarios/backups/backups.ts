@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { insertBackup } from '../../../src/store/backups/backups.ts';
-import { newId } from '../../../src/lib/id.ts';
-import type { Program } from '../../support/program.ts';
-import type { Scenario } from '../../support/scenario.ts';
+import { insertBackup } from '../../../../src/store/backups/backups.ts';
+import { newId } from '../../../../src/lib/id.ts';
+import type { Program } from '../../../support/program.ts';
+import type { Scenario } from '../../../support/scenario.ts';
 
 const path = '/api/v1/backups';
 

@@ -1,13 +1,13 @@
 import { closeSync, copyFileSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Bench } from '../kit/bench.ts';
-import { type Daemon, expectStatus, getData, startDaemon } from '../kit/daemon.ts';
-import { filledDataDir } from '../kit/filled.ts';
-import { HttpConnection, requestBytes } from '../kit/http-client.ts';
-import { tempDir } from '../kit/scratch.ts';
-import { median, percentile } from '../kit/statistics.ts';
-import { monotonicMs } from '../kit/time.ts';
-import { MILLION } from './list.ts';
+import type { Bench } from '../../kit/bench.ts';
+import { type Daemon, expectStatus, getData, startDaemon } from '../../kit/daemon.ts';
+import { filledDataDir } from '../../kit/filled.ts';
+import { HttpConnection, requestBytes } from '../../kit/http-client.ts';
+import { tempDir } from '../../kit/scratch.ts';
+import { median, percentile } from '../../kit/statistics.ts';
+import { monotonicMs } from '../../kit/time.ts';
+import { MILLION } from '../list.ts';
 
 /** Between two looks at the job, in writes. */
 const LOOK_EVERY = 50;

@@ -1,7 +1,7 @@
 import { call, keyOf, some } from '../plan/make.ts';
 import type { Made } from '../plan/plan.ts';
 import type { Stream } from '../world/chance.ts';
-import type { SimulatedArea } from './area.ts';
+import type { SimulatedArea } from '../areas/area.ts';
 
 /** Of few names: old ones of a name are removed. */
 function create(chance: Stream): Made {

@@ -1,12 +1,12 @@
 /**
- * A stand-alone program, in a separate mount namespace: `node disk-full-backup.ts`. A small disk is full while a backup
+ * A stand-alone program, in a separate mount namespace: `node disk-full.ts`. A small disk is full while a backup
  * is written, and another one during a restore. Ends with 0 if all expectations hold, and prints those that do not.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { backUp, listOf, onlyFile, openBackupFixture, outputOf, queueBackup, verb } from '../backups/backup-fixture.ts';
+import { backUp, listOf, onlyFile, openBackupFixture, outputOf, queueBackup, verb } from './backup-fixture.ts';
 import type { Ending } from '../fixtures/installation.ts';
 
 /** More than either disk has room for, and nothing that compresses. */
