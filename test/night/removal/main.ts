@@ -17,10 +17,14 @@ import { takeOut } from './take-out.ts';
 const USAGE = 'npm run removal [-- [AREA]...]';
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 /**
- * Those that the rest must be whole without, each with the names under which lists of tests know it. Others are used by
+ * Those that the rest must be whole without, each with the names under which other lists know it. Others are used by
  * areas beside them, as netgroups is by rules.
  */
-const AREAS: Readonly<Record<string, readonly string[]>> = { deadman: ['watches'], vendor: ['vendor'] };
+const AREAS: Readonly<Record<string, readonly string[]>> = {
+  backups: ['backups', 'backup', 'backup.list', 'Backups', 'backup-restore', 'openRestore'],
+  deadman: ['watches'],
+  vendor: ['vendor'],
+};
 const LEFT = ['.git', 'dist'].map((name) => join(ROOT, name));
 const LIMIT_MS = 1_800_000;
 
@@ -54,8 +58,8 @@ function isGreen(area: string): boolean {
     );
     console.log(`${area}: taken out of ${shared.size} shared files of the source`);
     for (const [file, lines] of shared) console.log(`  ${file}: ${lines.map(({ line }) => line).join(' ')}`);
-    // Titles of tests are only ever added to it.
-    writeFileSync(join(copy, 'test', 'golden', 'titles.txt'), '');
+    // Titles of tests are only ever added to them.
+    for (const titles of ['titles.txt', 'scenarios.txt']) writeFileSync(join(copy, 'test', 'golden', titles), '');
     for (const file of taken.tests) console.log(`  left out: ${file}`);
     return STEPS.every(([program, ...args]) => {
       const { status } = spawnSync(program, args, { cwd: copy, stdio: 'inherit', timeout: LIMIT_MS });
