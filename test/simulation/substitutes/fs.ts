@@ -40,6 +40,12 @@ function called(
   };
 }
 
+/** Those of a daemon are closed when it is killed. */
+export function openSync(...order: Parameters<typeof fs.openSync>): number {
+  const fd = fs.openSync(...order);
+  return running() === null ? fd : own(fd);
+}
+
 export function closeSync(fd: number): void {
   disown(fd);
   fs.closeSync(fd);

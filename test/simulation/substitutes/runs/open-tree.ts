@@ -9,6 +9,7 @@ import {
 import { OwnFolder } from '../../../../src/runners/run-files/own-folder.ts';
 import type { Folder } from '../../../../src/runners/run-files/folder.ts';
 import { theWorld, running } from '../../world/current.ts';
+import { own } from '../../world/descriptors.ts';
 import { stepped } from '../stepped.ts';
 
 export type { OpenDirectory } from '../../../../src/runners/checkout/open-tree.ts';
@@ -27,5 +28,5 @@ export function openTree(tree: Tree): Promise<Folder> {
 
 function openNamed(path: string): Promise<Folder> {
   const { O_DIRECTORY, O_RDONLY } = fs.constants;
-  return stepped(() => new OwnFolder(fs.openSync(theWorld().pathOf(path), O_DIRECTORY | O_RDONLY)));
+  return stepped(() => new OwnFolder(own(fs.openSync(theWorld().pathOf(path), O_DIRECTORY | O_RDONLY))));
 }
