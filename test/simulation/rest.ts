@@ -30,7 +30,8 @@ export async function rest(place: Place, { clients, senders }: Actors, areas: re
   const { world } = place;
   place.oracle.timePassed();
   for (const host of world.hosts) {
-    host.stoppedUntil = 0;
+    // Rules ask until when it was.
+    host.stoppedUntil = Math.min(host.stoppedUntil, world.now);
     host.machine.aheadMs = 0;
   }
   place.store.machine.disk = { fault: 'full', until: 0 };

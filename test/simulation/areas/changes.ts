@@ -45,6 +45,13 @@ function command(chance: Stream): Made {
   return call('operator', 'command.run', { inventory: 'site', command: ['succeeds', key] }, key);
 }
 
+/** What the rule of the set acts on, each time about something else. */
+function alert(chance: Stream): Made {
+  const instance = `web-${chance.whole(0, 1e6)}`;
+  const labels = { alertname: 'Other', instance };
+  return { do: 'deliver', hook: 'alerts', alerts: [{ status: 'firing', fingerprint: instance, labels }] };
+}
+
 /** Operators change objects that jobs, runs and schedules name. */
 export const CHANGES: SimulatedArea = {
   rarity: 3,
@@ -53,7 +60,8 @@ export const CHANGES: SimulatedArea = {
     [14, (chance) => apply(site(chance.pick(VERSIONS)))],
     // Everything of the set is removed.
     [1, () => apply('set: site\n', { prune: true })],
-    [5, switched],
+    [6, switched],
+    [14, alert],
     [1, (chance) => call('local', `${chance.pick(['rule', 'schedule', 'workflow'])}.remove`, { name: 'site' })],
     // Refused while something names it.
     [1, () => call('local', 'inventory.remove', { name: 'site' })],
