@@ -4,12 +4,28 @@ import { Failure } from '../../src/domain/failure.ts';
 import { type Answer, invoke } from '../../src/operations/core/invoke.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
 import { AREAS } from './areas/areas.ts';
+import type { Node } from './daemon.ts';
+import type { Asked } from './oracle/calls.ts';
 import type { Action, Actor, Pick } from './plan/plan.ts';
 import type { Place } from './place.ts';
 import { runAs } from './world/current.ts';
 import type { Running } from './world/host.ts';
 
 type Call = Extract<Action, { do: 'call' }>;
+/** What is asked for, and by whom. */
+type Order = Omit<Asked, 'who'>;
+
+/** A daemon that answers, in one of its lives. */
+export interface Living extends Running {
+  readonly node: Node;
+}
+
+/** `code` is ok, or that of a failure; answers are counted by `kind`. */
+export interface Reply {
+  readonly code: string;
+  readonly kind: string;
+  readonly data: unknown;
+}
 
 const person = (owner: string, ...scopes: readonly [Caller['scope'], ...Caller['scope'][]]): Caller => ({
   id: `tok_${owner}`,
@@ -30,6 +46,8 @@ const ACTORS: Readonly<Record<Actor, Caller>> = {
   // It has no other scope, not even to read.
   host: { ...person('web1', 'host'), scopes: ['host'] },
   local: localCaller('root'),
+  // On the machine too. What root has added is of root, with all that it asks for.
+  neighbour: localCaller('nina'),
 };
 
 const BY_ID = new Map(OPERATIONS.map((each) => [each.id, each]));
@@ -71,42 +89,58 @@ export class Clients {
     return [...this.#open].some((who) => this.#place.world.lives(who));
   }
 
+  /** Calls it on this daemon, as this caller: somebody who has come in there. */
+  async actOn(on: Living, call: Call, caller: Caller): Promise<unknown> {
+    const raw = this.#resolved(call.raw);
+    return raw === null ? null : this.#call(on, call, raw, caller);
+  }
+
   #send(call: Call, raw: Readonly<Record<string, unknown>>): Promise<unknown> {
-    const { world, nodes, watch, oracle } = this.#place;
-    const living = [...nodes];
+    const on = someDaemon(this.#place, 'clients');
+    return on === null ? Promise.resolve(null) : this.#call(on, call, raw, ACTORS[call.as]);
+  }
+
+  async #call(on: Living, call: Call, raw: Order['raw'], caller: Caller): Promise<unknown> {
     const operation = BY_ID.get(call.operation);
     if (operation === undefined) throw new Error(`there is no operation ${call.operation}`);
-    if (living.length === 0) return Promise.resolve(null);
-    const [host, node] = world.chance.of('clients').pick(living);
-    const who = { host, life: host.life };
-    this.#open.add(who);
-    const { promise, resolve } = Promise.withResolvers<unknown>();
-    const asked = { operation: call.operation, caller: ACTORS[call.as], raw, key: call.key, who };
-    const heard = oracle.called(asked);
-    const answered = (code: string, data: unknown, kind = code): void => {
-      this.#open.delete(who);
+    const order = { operation: call.operation, caller, raw, key: call.key };
+    const { code, data } = await this.ask(on, order, call.as, async () =>
+      readAnswer(await invoke(on.node.runtime, operation, { caller, raw, idempotencyKey: call.key })),
+    );
+    if (code !== 'ok') return null;
+    this.#learn(call, data);
+    return data;
+  }
+
+  /** Asks this daemon; `work` is done as it. Resolves with what it answers, and never where it dies. */
+  ask(on: Living, order: Order, who: string, work: () => Promise<Reply>): Promise<Reply> {
+    const { world, watch, oracle } = this.#place;
+    const { host, life } = on;
+    const asked = { host, life };
+    this.#open.add(asked);
+    const { promise, resolve } = Promise.withResolvers<Reply>();
+    const heard = oracle.called({ ...order, who: asked });
+    const answered = (reply: Reply): void => {
+      this.#open.delete(asked);
       // The connection was lost: nothing is known.
-      if (!world.lives(who)) return;
-      const name = `${call.operation} ${kind}`;
+      if (!world.lives(asked)) return;
+      const { code, kind, data } = reply;
+      const name = `${order.operation} ${kind}`;
       this.answers.set(name, (this.answers.get(name) ?? 0) + 1);
-      world.note(`${host.name} answers ${call.as}: ${name} ${JSON.stringify(data ?? null)}`);
+      world.note(`${host.name} answers ${who}: ${name} ${JSON.stringify(data ?? null)}`);
       oracle.answered(heard, code, data);
-      if (code === 'ok') this.#learn(call, data);
-      resolve(code === 'ok' ? data : null);
+      resolve(reply);
     };
-    world.note(`${call.as} calls ${call.operation} ${JSON.stringify(raw)} of ${host.name}`);
-    runAs(who, () =>
+    world.note(`${who} calls ${order.operation} ${JSON.stringify(order.raw)} of ${host.name}`);
+    runAs(asked, () =>
       world.add('call', 0, () => {
-        const answering = invoke(node.runtime, operation, { caller: asked.caller, raw, idempotencyKey: call.key });
-        answering.then(readAnswer).then(
-          ({ kind, data }) => answered('ok', data, kind),
-          (error: unknown) => {
-            if (!world.lives(who)) return;
-            if (!(error instanceof Failure) && !/disk|full|not open|closed/.test(String(error)))
-              watch.violated('C1', `${call.operation} threw ${error instanceof Error ? error.stack : String(error)}`);
-            answered(error instanceof Failure ? error.code : 'internal', String(error));
-          },
-        );
+        work().then(answered, (error: unknown) => {
+          if (!world.lives(asked)) return;
+          if (!(error instanceof Failure) && !/disk|full|not open|closed/.test(String(error)))
+            watch.violated('C1', `${order.operation} threw ${error instanceof Error ? error.stack : String(error)}`);
+          const code = error instanceof Failure ? error.code : 'internal';
+          answered({ code, kind: code, data: String(error) });
+        });
       }),
     );
     return promise;
@@ -140,13 +174,20 @@ export class Clients {
   }
 }
 
-/** Its data, and its kind. */
-async function readAnswer(answer: Answer): Promise<{ readonly kind: string; readonly data: unknown }> {
-  if (answer.shape === 'body') return answer;
-  if (answer.shape !== 'batches') return { kind: 'ok', data: null };
+/** One that lives, by the chance of this purpose; null where none does. */
+export function someDaemon({ world, nodes }: Place, purpose: string): Living | null {
+  const living = [...nodes];
+  if (living.length === 0) return null;
+  const [host, node] = world.chance.of(purpose).pick(living);
+  return { host, node, life: host.life };
+}
+
+async function readAnswer(answer: Answer): Promise<Reply> {
+  if (answer.shape === 'body') return { code: 'ok', kind: answer.kind, data: answer.data };
+  if (answer.shape !== 'batches') return { code: 'ok', kind: 'ok', data: null };
   let text = '';
   for await (const part of answer.body) text += part;
-  return { kind: answer.kind, data: (JSON.parse(text) as { data: unknown }).data };
+  return { code: 'ok', kind: answer.kind, data: (JSON.parse(text) as { data: unknown }).data };
 }
 
 function isPick(value: unknown): value is Pick {

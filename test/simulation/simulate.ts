@@ -18,6 +18,9 @@ import type { Violation } from './rules/rules.ts';
 import { NodeWatch } from './rules/node-watch.ts';
 import { SiteWatch } from './rules/site-watch.ts';
 import type { Stores } from './stores/store.ts';
+import { LinkHolders } from './people/link-holders.ts';
+import { LinkWatch } from './people/link-watch.ts';
+import { Visitors } from './people/visitors.ts';
 import { AlertWatch } from './senders/alert-watch.ts';
 import { Holders } from './senders/holders.ts';
 import { Senders } from './senders/senders.ts';
@@ -55,29 +58,20 @@ export async function simulate(
   const place = new Place(world, await stores.open(world));
   const clients = new Clients(place, hidesJob);
   const senders = new Senders(place);
-  const holders = new Holders(place);
-  const alerts = new AlertWatch(place);
-  const checks = new CheckWatch(place);
-  const site = new SiteWatch(place.store.rows, place.watch);
-  const restarts = new NodeWatch(place.store.rows, place.watch);
   const backups = new BackupWatch(place, plan.parts.includes('backups'));
-  const { onCommit } = world;
-  world.onCommit = (by) => {
-    onCommit(by);
-    alerts.committed(by);
-    checks.committed();
-    site.committed();
-    restarts.committed();
-    backups.committed();
-  };
+  const links = new LinkWatch(place, plan.parts.includes('links'));
+  watchCommits(place, [backups, links]);
   try {
     for (let n = 0; n < plan.daemons; n += 1) place.addDaemon();
     await place.until(() => place.nodes.size === plan.daemons, BOOT_MS);
     const areas = areasOf(plan.parts);
     place.oracle.isAsleep = areas.some(({ isUnmodelled = false }) => isUnmodelled);
     await setScene(place, { clients, senders }, areas);
+    const holders = new Holders(place);
+    const visitors = new Visitors(place, clients, holders);
+    const cast = { place, clients, senders, holders, visitors, links: new LinkHolders(place, clients, links) };
     if (plan.chanceKills) Object.assign(world.rates, RATES);
-    await actAll(place, plan.actions, (action) => perform({ place, clients, senders, holders }, action));
+    await actAll(place, plan.actions, (action) => perform(cast, action));
     Object.assign(world.rates, { step: 0, commit: 0 });
     await rest(place, { clients, senders }, areas);
     if (place.watch.broken.length === 0) await judge(place, senders);
@@ -104,6 +98,19 @@ export async function simulate(
   }
 }
 
+/** Who looks at each commit, in this order. */
+function watchCommits(place: Place, more: readonly { committed(): void }[]): void {
+  const { world, store, watch } = place;
+  const alerts = new AlertWatch(place);
+  const others = [new CheckWatch(place), new SiteWatch(store.rows, watch), new NodeWatch(store.rows, watch), ...more];
+  const { onCommit } = world;
+  world.onCommit = (by) => {
+    onCommit(by);
+    alerts.committed(by);
+    for (const each of others) each.committed();
+  };
+}
+
 async function setScene(place: Place, { clients, senders }: Actors, areas: readonly SimulatedArea[]): Promise<void> {
   place.makeFiles(areas.flatMap(({ files = {} }) => Object.entries(files)));
   for (const [as, operation, raw] of areas.flatMap(({ scene = [] }) => scene)) {
@@ -127,15 +134,35 @@ async function actAll(place: Place, actions: readonly Action[], perform: (action
   await place.until(() => next >= actions.length, ACT_MS);
 }
 
-function perform(actors: Actors & { readonly place: Place; readonly holders: Holders }, action: Action): void {
-  const { place, clients, senders, holders } = actors;
+type Call = Extract<Action, { do: 'call' }>;
+
+interface Cast extends Actors {
+  readonly place: Place;
+  readonly holders: Holders;
+  readonly visitors: Visitors;
+  readonly links: LinkHolders;
+}
+
+/** What people do; the rest are faults. */
+const OF_PEOPLE: readonly Action['do'][] = ['call', 'repeat', 'deliver', 'enter', 'link', 'browse', 'decide-late'];
+
+async function callAndLearn({ clients, holders, visitors, links }: Cast, call: Call): Promise<void> {
+  const data = await clients.act(call);
+  for (const each of [holders, visitors, links]) each.learn(call.operation, data);
+}
+
+function perform(cast: Cast, action: Action): void {
+  const { place, clients, senders, holders, visitors, links } = cast;
   const { world } = place;
   const hostOf = (at: number) => world.hosts[Math.floor(at * world.hosts.length)];
-  if (!['call', 'repeat', 'deliver', 'enter', 'decide-late'].includes(action.do))
-    world.note(`fault ${JSON.stringify(action)}`);
+  if (!OF_PEOPLE.includes(action.do)) world.note(`fault ${JSON.stringify(action)}`);
   switch (action.do) {
     case 'call':
-      return void clients.act(action).then((data) => holders.learn(action.operation, data));
+      return void callAndLearn(cast, action);
+    case 'link':
+      return links.use(action);
+    case 'browse':
+      return visitors.browse(action);
     case 'enter':
       return holders.enter(action);
     case 'repeat':

@@ -8,6 +8,8 @@ import { JOBS } from './jobs.ts';
 import { LEDGER } from './ledger.ts';
 import { MACHINES } from './machines.ts';
 import { NOTIFY } from './notify.ts';
+import { LINKS } from './people/links.ts';
+import { SESSIONS } from './people/sessions.ts';
 import { PLAYBOOKS } from './playbooks.ts';
 import { REFUSALS } from './refusals.ts';
 import { CORDON, RESTARTS } from './maintenance.ts';
@@ -40,6 +42,8 @@ export const AREAS_BY_NAME: ReadonlyMap<string, SimulatedArea> = new Map(
     checks: CHECKS,
     configuration: CHANGES,
     restarts: RESTARTS,
+    links: LINKS,
+    sessions: SESSIONS,
   }),
 );
 

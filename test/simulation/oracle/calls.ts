@@ -3,10 +3,16 @@ import type { Caller } from '../../../src/domain/access/caller.ts';
 import type { Running } from '../world/host.ts';
 import type { Fact } from './facts.ts';
 
+/** Who asked. */
+interface Asker extends Pick<Caller, 'owner' | 'scopes' | 'via'> {
+  /** `link`: a decision link, which acts as its recipient. */
+  readonly credential: Caller['credential'] | 'link';
+}
+
 /** What a call asked for. */
 export interface Asked {
   readonly operation: string;
-  readonly caller: Caller;
+  readonly caller: Asker;
   readonly raw: Readonly<Record<string, unknown>>;
   readonly key: string | undefined;
   /** The daemon that was asked, in one of its lives. */

@@ -8,6 +8,7 @@ export interface Fact {
   readonly operation: string;
   readonly principal: string;
   readonly owner: string;
+  readonly via: string;
   readonly target: string | null;
   readonly detail: Readonly<Record<string, unknown>>;
 }
@@ -73,7 +74,7 @@ const JOBS = `select id, state, initial_state, "trigger", owners, spec, redrive_
 const APPROVALS = 'select id, job_id, state, owners, expires_at from approvals';
 const RUNS = 'select id, workflow, state, owners, resumes, definition from workflow_runs';
 const STEPS = 'select run_id, name, state, job_id, taken_from from workflow_steps order by run_id, position';
-const LEDGER = `select operation, principal, owner, target, detail, seq from ledger
+const LEDGER = `select operation, principal, owner, via, target, detail, seq from ledger
   where chain = ? and seq > ? order by seq`;
 
 export class Facts {

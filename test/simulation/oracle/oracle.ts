@@ -184,7 +184,9 @@ export class Oracle {
     for (const call of calls) {
       const rule = RULES.get(call.operation);
       if (rule === undefined) continue;
-      const isPermitted = rule.scopes.some((scope) => call.caller.scopes.includes(scope));
+      const { credential, scopes: held } = call.caller;
+      const scopes = (credential === 'session' ? rule.sessionScopes : undefined) ?? rule.scopes;
+      const isPermitted = scopes.some((scope) => held.includes(scope));
       const codes = !isPermitted
         ? ['forbidden']
         : this.model.keptFor(call) === undefined

@@ -20,6 +20,8 @@ export interface Moment {
 export interface OperationRule {
   /** Who may call it: one of them. */
   readonly scopes: readonly Scope[];
+  /** The same in the console, where it is otherwise there. */
+  readonly sessionScopes?: readonly Scope[];
   /** The answers that it may have in this state: `ok`, or codes of failures. */
   readonly allows: (model: Model, call: Call) => readonly string[];
   /** Whether the row that a write left may be of this call. Without it the operation writes nothing. */

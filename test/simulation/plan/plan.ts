@@ -37,6 +37,10 @@ export type Action = { readonly afterMs: number } & (
   | { readonly do: 'deliver'; readonly hook: string; readonly alerts: readonly Alert[] }
   /** Somebody comes in with one of the tokens that were made. */
   | { readonly do: 'enter'; readonly at: number }
+  /** Somebody opens one of the decision links that were given out, and uses it as `how` says. */
+  | { readonly do: 'link'; readonly at: number; readonly how: LinkUse }
+  /** Somebody signs in to the console, or does something in one of the sessions that were opened. */
+  | { readonly do: 'browse'; readonly at: number; readonly what: Browsing }
   /** An approval that is pending is decided in the moment of its deadline. */
   | { readonly do: 'decide-late'; readonly at: number; readonly decision: 'approve' | 'reject' }
   | { readonly do: 'target'; readonly target: string; readonly state: TargetState; readonly forMs: number }
@@ -50,6 +54,11 @@ export type Action = { readonly afterMs: number } & (
   | { readonly do: 'jump'; readonly byMs: number }
 );
 
+/** `tap`: a button without the page. `late`: the page is opened, and its form sent in the moment of the deadline. */
+export type LinkUse = 'look' | 'form' | 'tap' | 'late';
+
+export type Browsing = 'sign-in' | 'look' | 'approve' | 'reject' | 'sign-out';
+
 /** As Alertmanager sends it. */
 export interface Alert {
   readonly status: 'firing' | 'resolved';
@@ -57,7 +66,7 @@ export interface Alert {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-export type Actor = 'operator' | 'decider' | 'reader' | 'host' | 'local';
+export type Actor = 'operator' | 'decider' | 'reader' | 'host' | 'local' | 'neighbour';
 
 /** As a maker makes it; when is drawn for all. */
 export type Made = Action extends infer A ? (A extends unknown ? Omit<A, 'afterMs'> : never) : never;

@@ -8,7 +8,7 @@ import { runAs } from '../world/current.ts';
 import type { Host } from '../world/host.ts';
 
 /** As the answer to `token.create` shows it. */
-interface Held {
+export interface Held {
   readonly id: string;
   readonly token: string;
   /** RFC 3339; null for one that does not expire. */
@@ -43,8 +43,25 @@ export class Holders {
   }
 
   enter({ at }: Extract<Action, { do: 'enter' }>): void {
-    const held = this.#held[Math.floor(at * this.#held.length)];
+    const held = this.pick(at);
     if (held !== undefined) this.#enterWith(held);
+  }
+
+  /** By its share of those that were made; undefined where none was. */
+  pick(at: number): Held | undefined {
+    return this.#held[Math.floor(at * this.#held.length)];
+  }
+
+  /** Whether a revoke of it was answered. */
+  isRevoked({ id }: Held): boolean {
+    return this.#revoked.has(id);
+  }
+
+  /** Where people come in. To be called as the daemon. */
+  door(node: Node): Promise<Authenticator> {
+    let door = this.#doors.get(node);
+    if (door === undefined) this.#doors.set(node, (door = openDoor(node)));
+    return door;
   }
 
   /** A program that has a token uses it all the time, also when it was just revoked. */
@@ -69,12 +86,12 @@ export class Holders {
 
   async #enterAs({ host, node, life }: { host: Host; node: Node; life: number }, held: Held): Promise<void> {
     const { world, watch } = this.#place;
-    const before = this.#standing(held, host);
+    const before = this.standing(held, host);
     try {
       const isIn = await this.#ask(node, held);
       if (!world.lives({ host, life })) return;
       world.note(`${host.name} ${isIn ? 'accepts' : 'refuses'} the token ${held.id}`);
-      this.#judge(held, isIn, [before, this.#standing(held, host)]);
+      this.#judge(held, isIn, [before, this.standing(held, host)]);
     } catch (error) {
       if (!world.lives({ host, life }) || error instanceof Failure) return;
       if (!/disk|full|not open|closed/.test(String(error)))
@@ -83,7 +100,7 @@ export class Holders {
   }
 
   /** By the clock of this daemon's machine. */
-  #standing({ id, expires_at: expiresAt }: Held, host: Host): 'valid' | 'expired' | 'revoked' {
+  standing({ id, expires_at: expiresAt }: Held, host: Host): 'valid' | 'expired' | 'revoked' {
     if (this.#revoked.has(id)) return 'revoked';
     return expiresAt !== null && Date.parse(expiresAt) <= this.#place.world.wallOf(host) ? 'expired' : 'valid';
   }
@@ -100,10 +117,8 @@ export class Holders {
 
   /** Whether somebody comes in with it. To be called as the daemon. */
   async #ask(node: Node, { token }: Held): Promise<boolean> {
-    let door = this.#doors.get(node);
-    if (door === undefined) this.#doors.set(node, (door = openDoor(node)));
     try {
-      await (await door).authenticate({ authorization: [`Bearer ${token}`], cookie: undefined }, 'api');
+      await (await this.door(node)).authenticate({ authorization: [`Bearer ${token}`], cookie: undefined }, 'api');
       return true;
     } catch (error) {
       if (error instanceof Failure && error.code === 'unauthenticated') return false;

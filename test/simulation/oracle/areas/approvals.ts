@@ -4,13 +4,17 @@ import { differs, type Moment, type OperationRule, type OracleArea } from '../ru
 
 const decision: OperationRule = {
   scopes: ['approve'],
+  sessionScopes: ['operator', 'approve'],
   allows(model, { raw, caller }) {
+    // What becomes of links, and whether their recipients have tokens, is not modelled.
+    const ofLink = caller.credential === 'link' ? ['not_found', 'forbidden'] : [];
     const approval = model.approvals.get(String(raw['id']));
     if (approval === undefined) return ['not_found'];
-    if (approval.state !== 'pending') return ['conflict'];
+    if (approval.state !== 'pending') return ['conflict', ...ofLink];
     const answer = approval.owners.includes(caller.owner) ? 'forbidden' : 'ok';
-    // It may be past the deadline, and not noticed yet.
-    return model.nowMs >= approval.expiresAt ? [answer, 'conflict'] : [answer];
+    // It may be past the deadline, and not noticed yet. An inventory that can be changed may not be as it was.
+    const isFixed = raw['decision'] !== 'approve' || model.jobs.get(approval.job)?.inventory === 'localhost';
+    return model.nowMs < approval.expiresAt && isFixed ? [answer, ...ofLink] : [answer, 'conflict', ...ofLink];
   },
   isOf: ({ target, detail }, { raw }) => target === raw['id'] && detail['decision'] === raw['decision'],
   apply(moment, fact, { caller, raw }) {
@@ -48,9 +52,9 @@ function expire(moment: Moment, fact: Fact): void {
   if (job?.state === 'awaiting_approval') model.move(job, 'cancelled');
 }
 
-/** Somebody who asked tried to decide. */
-function refused({ model, refuse }: Moment, { target, owner }: Fact): void {
-  if (model.approvals.get(target ?? '')?.owners.includes(owner) !== true)
+/** Somebody who asked tried to decide, or with a link somebody who may not. */
+function refused({ model, refuse }: Moment, { target, owner, via }: Fact): void {
+  if (via !== 'link' && model.approvals.get(target ?? '')?.owners.includes(owner) !== true)
     refuse(`of ${target} for ${owner}, who did not ask for it`);
 }
 
