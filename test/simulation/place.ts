@@ -10,7 +10,8 @@ import { bootNode, type Node } from './daemon.ts';
 import { Targets } from './network/targets.ts';
 import { stopInOrder } from './stop.ts';
 import { Oracle } from './oracle/oracle.ts';
-import { Processes } from './programs/processes.ts';
+import { type Process, Processes } from './programs/processes.ts';
+import { Remotes } from './programs/git/remotes.ts';
 import { Infrastructure } from './programs/terraform/infrastructure.ts';
 import { Watch } from './rules/rules.ts';
 import type { WorldStore } from './stores/store.ts';
@@ -34,9 +35,12 @@ export class Place {
   readonly processes: Processes;
   readonly infrastructure: Infrastructure;
   readonly targets: Targets;
+  readonly remotes: Remotes;
   readonly nodes = new Map<Host, Node>();
   readonly messages: string[] = [];
   kills = 0;
+  /** A tool uses files of this commit; null where they are of several. */
+  onFiles: (process: Process, commit: string | null) => void = () => undefined;
   /** Whether a client waits for an answer of this daemon. */
   isAwaited: (who: Running) => boolean = () => false;
   readonly #approvalTtl: string;
@@ -62,6 +66,7 @@ export class Place {
     world.folder = store.folder;
     this.infrastructure = Infrastructure.open(store.rows, (rule, what) => this.watch.violated(rule, what));
     this.targets = Targets.open();
+    this.remotes = Remotes.open((process, commit) => this.onFiles(process, commit));
     this.processes = Processes.open(
       (process) => this.watch.started(process),
       ({ jobId }, exit) => this.oracle.exited(jobId, exit),

@@ -36,6 +36,7 @@ export async function rest(place: Place, { clients, senders }: Actors, areas: re
   }
   place.store.machine.disk = { fault: 'full', until: 0 };
   place.targets.allUp();
+  place.remotes.allUp();
   await place.until(() => place.nodes.size === world.hosts.length, BOOT_MS);
   // A cordon that is still under way would come after its end.
   await place.until(() => !clients.isBusy && senders.waiting === 0, BOOT_MS);

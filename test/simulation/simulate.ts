@@ -16,8 +16,10 @@ import { lookAtRest } from './rules/at-rest.ts';
 import { lookAtStates } from './rules/states.ts';
 import type { Violation } from './rules/rules.ts';
 import { NodeWatch } from './rules/node-watch.ts';
+import { SourceWatch } from './rules/source-watch.ts';
 import { SiteWatch } from './rules/site-watch.ts';
 import type { Stores } from './stores/store.ts';
+import { Committers } from './people/committers.ts';
 import { LinkHolders } from './people/link-holders.ts';
 import { LinkWatch } from './people/link-watch.ts';
 import { Visitors } from './people/visitors.ts';
@@ -60,7 +62,9 @@ export async function simulate(
   const senders = new Senders(place);
   const backups = new BackupWatch(place, plan.parts.includes('backups'));
   const links = new LinkWatch(place, plan.parts.includes('links'));
-  watchCommits(place, [backups, links]);
+  const sources = new SourceWatch(place.store.rows, place.watch, plan.parts.includes('sources'));
+  place.onFiles = (process, commit) => sources.ran(process, commit);
+  watchCommits(place, [backups, links, sources]);
   try {
     for (let n = 0; n < plan.daemons; n += 1) place.addDaemon();
     await place.until(() => place.nodes.size === plan.daemons, BOOT_MS);
@@ -69,13 +73,22 @@ export async function simulate(
     await setScene(place, { clients, senders }, areas);
     const holders = new Holders(place);
     const visitors = new Visitors(place, clients, holders);
-    const cast = { place, clients, senders, holders, visitors, links: new LinkHolders(place, clients, links) };
+    const cast = {
+      place,
+      clients,
+      senders,
+      holders,
+      visitors,
+      links: new LinkHolders(place, clients, links),
+      committers: new Committers(place, clients, sources),
+    };
     if (plan.chanceKills) Object.assign(world.rates, RATES);
     await actAll(place, plan.actions, (action) => perform(cast, action));
     Object.assign(world.rates, { step: 0, commit: 0 });
     await rest(place, { clients, senders }, areas);
     if (place.watch.broken.length === 0) await judge(place, senders);
     backups.lookAtRest();
+    sources.lookAtRest(place.remotes);
     place.store.noteRows();
     if (place.watch.broken.length === 0) await lookAtRestores(place, backups.kept);
     const { user, system } = process.cpuUsage(began);
@@ -141,6 +154,7 @@ interface Cast extends Actors {
   readonly holders: Holders;
   readonly visitors: Visitors;
   readonly links: LinkHolders;
+  readonly committers: Committers;
 }
 
 /** What people do; the rest are faults. */
@@ -152,7 +166,7 @@ async function callAndLearn({ clients, holders, visitors, links }: Cast, call: C
 }
 
 function perform(cast: Cast, action: Action): void {
-  const { place, clients, senders, holders, visitors, links } = cast;
+  const { place, clients, senders, holders, visitors, links, committers } = cast;
   const { world } = place;
   const hostOf = (at: number) => world.hosts[Math.floor(at * world.hosts.length)];
   if (!OF_PEOPLE.includes(action.do)) world.note(`fault ${JSON.stringify(action)}`);
@@ -171,6 +185,8 @@ function perform(cast: Cast, action: Action): void {
       return senders.deliver(action);
     case 'decide-late':
       return decideLate(place, clients, action);
+    case 'git':
+      return committers.act(action);
     case 'target':
       return place.targets.set(action.target, action.state, action.forMs);
     case 'kill': {

@@ -8,6 +8,7 @@ import { JOBS } from './jobs.ts';
 import { LEDGER } from './ledger.ts';
 import { MACHINES } from './machines.ts';
 import { NOTIFY } from './notify.ts';
+import { SOURCES } from './files/sources.ts';
 import { LINKS } from './people/links.ts';
 import { SESSIONS } from './people/sessions.ts';
 import { PLAYBOOKS } from './playbooks.ts';
@@ -44,6 +45,7 @@ export const AREAS_BY_NAME: ReadonlyMap<string, SimulatedArea> = new Map(
     restarts: RESTARTS,
     links: LINKS,
     sessions: SESSIONS,
+    sources: SOURCES,
   }),
 );
 

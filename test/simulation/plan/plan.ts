@@ -43,6 +43,10 @@ export type Action = { readonly afterMs: number } & (
   | { readonly do: 'browse'; readonly at: number; readonly what: Browsing }
   /** An approval that is pending is decided in the moment of its deadline. */
   | { readonly do: 'decide-late'; readonly at: number; readonly decision: 'approve' | 'reject' }
+  /** A ref of the repository moves or is removed, or its server is lost. */
+  | { readonly do: 'git'; readonly what: 'push' | 'drop'; readonly ref: string }
+  | { readonly do: 'git'; readonly what: 'release' | 'sync' }
+  | { readonly do: 'git'; readonly what: 'lose'; readonly forMs: number }
   | { readonly do: 'target'; readonly target: string; readonly state: TargetState; readonly forMs: number }
   | { readonly do: 'kill'; readonly host: number; readonly backMs: number }
   /** It is asked to stop, and ends in order. */

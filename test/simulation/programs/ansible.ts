@@ -1,6 +1,8 @@
 /** An ansible-playbook without hosts: it reports tasks and results by chance, as the real one with its plugin. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Stream } from '../world/chance.ts';
+import { FILES, isOfCommit, theRemotes } from './git/remotes.ts';
 import type { Program, Started, Steps } from './program.ts';
 
 const TASKS = ['copy', 'restart'];
@@ -28,7 +30,12 @@ export const ANSIBLE: Program = {
 
 function* play({ chance, print, report, process }: Started): Steps {
   // It has to be there, as a playbook of the copied files.
-  readFileSync(process.argv.at(-1) ?? '');
+  const playbook = process.argv.at(-1) ?? '';
+  if (isOfCommit(readFileSync(playbook, 'utf8')))
+    theRemotes().ran(
+      process,
+      FILES.map((name) => textIn(dirname(playbook), name)),
+    );
   const tell = (event: object): void => report(`${JSON.stringify(event)}\n`);
   const counts: Counts = { ok: 0, changed: 0, failures: 0, unreachable: 0, skipped: 0, rescued: 0, ignored: 0 };
   let exitCode = 0;
@@ -50,6 +57,11 @@ function* play({ chance, print, report, process }: Started): Steps {
   HOSTS.forEach((host) => tell({ event: 'total', host, ...counts }));
   tell({ event: 'end', plays_left: 0, hosts_left: 0 });
   return exitCode;
+}
+
+function textIn(folder: string, name: string): string | null {
+  const path = join(folder, name);
+  return existsSync(path) ? readFileSync(path, 'utf8') : null;
 }
 
 function statusOf(chance: Stream): 'ok' | 'changed' | 'failed' | 'unreachable' {

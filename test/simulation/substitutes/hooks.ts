@@ -25,6 +25,7 @@ const OF_PRODUCT: Readonly<Record<string, string>> = {
   'operations/access/token-hash.ts': HERE('token-hash'),
   'probes/kinds/tcp.ts': HERE('probes/tcp'),
   'runners/process/tree.ts': HERE('tree'),
+  'runners/checkout/git/git.ts': HERE('runs/git'),
   'runners/checkout/open-tree.ts': HERE('runs/open-tree'),
   'runners/ansible/tool.ts': HERE('runs/find-ansible'),
   'runners/terraform/tool.ts': HERE('runs/find-tool'),
