@@ -22,6 +22,7 @@ b{color:var(--fail)}
 dl{margin:0 0 .75rem}
 dt{color:var(--soft);font-size:.8125rem}
 dd{margin:0 0 .5rem;overflow-wrap:anywhere}
+form+.on{margin-top:1rem}
 a{color:var(--run)}
 [role=alert]{padding:.5rem .75rem;border-left:4px solid var(--fail)}
 label,textarea,button{display:block}

@@ -55,9 +55,11 @@ describe('The page of a decision link in a browser', { skip: needs('chromium') }
       await page.goto(approve);
       const wide = await page.evaluate('document.documentElement.scrollWidth');
       assert.ok(Number(wide) <= PHONE.width, `the page is ${String(wide)} px wide`);
-      for (const target of ['button', 'textarea']) {
-        const box = (await page.locator(target).boundingBox()) ?? assert.fail(`${target} is not shown`);
-        assert.ok(box.height >= TARGET_PX, `${target} is ${box.height} px high`);
+      const targets = await page.locator('button, textarea').all();
+      assert.equal(targets.length, 3);
+      for (const target of targets) {
+        const box = (await target.boundingBox()) ?? assert.fail('a target is not shown');
+        assert.ok(box.height >= TARGET_PX, `a target is ${box.height} px high`);
       }
       const back = await page.evaluate('getComputedStyle(document.body).backgroundColor');
       assert.equal(back, colorScheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(14, 17, 22)', 'the style is applied');
@@ -87,6 +89,19 @@ describe('The page of a decision link in a browser', { skip: needs('chromium') }
     assert.equal(visit?.status(), 200);
     await page.getByRole('heading', { name: /^Already approved at .* by ana$/ }).waitFor();
     assert.equal(await page.locator('button').count(), 0);
+    assert.deepEqual(faults, []);
+  });
+
+  test('of a yes rejects with its other button, by the other link', async (t) => {
+    const { fixture, gated, page, approve, requests, faults } = await open(t, 'light', []);
+    await page.goto(approve);
+    await page.locator('textarea').fill('not today');
+    await page.getByRole('button', { name: 'Reject apply' }).click();
+    await page.getByRole('heading', { name: /^Rejected at/ }).waitFor();
+    const path = `/approval/${gated.approvalId}`;
+    assert.deepEqual(requests, [`GET ${path}/approve`, `POST ${path}/reject`]);
+    const { state, reason } = await fixture.approval(gated.approvalId);
+    assert.deepEqual({ state, reason }, { state: 'rejected', reason: 'not today' });
     assert.deepEqual(faults, []);
   });
 
