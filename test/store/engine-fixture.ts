@@ -8,6 +8,7 @@ import type { InitialState } from '../../src/domain/jobs/job.ts';
 import { workspaceKey } from '../../src/domain/workspaces/workspace.ts';
 import { systemClock, type Clock } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/id.ts';
+import { A_COMMAND } from '../support/fixtures/approvals.ts';
 import { TEST_RING, testKeyring } from '../support/seal.ts';
 import { tagOf } from '../../src/store/engine/tags/tags.ts';
 import type { Keyring } from '../../src/lib/seal.ts';
@@ -140,7 +141,7 @@ export function makeJob(some: Partial<NewJob> = {}): NewJob {
     requestedBy: 'ana',
     owners: ['ana'],
     redriveOf: null,
-    spec: '{}',
+    spec: (some.kind ?? 'command') === 'command' ? JSON.stringify(A_COMMAND) : '{}',
     timeoutMs: 60_000,
     ...some,
   };

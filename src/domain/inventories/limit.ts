@@ -80,3 +80,13 @@ function unknown({ name, field }: Pick<Within, 'name' | 'field'>, term: string, 
   const host = quoted(term);
   return new Failure('invalid_argument', `${field}: host ${host} is not in inventory ${quoted(name)}; ${expected}.`);
 }
+
+/** Characters of a limit in a summary. */
+const LIMIT_CHARACTERS = 64;
+
+/** What a summary names: `prod`, or `prod, limit web1`, so that requests on one inventory can be distinguished. */
+export function placeOf({ inventory, limit }: { readonly inventory: string; readonly limit?: string | null }): string {
+  if (limit === undefined || limit === null) return inventory;
+  const short = limit.length <= LIMIT_CHARACTERS ? limit : `${limit.slice(0, LIMIT_CHARACTERS)}…`;
+  return `${inventory}, limit ${short}`;
+}

@@ -25,6 +25,12 @@ interface OrderWords {
     readonly host: string | null;
     readonly sender_text: { readonly summary: string | null; readonly description: string | null };
   } | null;
+  readonly step: {
+    readonly run_id: string;
+    readonly workflow: string;
+    readonly name: string;
+    readonly failed_before: readonly { readonly name: string; readonly state: string }[];
+  } | null;
 }
 
 /** Hosts that are named before the others are counted. */
@@ -87,6 +93,17 @@ export function whatTheSenderSays({ alert }: OrderWords): string | null {
   const { summary = null, description = null } = alert?.sender_text ?? {};
   const said = [summary, description].filter((text) => text !== null && text !== '');
   return said.length === 0 ? null : said.join(' ');
+}
+
+/** The step of a workflow that it is; null for another job. */
+export function whichStep({ step }: OrderWords): string | null {
+  return step === null ? null : `${step.name} of ${step.run_id} (workflow ${step.workflow})`;
+}
+
+/** The steps before it that did not succeed; null for none. */
+export function whatFailedBefore({ step }: OrderWords): string | null {
+  const failed = step?.failed_before ?? [];
+  return failed.length === 0 ? null : cut(failed.map(({ name, state }) => `${name} (${state})`).join(', '));
 }
 
 /** In one line: `Run clean.yml of ops at 3f2a1c9 on web1, web2 (2 of prod).` Null where the order has neither. */

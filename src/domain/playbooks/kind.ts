@@ -1,10 +1,11 @@
+import { placeOf } from '../inventories/limit.ts';
 import type { KindFacts } from '../jobs/kind.ts';
 import type { PlaybookSpec } from './playbook.ts';
 
 export const playbookKind: KindFacts<PlaybookSpec> = {
   readSpec: (json) => JSON.parse(json) as PlaybookSpec,
   runbook: ({ playbook }) => `playbook:${playbook}`,
-  about: ({ playbook, inventory }) => `${playbook} on ${inventory}`,
+  about: (spec) => `${spec.playbook} on ${placeOf(spec)}`,
   inventory: ({ inventory }) => inventory,
   directory: ({ source, dir, dirKept = null }) =>
     source === null && dir !== null ? { path: dir, kept: dirKept } : null,

@@ -1,6 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import { JOB_ID_VARIABLE } from '../../domain/jobs/job.ts';
 import type { FollowMode, PollMode, Remark, WaitMode } from '../../operations/core/cli-face.ts';
+import type { Projected } from '../../views/views.ts';
 import { type Answer, parseEnvelope, readData } from './connection/client.ts';
 import { requireConfirmation } from './input/confirm.ts';
 import { readDeadline } from './follow/polling.ts';
@@ -24,6 +25,8 @@ const POLLERS: Readonly<Record<PollMode, (session: Session, answered: Answer, de
 const REMARKS: Readonly<Record<Remark, (session: Session, shown: Shown) => Promise<void>>> = {
   down: async (session, { text }) =>
     (await import('./remarks/down-targets.ts')).mentionDown(session, parseEnvelope(text).data),
+  became: async (session, { text }) =>
+    (await import('./remarks/became.ts')).sayBecame(session, parseEnvelope(text).data as Projected<'event.get'>),
   prober: async (session) => (await import('./remarks/probe-settings.ts')).mentionProber(session),
 };
 

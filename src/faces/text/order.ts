@@ -1,10 +1,12 @@
 import {
   howRuns,
+  whatFailedBefore,
   whatItTouches,
   whatRuns,
   whatTheSenderSays,
   whereRuns,
   whichAlert,
+  whichStep,
 } from '../../domain/jobs/order-words.ts';
 import type { Projected } from '../../views/views.ts';
 
@@ -27,6 +29,8 @@ export function orderEntries(order: Projected<'order'>): OrderEntries {
     cause: [
       ['Alert', whichAlert(order)],
       ['Its sender says', whatTheSenderSays(order)],
+      ['Step', whichStep(order)],
+      ['Failed before', whatFailedBefore(order)],
     ],
     reach: [
       ['May touch', whatItTouches(order)],

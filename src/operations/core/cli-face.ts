@@ -62,8 +62,11 @@ export type PollMode = 'steps' | 'safe' | 'restarted';
 
 export type WaitMode = JobWaitMode | PollMode;
 
-/** `down` probes a check that was made or changed; `prober` names the process whose settings a probe used. */
-export type Remark = 'down' | 'prober';
+/**
+ * `down` probes a check that was made or changed; `prober` names the process whose settings a probe used; `became` says
+ * what became of an event, on standard output.
+ */
+export type Remark = 'down' | 'prober' | 'became';
 
 export type FollowMode = 'job' | 'approvals';
 

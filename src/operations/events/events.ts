@@ -79,6 +79,7 @@ const get = readOperation({
   http: { method: 'GET', path: '/events/{id}' },
   cli: {
     verb: 'event get',
+    remark: 'became',
     next: 'event trace',
     positionals: ['id'],
     examples: ['svc event get evt_01m7yd4zyke00anp2z332d2j5p'],

@@ -3,14 +3,15 @@ import { formatDuration } from '../../domain/duration.ts';
 import { AUTHORED_TRIGGERS } from '../../domain/jobs/job.ts';
 import { oneLine } from '../../domain/one-line.ts';
 import { hostOf } from '../../domain/rules/mute.ts';
+import { isEnd } from '../../domain/workflows/workflow.ts';
 import { hostsNow } from '../../jobs/inventories/targets.ts';
 import { QUEUE_RULES } from '../../jobs/kinds.ts';
 import type { OrderParts } from '../../jobs/queue-rules.ts';
 import { fromJson } from '../../lib/json.ts';
 import { findEvent } from '../../store/events/events.ts';
 import { askedBy } from '../../store/jobs/repeats.ts';
-import type { Db, EventRow, JobRow } from '../../store/schema/schema.ts';
-import { findStepOfJob, getRun } from '../../store/workflows/runs.ts';
+import type { Db, EventRow, JobRow, WorkflowRunRow, WorkflowStepRow } from '../../store/schema/schema.ts';
+import { findStepOfJob, getRun, listSteps, stateOfStep } from '../../store/workflows/runs.ts';
 import type { ViewData } from '../../views/views.ts';
 import { type OrderPlace, orderRedactor } from './order-redactor.ts';
 
@@ -54,6 +55,7 @@ export async function orderOf({ store, services }: OrderPlace, job: JobRow): Pro
     summary: job.summary,
     because: job.because,
     alert: source.event === undefined ? null : alertOf(source.event),
+    step: source.step,
   };
   const { id: job_id, kind, timeout_ms: timeoutMs } = job;
   return { job_id, kind, ...redact(texts), timeout: formatDuration(timeoutMs), ...redact(why) };
@@ -64,17 +66,33 @@ interface OrderSource {
   readonly isAuthored: boolean;
   /** The event that asked for it, or for the run of its workflow. */
   readonly event: EventRow | undefined;
+  readonly step: ViewData<'order'>['step'];
 }
 
 /** Where the order of a job comes from, or that of the first one that it repeats. */
 async function sourceOf(db: Db, row: JobRow): Promise<OrderSource> {
   const asked = await askedBy(db, row);
   const step = asked.job.trigger === 'workflow' ? await findStepOfJob(db, asked.job.id) : undefined;
-  const eventId = step === undefined ? asked.eventId : (await getRun(db, step.run_id)).event_id;
+  const run = step === undefined ? undefined : await getRun(db, step.run_id);
+  const eventId = run === undefined ? asked.eventId : run.event_id;
   return {
     isAuthored: AUTHORED_TRIGGERS.includes(asked.job.trigger),
     event: eventId === null ? undefined : await findEvent(db, eventId),
+    step: step === undefined || run === undefined ? null : await stepOf(db, run, step),
   };
+}
+
+/** With what went wrong in the run before it. */
+async function stepOf(
+  db: Db,
+  { id, workflow }: WorkflowRunRow,
+  { name, position }: WorkflowStepRow,
+): Promise<ViewData<'order'>['step']> {
+  const before = (await listSteps(db, id)).filter((each) => each.position < position);
+  const wrong = before
+    .map((each) => ({ name: each.name, state: stateOfStep(each) }))
+    .filter(({ state }) => isEnd(state) && state !== 'succeeded' && state !== 'skipped');
+  return { run_id: id, workflow, name, failed_before: wrong };
 }
 
 async function hostsOf(

@@ -92,6 +92,15 @@ export const JOB_VIEWS = {
         sender_text: z.object({ summary: z.string().nullable(), description: z.string().nullable() }),
       })
       .nullable(),
+    /** Of a workflow; with the steps before it that did not succeed. */
+    step: z
+      .object({
+        run_id: z.string(),
+        workflow: z.string(),
+        name: z.string(),
+        failed_before: z.array(z.object({ name: z.string(), state: z.string() })),
+      })
+      .nullable(),
   }),
   'job.enqueued': z.object({ job_id: z.string(), state: z.enum(JOB_STATES) }),
   'job.redrive': z.array(

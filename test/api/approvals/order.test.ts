@@ -94,6 +94,7 @@ describe('The order', () => {
         host: 'web1',
         sender_text: { summary: 'disk 95 % full', description: 'of 100 GB' },
       },
+      step: null,
     });
     assert.deepEqual(await orderOf(fixture, 'job.order', approval.job_id), order);
     const rows = (await fixture.call('audit.list', {})) as Projected<'audit.list'>;
@@ -160,6 +161,26 @@ describe('The order', () => {
       fixture.call('schedule.add', { name: 'b', cron: '0 3 * * *', backup: 'x', reveal: false }),
       /reveal: allowed only with a command or a playbook/,
     );
+  });
+
+  test('of a step names its run, and the steps before it that did not succeed', async (t) => {
+    const fixture = await opened(t);
+    await fixture.call('workflow.add', { name: 'two', text: `steps:\n${step('first')}${step('second')}` });
+    const { run_id: run } = (await fixture.call('workflow.run', { name: 'two' })) as Projected<'workflow.status'>;
+    const of = async (name: string): Promise<Order['step']> => {
+      const all = (await fixture.call('approval.list', {})) as Projected<'approval.list'>;
+      const approval = all.find(({ summary }) => summary.includes(`step ${name} `));
+      return (await orderOf(fixture, 'approval.order', approval?.id ?? '')).step;
+    };
+    const second = { run_id: run, workflow: 'two', name: 'second' };
+    assert.deepEqual(await of('second'), { ...second, failed_before: [] });
+    const { job_id: first } = (await fixture.program.store.db
+      .selectFrom('workflow_steps')
+      .select('job_id')
+      .where('name', '=', 'first')
+      .executeTakeFirstOrThrow()) as { job_id: string };
+    await fixture.call('job.cancel', { id: first });
+    assert.deepEqual(await of('second'), { ...second, failed_before: [{ name: 'first', state: 'cancelled' }] });
   });
 
   test('whose limit selects no host any more cannot be approved, and can be rejected', async (t) => {

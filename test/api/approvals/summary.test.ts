@@ -60,6 +60,19 @@ describe('The summary of an approval', () => {
     assert.equal((await pending(fixture)).summary, 'run a command on localhost (unsandboxed)');
   });
 
+  test('names the limit, so that two requests on one inventory can be distinguished', async (t) => {
+    const fixture = await openHookFixture(t);
+    const hosts = ['web1', 'web2'].map((name) => `${name} ansible_connection=local`).join('\n');
+    await fixture.call('inventory.add', { name: 'prod', text: hosts });
+    const hook = await fixture.hook('generic');
+    const text = RULE.replace('localhost', 'prod\n  limit: "${event.labels.host}"');
+    await fixture.call('rule.add', { name: 'clean-up', text });
+    await post(hook, { host: 'web1' });
+    assert.equal((await pending(fixture)).summary, 'run a command on prod, limit web1 · DiskFull on web1');
+    await post(hook, { host: 'web2' });
+    assert.equal((await pending(fixture)).summary, 'run a command on prod, limit web2 · DiskFull on web2');
+  });
+
   test('of a command and of a schedule is kept with the order', async (t) => {
     const fixture = await openHookFixture(t);
     const order = { inventory: 'localhost', command: ['true'], summary: 'checks the disks' };

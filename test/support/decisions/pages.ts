@@ -62,6 +62,7 @@ export const ORDER: Projected<'order'> = {
     host: 'web1',
     sender_text: { summary: 'disk 95 % full', description: null },
   },
+  step: null,
 };
 
 /** An order with the same text wherever one may be. */

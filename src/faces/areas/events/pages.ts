@@ -1,10 +1,14 @@
 import type { AreaPages } from '../../console/area-pages.ts';
+import { Failure } from '../../../domain/failure.ts';
+import type { Projected } from '../../../views/views.ts';
 import { html } from '../../html/html.ts';
+import { becameOf } from './became.ts';
 import { OUTCOME_PAINTS, reasonText } from './text.ts';
 import { filters } from '../../console/filters.ts';
 import { mark } from '../../console/marks.ts';
 import { traceHtml } from './trace.ts';
-import type { Page } from '../../console/page.ts';
+import { linked } from '../../console/blocks.ts';
+import type { Page, PageRequest } from '../../console/page.ts';
 import { plainPage } from '../../console/plain.ts';
 
 /** Rows of the page: a filter with fewer or more rows gets the nearest. */
@@ -47,21 +51,37 @@ const EVENT: Page = {
   path: '/events/:id',
   section: 'Events',
   title: 'Event',
-  reads: ['event.get', 'event.trace'],
+  reads: ['event.get', 'event.trace', 'approval.get', 'job.get'],
   async show(request) {
     const { ask, params } = request;
     const [event, trace] = await Promise.all([
       ask('event.get', 'event.get', params),
       ask('event.trace', 'event.trace', params),
     ]);
+    const became = await becameOfEvent(event, request);
     const content = html`<section class="panel"><h2>Why</h2>
 <p>${reasonText(event.reason)}</p>
-${traceHtml(trace.steps)}</section>
+${became === null ? html`` : html`<p>${linked(became, request)}</p>\n`}${traceHtml(trace.steps)}</section>
 ${request.view('event.get', event)}`;
     const name = event.name ?? event.source;
     return { title: `Event ${name}`, state: mark(event.outcome, OUTCOME_PAINTS[event.outcome]), content };
   },
 };
+
+async function becameOfEvent(event: Projected<'event.get'>, { ask, display }: PageRequest): Promise<string | null> {
+  const { approval_id: approvalId, job_id: jobId } = event;
+  const [approval, job] = await Promise.all([
+    approvalId === null ? null : ask('approval.get', 'approval.get', { id: approvalId }).catch(gone),
+    jobId === null ? null : ask('job.get', 'job.get', { id: jobId }).catch(gone),
+  ]);
+  return becameOf({ approval, job }, display.nowMs);
+}
+
+/** What retention has removed. */
+function gone(error: unknown): null {
+  if (error instanceof Failure) return null;
+  throw error;
+}
 
 const WEBHOOKS = plainPage({
   path: '/webhooks',

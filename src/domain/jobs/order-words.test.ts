@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ORDER } from '../../../test/support/decisions/pages.ts';
+import {
+  howRuns,
+  orderLine,
+  whatFailedBefore,
+  whatItTouches,
+  whatRuns,
+  whatTheSenderSays,
+  whereRuns,
+  whichAlert,
+  whichStep,
+} from './order-words.ts';
+
+const PLAYBOOK = {
+  ...ORDER,
+  command: null,
+  playbook: 'clean.yml',
+  source: 'ops',
+  source_commit: '3f2a1c9d'.repeat(5),
+  tags: ['disk'],
+  skip_tags: ['slow'],
+  extra_vars: { level: 'all', keep: 3 },
+};
+
+test('An order is one line: what, from where, on which hosts, and how', () => {
+  assert.equal(orderLine(ORDER), "Run find /srv/cache -name 'a b' -delete on web1, web2 (2 of prod, limit web).");
+  assert.equal(
+    orderLine(PLAYBOOK),
+    'Run clean.yml of ops at 3f2a1c9 on web1, web2 (2 of prod, limit web), ' +
+      'with tags disk, without tags slow, level=all, keep=3.',
+  );
+  assert.equal(orderLine({ ...ORDER, command: null }), 'Runs on web1, web2 (2 of prod, limit web).');
+  assert.equal(orderLine({ ...ORDER, command: null, inventory: null, hosts: null }), null);
+  assert.equal(
+    whatRuns({ ...PLAYBOOK, source: null, source_commit: null, path: '/srv/play' }),
+    'clean.yml of /srv/play',
+  );
+});
+
+test('Hosts are named, the others counted, and none says so', () => {
+  const names = Array.from({ length: 9 }, (_, n) => `web${n}`);
+  const many = { ...ORDER, limit: null, hosts: { count: 1_000, names } };
+  assert.equal(whereRuns(many), 'web0, web1, web2, web3, web4 and 995 more (1000 of prod)');
+  assert.equal(whereRuns({ ...ORDER, hosts: { count: 0, names: [] } }), 'no host of prod now, limit web');
+  const local = { ...ORDER, inventory: 'localhost', limit: null, hosts: { count: 1, names: ['localhost'] } };
+  assert.equal(whereRuns(local), 'localhost');
+});
+
+test('What it touches, the alert and the step are left out where there is nothing to say', () => {
+  assert.equal(whatItTouches(ORDER), 'writes /srv/cache; gets the secrets app/db');
+  const outside = { ...ORDER, privileged: true, writable: null, secrets: null, egress_ports: [443] };
+  assert.equal(whatItTouches(outside), 'all of this machine: it runs outside the sandbox; connects to the ports 443');
+  const bare = { ...outside, privileged: false, egress_ports: [], alert: null };
+  assert.deepEqual(
+    [whatItTouches, whichAlert, whatTheSenderSays, whichStep, whatFailedBefore].map((of) => of(bare)),
+    [null, null, null, null, null],
+  );
+  assert.equal(howRuns(bare), null);
+  assert.equal(whichAlert(ORDER), 'DiskFull on web1, warning, firing');
+  const failed = [{ name: 'drain', state: 'failed' }];
+  const step = { ...ORDER, step: { run_id: 'wfr_1', workflow: 'patch', name: 'reboot', failed_before: failed } };
+  assert.deepEqual([whichStep(step), whatFailedBefore(step)], ['reboot of wfr_1 (workflow patch)', 'drain (failed)']);
+});
+
+test('Long words are cut, and say so', () => {
+  const long = { ...ORDER, command: ['x'.repeat(1_000)] };
+  assert.equal(whatRuns(long)?.length, 301);
+  assert.match(orderLine(long) ?? '', /…\.$/);
+});
