@@ -56,6 +56,7 @@ const PARTS: readonly Part[] = [
     script: ['canaries'],
     limitMs: 3 * HOUR_MS,
   },
+  { name: 'clocks', what: 'jumps of the clock while jobs run and requests wait', script: ['clocks'], limitMs: HOUR_MS },
   { name: 'removal', what: 'the project without one of its areas', script: ['removal'], limitMs: 2 * HOUR_MS },
   { name: 'corpus', what: 'all hostile repositories', script: ['corpus'], limitMs: HOUR_MS },
   { name: 'fuzz', what: 'property-based tests of every parser for an hour', script: ['fuzz'], limitMs: 2 * HOUR_MS },

@@ -1,4 +1,7 @@
-/** `npm run ok`: everything that CI runs, in order, up to the first that fails, with the time that each took. */
+/**
+ * `npm run ok`: everything that CI runs, stage by stage up to the first that fails, with the time that each step took.
+ * The steps of a stage run at the same time.
+ */
 import { spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -30,7 +33,7 @@ const TOFU_CORE = [
  * `bare`: the list of tests that `npm test` has left out on a machine with npm and Node alone; they run beside the
  * proofs then, and not all tests once more.
  */
-function stepsFor(bare: string | null): readonly Step[] {
+function stagesFor(bare: string | null): readonly (readonly Step[])[] {
   const hasTerraform = find('terraform') !== null;
   const { execPath } = process;
   // A bare machine has tofu only.
@@ -40,14 +43,17 @@ function stepsFor(bare: string | null): readonly Step[] {
   const core = TOFU_CORE.filter((file) => bare === null || file.startsWith('test/proof/'));
   const onTofu = { name: 'tests on tofu', command: execPath, args: [TESTS, '--on-tofu', ...core] };
   return [
-    { name: 'types', command: join(BIN, 'tsc'), args: ['--noEmit'] },
-    { name: 'types of the script', command: join(BIN, 'tsc'), args: ['--noEmit', '-p', 'src/faces/web/client'] },
-    { name: 'lint', command: join(BIN, 'oxlint'), args: ['--type-aware', '--deny-warnings'] },
-    { name: 'format', command: join(BIN, 'prettier'), args: ['--check', '--log-level', 'warn', '.'] },
-    ...(bare === null ? [tests] : []),
-    proofs,
+    // Each uses one processor, most of the time.
+    [
+      { name: 'types', command: join(BIN, 'tsc'), args: ['--noEmit'] },
+      { name: 'types of the script', command: join(BIN, 'tsc'), args: ['--noEmit', '-p', 'src/faces/web/client'] },
+      { name: 'lint', command: join(BIN, 'oxlint'), args: ['--type-aware', '--deny-warnings'] },
+      { name: 'format', command: join(BIN, 'prettier'), args: ['--check', '--log-level', 'warn', '.'] },
+    ],
+    ...(bare === null ? [[tests]] : []),
+    [proofs],
     // Where there is no terraform, all tests have run on tofu.
-    ...(hasTerraform ? [onTofu] : []),
+    ...(hasTerraform ? [[onTofu]] : []),
   ];
 }
 
@@ -68,14 +74,19 @@ function run({ command, args }: Step): Promise<string | undefined> {
   });
 }
 
-const { values } = readArguments('npm run ok [-- [--bare LIST]]', { bare: { type: 'string' } });
-for (const step of stepsFor(values.bare ?? null)) {
+/** Runs a step, and says how it ended. */
+async function isGreen(step: Step): Promise<boolean> {
   const startedMs = performance.now();
   const failure = await run(step);
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-  if (failure !== undefined) {
-    console.error(`not ok: ${step.name}, ${failure}, after ${seconds} s`);
-    process.exit(1);
-  }
-  console.log(`ok: ${step.name} ${seconds} s`);
+  if (failure === undefined) console.log(`ok: ${step.name} ${seconds} s`);
+  else console.error(`not ok: ${step.name}, ${failure}, after ${seconds} s`);
+  return failure === undefined;
+}
+
+const { values } = readArguments('npm run ok [-- [--bare LIST]]', { bare: { type: 'string' } });
+for (const stage of stagesFor(values.bare ?? null)) {
+  // Those that run beside one that failed end too, so that each says what it has found.
+  const areGreen = await Promise.all(stage.map(isGreen));
+  if (areGreen.includes(false)) process.exit(1);
 }

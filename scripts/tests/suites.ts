@@ -88,7 +88,6 @@ const LONG_FILES = [
   'test/proof/workspaces/',
   'test/proof/playbooks/',
   'test/proof/store/',
-  'test/proof/jobs/clock-jumps.test.ts',
 ];
 
 /** All files of a suite, and `others`, in the processes that run them. */
