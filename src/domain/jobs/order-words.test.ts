@@ -41,6 +41,10 @@ test('An order is one line: what, from where, on which hosts, and how', () => {
 
 test('Hosts are named, the others counted, and none says so', () => {
   const names = Array.from({ length: 9 }, (_, n) => `web${n}`);
+  const whole = { ...ORDER, hosts: { count: 1, names: ['WEB1.example.net'] } };
+  assert.equal(whichAlert(whole), 'DiskFull on web1, warning, firing');
+  const here = { ...ORDER, inventory: 'localhost', hosts: { count: 1, names: ['localhost'] } };
+  assert.equal(whichAlert(here), 'DiskFull on web1, warning, firing');
   const many = { ...ORDER, limit: null, hosts: { count: 1_000, names } };
   assert.equal(whereRuns(many), 'web0, web1, web2, web3, web4 and 995 more (1000 of prod)');
   assert.equal(whereRuns({ ...ORDER, hosts: { count: 0, names: [] } }), 'no host of prod now, limit web');
@@ -59,6 +63,10 @@ test('What it touches, the alert and the step are left out where there is nothin
   );
   assert.equal(howRuns(bare), null);
   assert.equal(whichAlert(ORDER), 'DiskFull on web1, warning, firing');
+  const elsewhere = { ...ORDER, hosts: { count: 1, names: ['db1'] } };
+  assert.equal(whichAlert(elsewhere), 'DiskFull on web1, warning, firing; web1 is not one of the hosts above');
+  const many = { ...ORDER, hosts: { count: 300, names: ['db1'] } };
+  assert.equal(whichAlert(many), 'DiskFull on web1, warning, firing');
   const failed = [{ name: 'drain', state: 'failed' }];
   const step = { ...ORDER, step: { run_id: 'wfr_1', workflow: 'patch', name: 'reboot', failed_before: failed } };
   assert.deepEqual([whichStep(step), whatFailedBefore(step)], ['reboot of wfr_1 (workflow patch)', 'drain (failed)']);

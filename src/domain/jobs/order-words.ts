@@ -80,19 +80,35 @@ export function whatItTouches(order: OrderWords): string | null {
   return parts.length === 0 ? null : cut(parts.join('; '));
 }
 
-/** The alert that asked for it, such as `DiskFull on web1, warning`; null without one. */
-export function whichAlert({ alert }: OrderWords): string | null {
+/**
+ * The alert that asked for it, such as `DiskFull on web1, warning`, and that it is about another host than the order
+ * where that is known; null without one.
+ */
+export function whichAlert({ alert, inventory, hosts }: OrderWords): string | null {
   if (alert === null) return null;
   const { name, status, severity, host } = alert;
   const subject = `${name ?? 'an event without a name'}${host === null ? '' : ` on ${host}`}`;
-  return [subject, ...(severity === null ? [] : [severity]), ...(status === null ? [] : [status])].join(', ');
+  // What runs on the machine of the service may well be about another one.
+  const isElsewhere = host !== null && hosts !== null && hosts.names[0] !== inventory && !mayInclude(hosts, host);
+  const parts = [subject, ...(severity === null ? [] : [severity]), ...(status === null ? [] : [status])];
+  return `${parts.join(', ')}${isElsewhere ? `; ${host} is not one of the hosts above` : ''}`;
+}
+
+/** Whether a host may be one of them: names are compared without their domain, and not all may be known. */
+function mayInclude({ count, names }: NonNullable<OrderWords['hosts']>, host: string): boolean {
+  return count > names.length || names.some((name) => shortName(name) === shortName(host));
+}
+
+function shortName(host: string): string {
+  const isAddress = /^[\d.]+$|:/.test(host);
+  return isAddress ? host : (host.toLowerCase().split('.')[0] ?? host);
 }
 
 /** What the sender of the alert says of it: a text of a stranger. */
 export function whatTheSenderSays({ alert }: OrderWords): string | null {
   const { summary = null, description = null } = alert?.sender_text ?? {};
   const said = [summary, description].filter((text) => text !== null && text !== '');
-  return said.length === 0 ? null : said.join(' ');
+  return said.length === 0 ? null : said.join(' · ');
 }
 
 /** The step of a workflow that it is; null for another job. */

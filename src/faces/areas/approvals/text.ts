@@ -39,8 +39,8 @@ function approval(data: Projected<'approval.get'>, display: Display): Text {
   const shown = sheet([
     ['Approval', data.id],
     ['State', marked(display, data.state)],
-    ['What', data.runbook],
-    ['Summary', data.summary],
+    ['What', data.summary],
+    ['Runbook', data.runbook],
     ['Workspace', data.workspace],
     ['Plan', data.plan_artifact_id],
     ['Job', data.job_id],

@@ -23,6 +23,8 @@ test('What became of an event is its decision and its job, and nothing where it 
     becameOf({ approval: yes, job: JOB }, NOW),
     'It was approved 6m ago by ana: seen. Its job job_1 (rule:clean) is failed, 3m ago: exit code 2.',
   );
+  const no = { ...yes, state: 'rejected' } as const;
+  assert.equal(becameOf({ approval: no, job: JOB }, NOW), 'It was rejected 6m ago by ana: seen.');
   const late = { ...APPROVAL, state: 'expired', decided_at: at(-2) } as const;
   assert.equal(becameOf({ approval: late, job: null }, NOW), 'No one decided in time: it expired 2m ago.');
 });

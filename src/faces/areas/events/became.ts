@@ -15,9 +15,11 @@ interface Asked {
 
 /** What became of an event, as sentences; null where it asked for nothing. */
 export function becameOf({ approval, job }: Asked, nowMs: number): string | null {
+  // A job that was never let run says no more than its decision.
+  const couldRun = approval === null || approval.state === 'approved';
   const sentences = [
     ...(approval === null ? [] : [decisionOf(approval, nowMs)]),
-    ...(job === null || approval?.state === 'pending' ? [] : [endOf(job, nowMs)]),
+    ...(job === null || !couldRun ? [] : [endOf(job, nowMs)]),
   ];
   return sentences.length === 0 ? null : sentences.join(' ');
 }
