@@ -64,7 +64,9 @@ export async function simulate(
   const links = new LinkWatch(place, plan.parts.includes('links'));
   const sources = new SourceWatch(place.store.rows, place.watch, plan.parts.includes('sources'));
   place.onFiles = (process, commit) => sources.ran(process, commit);
-  watchCommits(place, [backups, links, sources]);
+  const watches: { committed(): void }[] = [links, sources];
+  watches.push(backups);
+  watchCommits(place, watches);
   try {
     for (let n = 0; n < plan.daemons; n += 1) place.addDaemon();
     await place.until(() => place.nodes.size === plan.daemons, BOOT_MS);
