@@ -158,7 +158,7 @@ describe('The order', () => {
       assert.deepEqual(command, name === 'shown' ? ['true'] : null, name);
     }
     await assert.rejects(
-      fixture.call('schedule.add', { name: 'b', cron: '0 3 * * *', backup: 'x', reveal: false }),
+      fixture.call('schedule.add', { name: 'b', cron: '0 3 * * *', plan: 'net', reveal: false }),
       /reveal: allowed only with a command or a playbook/,
     );
   });
