@@ -35,7 +35,9 @@ function trialEnvironment(settings: Settings): Record<string, string | undefined
   const rows: readonly [string, Setting<unknown>][] = Object.entries(SETTINGS);
   for (const [key, { flag, only }] of rows) {
     const value = settings[key as keyof Settings];
-    if (only === undefined) environment[environmentTwin(flag)] = typeof value === 'string' ? value : undefined;
+    // A value of another form is in the environment as it was given.
+    if (only !== undefined || (value !== null && typeof value !== 'string')) continue;
+    environment[environmentTwin(flag)] = value ?? undefined;
   }
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !NOT_FOR_TRIALS.includes(name)));
 }
