@@ -33,8 +33,8 @@ export function hostsIn(inventory: Inventory, { inventory: name, limit, isOfEven
 /** Like `targetHosts`, before a job is queued. Also throws conflict where a host needs a key and none is named. */
 export async function requireReachable(db: Db, targets: Targets): Promise<void> {
   const { inventory: name } = targets;
-  const hosts = await targetHosts(db, targets);
-  if (connections(await getInventory(db, name), hosts).every(({ kind }) => kind === 'local')) return;
+  const inventory = await getInventory(db, name);
+  if (connections(inventory, hostsIn(inventory, targets)).every(({ kind }) => kind === 'local')) return;
   if ((await getSshKey(db, name)) === null) throw noSshKey(name);
 }
 
