@@ -8,13 +8,11 @@ import { patient } from '../support/measure/slowness.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
-/** They have no other name, and give the runner its arguments themselves. */
-const OTHERS = ['proof', 'golden', 'corpus'];
 
-/** Each script that is a program of this project, and its file. */
+/** Each script that is a program of this project, and its file. One that gives the runner its arguments has no usage. */
 const PROGRAMS = Object.entries(scripts).flatMap(([name, command]) => {
-  const file = / node (?:--\S+ )*(\S+\.ts)/.exec(command)?.[1];
-  return file === undefined || OTHERS.includes(name) ? [] : [{ name, file }];
+  const file = / node (?:--\S+ )*(\S+\.ts)$/.exec(command)?.[1];
+  return file === undefined ? [] : [{ name, file }];
 });
 
 function run(file: string, ...args: readonly string[]): { code: number | null; output: string; errors: string } {
