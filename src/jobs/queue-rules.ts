@@ -50,7 +50,7 @@ export interface OrderParts {
 /** Rules of a kind for its jobs before and after their run. Each kind has a row in `kinds.ts`. */
 export interface QueueRules {
   /** Called by `stillHolds` of `standing.ts`. The start of a run checks its inputs again. */
-  stillHolds(db: Db, approval: ApprovalRow, job: JobRow): Promise<ApprovalCheck>;
+  stillHolds(db: Db, approval: ApprovalRow): Promise<ApprovalCheck>;
   /** The saved plan that the approval is about. Throws forbidden where somebody has changed its row. */
   checkSubject(on: TagReader, approval: ApprovalRow): Promise<PlanCounts | null>;
   /** Why an ended job is not queued again with the same order; null where nothing is in the way. */

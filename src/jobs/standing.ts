@@ -9,9 +9,9 @@ import type { ApprovalCheck } from './queue-rules.ts';
 
 /** The one look at a request before a yes, and to show it: its plan, then what was pinned when it was asked for. */
 export async function stillHolds(on: TagReader, approval: ApprovalRow): Promise<ApprovalCheck> {
-  const job = await getJob(on.db, approval.job_id);
-  const check = await QUEUE_RULES[approval.kind].stillHolds(on.db, approval, job);
+  const check = await QUEUE_RULES[approval.kind].stillHolds(on.db, approval);
   if (check.is !== 'good') return check;
+  const job = await getJob(on.db, approval.job_id);
   const why = await changeOfRows(on, job);
   return why === null ? checkFiles(readPinned(job.pinned)?.files) : { is: 'changed', why };
 }

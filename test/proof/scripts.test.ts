@@ -9,7 +9,7 @@ import { patient } from '../support/measure/slowness.ts';
 const ROOT = join(import.meta.dirname, '..', '..');
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
 
-/** Each script that is a program of this project, and its file. One that gives the runner its arguments has no usage. */
+/** Each script that is a program, and its file. One that gives the runner its arguments has no usage. */
 const PROGRAMS = Object.entries(scripts).flatMap(([name, command]) => {
   const file = / node (?:--\S+ )*(\S+\.ts)$/.exec(command)?.[1];
   return file === undefined ? [] : [{ name, file }];

@@ -3,7 +3,6 @@ import { connections } from '../../domain/inventories/connection.ts';
 import { type Inventory, LOCALHOST } from '../../domain/inventories/inventory.ts';
 import { limitHosts, requireHost } from '../../domain/inventories/limit.ts';
 import { getInventory, getSshKey, holdInventory } from '../../store/inventories/inventories.ts';
-import type { ApprovalCheck } from '../queue-rules.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { Db } from '../../store/schema/schema.ts';
 
@@ -36,14 +35,6 @@ export async function requireReachable(db: Db, targets: Targets): Promise<void> 
   const inventory = await getInventory(db, name);
   if (connections(inventory, hostsIn(inventory, targets)).every(({ kind }) => kind === 'local')) return;
   if ((await getSshKey(db, name)) === null) throw noSshKey(name);
-}
-
-/** Whether there is still a host for an order that waits: with none it cannot be approved. */
-export async function selectsHosts(db: Db, targets: Targets): Promise<ApprovalCheck> {
-  if ((await hostsNow(db, targets)).length > 0) return { is: 'good' };
-  const { inventory, limit } = targets;
-  const what = limit === null ? 'has no host' : `has no host that the limit ${limit} selects`;
-  return { is: 'changed', why: `The inventory ${inventory} ${what} now.` };
 }
 
 /** The hosts of an order as they are now; none where the inventory is gone, or the limit selects nothing any more. */

@@ -1,13 +1,8 @@
 import { playbookKind } from '../../domain/playbooks/kind.ts';
-import { selectsHosts } from '../inventories/targets.ts';
 import { type QueueRules, UNCHANGING } from '../queue-rules.ts';
 
 export const PLAYBOOK_RULES: QueueRules = {
   ...UNCHANGING,
-  stillHolds(db, _approval, { spec }) {
-    const { inventory, limit, limitIsOfEvent: isOfEvent } = playbookKind.readSpec(spec);
-    return selectsHosts(db, { inventory, limit, isOfEvent });
-  },
   order(_db, job) {
     const { dir, limitIsOfEvent: isOfEvent, runSecrets, vaultProject, ...spec } = playbookKind.readSpec(job.spec);
     const vault = vaultProject === null ? [] : [`${vaultProject}/*`];
