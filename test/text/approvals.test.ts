@@ -69,7 +69,7 @@ test('proposed commands use the same server', () => {
 test('a pending approval says how to see its plan and how to decide', () => {
   const text = render('approval.get', PENDING, PAGE);
   assert.match(text, /^State +pending$/m);
-  assert.match(text, /^What +1 to destroy, 0 to change, 0 to create$/m);
+  assert.match(text, /^Summary +1 to destroy, 0 to change, 0 to create$/m);
   assert.match(text, /^Expires +2026-11-21T12:24:00\.000Z \(in 24m\)$/m);
   assert.ok(
     text.endsWith(

@@ -16,6 +16,9 @@ interface OrderWords {
   readonly extra_vars: Readonly<Record<string, unknown>> | null;
   readonly secrets: readonly string[] | null;
   readonly privileged: boolean;
+  readonly timeout: string;
+  readonly summary: string | null;
+  readonly schedule: string | null;
   readonly writable: readonly string[] | null;
   readonly egress_ports: readonly number[] | null;
   readonly alert: {
@@ -38,8 +41,28 @@ const NAMED_MAX = 5;
 /** Characters of the words of a command, or of variables, in one line. */
 const WORDS_CHARACTERS = 300;
 
+/**
+ * What is ordered, as a person decides: what and where, because of what, and what it may touch. Null: nothing to say.
+ * The summary comes after the words of the order, as its author may have been wrong.
+ */
+export function orderEntries(order: OrderWords): readonly (readonly [name: string, value: string | null])[] {
+  return [
+    ['Runs', whatRuns(order)],
+    ['On', whereRuns(order)],
+    ['With', howRuns(order)],
+    ['Its author says', order.summary],
+    ['Alert', whichAlert(order)],
+    ['Its sender says', whatTheSenderSays(order)],
+    ['Schedule', order.schedule],
+    ['Step', whichStep(order)],
+    ['Failed before', whatFailedBefore(order)],
+    ['May touch', whatItTouches(order)],
+    ['Time limit', order.timeout],
+  ];
+}
+
 /** What runs, and from where: null for a kind that starts no program of its order, or whose words are not shown. */
-export function whatRuns({ command, playbook, source, source_commit: commit, path }: OrderWords): string | null {
+function whatRuns({ command, playbook, source, source_commit: commit, path }: OrderWords): string | null {
   if (command !== null) return cut(command.map(readableWord).join(' '));
   if (playbook === null) return null;
   const from = source ?? path;
@@ -48,7 +71,7 @@ export function whatRuns({ command, playbook, source, source_commit: commit, pat
 }
 
 /** The hosts that the order selects now; null for a kind that has none. */
-export function whereRuns({ inventory, hosts, limit }: OrderWords): string | null {
+function whereRuns({ inventory, hosts, limit }: OrderWords): string | null {
   if (inventory === null || hosts === null) return null;
   const by = limit === null ? '' : `, limit ${limit}`;
   if (hosts.count === 0) return `no host of ${inventory} now${by}`;
@@ -59,7 +82,7 @@ export function whereRuns({ inventory, hosts, limit }: OrderWords): string | nul
 }
 
 /** Tags and variables of a playbook; null without any. */
-export function howRuns({ tags, skip_tags: skipped, extra_vars: vars }: OrderWords): string | null {
+function howRuns({ tags, skip_tags: skipped, extra_vars: vars }: OrderWords): string | null {
   const parts = [
     ...(tags === null || tags.length === 0 ? [] : [`tags ${tags.join(', ')}`]),
     ...(skipped === null || skipped.length === 0 ? [] : [`without tags ${skipped.join(', ')}`]),
@@ -69,7 +92,7 @@ export function howRuns({ tags, skip_tags: skipped, extra_vars: vars }: OrderWor
 }
 
 /** What it may touch beside its hosts; null for an order that stays in the sandbox and gets no secret. */
-export function whatItTouches(order: OrderWords): string | null {
+function whatItTouches(order: OrderWords): string | null {
   const { privileged, writable, egress_ports: ports, secrets } = order;
   const parts = [
     ...(privileged ? ['all of this machine: it runs outside the sandbox'] : []),
@@ -84,7 +107,7 @@ export function whatItTouches(order: OrderWords): string | null {
  * The alert that asked for it, such as `DiskFull on web1, warning`, and that it is about another host than the order
  * where that is known; null without one.
  */
-export function whichAlert({ alert, inventory, hosts }: OrderWords): string | null {
+function whichAlert({ alert, inventory, hosts }: OrderWords): string | null {
   if (alert === null) return null;
   const { name, status, severity, host } = alert;
   const subject = `${name ?? 'an event without a name'}${host === null ? '' : ` on ${host}`}`;
@@ -112,12 +135,12 @@ export function whatTheSenderSays({ alert }: OrderWords): string | null {
 }
 
 /** The step of a workflow that it is; null for another job. */
-export function whichStep({ step }: OrderWords): string | null {
+function whichStep({ step }: OrderWords): string | null {
   return step === null ? null : `${step.name} of ${step.run_id} (workflow ${step.workflow})`;
 }
 
 /** The steps before it that did not succeed; null for none. */
-export function whatFailedBefore({ step }: OrderWords): string | null {
+function whatFailedBefore({ step }: OrderWords): string | null {
   const failed = step?.failed_before ?? [];
   return failed.length === 0 ? null : cut(failed.map(({ name, state }) => `${name} (${state})`).join(', '));
 }

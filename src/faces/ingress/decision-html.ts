@@ -2,6 +2,7 @@
 import type { Decision } from '../../domain/approvals/approval.ts';
 import { timeLeft } from '../../domain/duration.ts';
 import { BECAUSE_MAX } from '../../domain/jobs/job.ts';
+import { orderEntries } from '../../domain/jobs/order-words.ts';
 import { KINDS } from '../../domain/kinds.ts';
 import type { Asked, DecisionPage, Question } from '../../operations/approvals/decision-page.ts';
 import type { Destroyed, PlanFacts } from '../../operations/approvals/decision-subject.ts';
@@ -9,7 +10,6 @@ import { inline } from '../text/safe.ts';
 import type { HeaderList } from '../http/headers.ts';
 import { html, type Html } from '../html/html.ts';
 import { PAGE_HEADERS, shell } from '../html/shell.ts';
-import { orderEntries } from '../text/order.ts';
 import { clockTime, timeHere } from '../text/time.ts';
 
 /** Destroyed addresses that the page lists; the others are only counted. */
@@ -131,12 +131,17 @@ function question(page: Question, { timeZone, consoleUrl }: PagePlace): Html {
   const by = timeHere(asked.expiresAt, asked.now, timeZone);
   const asker = shown(asked.requestedBy, NAME_MAX);
   const unseen = mayAnswer(asked, plan) ? html`` : UNSEEN;
-  const what = plan === null ? html`<p>${shown(asked.summary, SUMMARY_SHOWN_MAX)}</p>\n` : planned(plan);
+  const what = plan === null ? html`` : planned(plan);
+  // The order says more, and what of it are the words of its author.
+  const summary =
+    plan !== null || (order !== null && typeof order !== 'string')
+      ? html``
+      : html`<p>${shown(asked.summary, SUMMARY_SHOWN_MAX)}</p>\n`;
   const see =
     consoleUrl === null
       ? html``
       : html`<p class="on"><a href="${consoleUrl}/approvals/${page.approvalId}">See all of it in the console</a></p>\n`;
-  return html`${what}${ordered(order)}<p>Asked by ${asker}${origin(asked)}${why(asked)}.</p>
+  return html`${what}${summary}${ordered(order)}<p>Asked by ${asker}${origin(asked)}${why(asked)}.</p>
 <p>If no one decides by ${by}, ${left}, it is refused.</p>
 ${unseen}${form(page)}${see}`;
 }
@@ -145,8 +150,7 @@ ${unseen}${form(page)}${see}`;
 function ordered(order: Question['order']): Html {
   if (order === null) return html``;
   if (typeof order === 'string') return html`<p>The order cannot be shown: ${shown(order, REASON_SHOWN_MAX)}</p>\n`;
-  const { what, cause, reach } = orderEntries(order);
-  const lines = [...what, ...cause, ...reach].map(([name, text]) =>
+  const lines = orderEntries(order).map(([name, text]) =>
     text === null
       ? html``
       : html`<dt>${name}</dt>

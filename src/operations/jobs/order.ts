@@ -8,6 +8,7 @@ import { hostsNow } from '../../jobs/inventories/targets.ts';
 import { QUEUE_RULES } from '../../jobs/kinds.ts';
 import type { OrderParts } from '../../jobs/queue-rules.ts';
 import { fromJson } from '../../lib/json.ts';
+import { findApprovalOfJob } from '../../store/approvals/approvals.ts';
 import { findEvent } from '../../store/events/events.ts';
 import { askedBy } from '../../store/jobs/repeats.ts';
 import type { Db, EventRow, JobRow, WorkflowRunRow, WorkflowStepRow } from '../../store/schema/schema.ts';
@@ -54,6 +55,7 @@ export async function orderOf({ store, services }: OrderPlace, job: JobRow): Pro
   const why = {
     summary: job.summary,
     because: job.because,
+    schedule: (await findApprovalOfJob(db, job.id))?.schedule ?? null,
     alert: source.event === undefined ? null : alertOf(source.event),
     step: source.step,
   };

@@ -83,6 +83,8 @@ export const JOB_VIEWS = {
     timeout: z.string(),
     summary: z.string().nullable(),
     because: z.string().nullable(),
+    /** The schedule whose time it was; null where none asked, or it needed no approval. */
+    schedule: z.string().nullable(),
     alert: z
       .object({
         name: z.string().nullable(),

@@ -1,9 +1,11 @@
 /** What is ordered, for who decides about it and for who looks back. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { askFirst } from '../../../src/jobs/queue.ts';
 import { fromJson } from '../../../src/lib/json.ts';
 import type { Projected } from '../../../src/views/views.ts';
 import { type HookFixture, openHookFixture } from '../../support/fixtures/hooks.ts';
+import { makeJob } from '../../store/engine-fixture.ts';
 import { tamper } from '../../support/store/rewrite.ts';
 
 type Order = Projected<'order'>;
@@ -87,6 +89,7 @@ describe('The order', () => {
       timeout: '1h',
       summary: 'frees space',
       because: null,
+      schedule: null,
       alert: {
         name: 'DiskFull',
         status: 'firing',
@@ -161,6 +164,16 @@ describe('The order', () => {
       fixture.call('schedule.add', { name: 'b', cron: '0 3 * * *', plan: 'net', reveal: false }),
       /reveal: allowed only with a command or a playbook/,
     );
+  });
+
+  test('of a schedule names it', async (t) => {
+    const fixture = await opened(t);
+    const job = makeJob({ trigger: 'schedule', summary: 'clear the cache' });
+    const gate = { origin: 'schedule', schedule: 'nightly', ttlMs: 60_000 } as const;
+    const deps = { approvalTtlMs: 60_000, wake: () => undefined };
+    await fixture.program.store.write((tx) => askFirst({ tx, deps }, job, gate));
+    const { schedule, summary } = await orderOf(fixture, 'job.order', job.id);
+    assert.deepEqual([schedule, summary], ['nightly', 'clear the cache']);
   });
 
   test('of a step names its run, and the steps before it that did not succeed', async (t) => {

@@ -64,6 +64,7 @@ function hostileOrder(text: string) {
     timeout: text,
     summary: text,
     because: text,
+    schedule: text,
     alert: { name: text, status: text, severity: text, host: text, sender_text: { summary: text, description: text } },
     step: { run_id: text, workflow: text, name: text, failed_before: [{ name: text, state: text }] },
   };

@@ -55,6 +55,7 @@ export const ORDER: Projected<'order'> = {
   timeout: '1h',
   summary: null,
   because: null,
+  schedule: null,
   alert: {
     name: 'DiskFull',
     status: 'firing',

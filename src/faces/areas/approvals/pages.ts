@@ -112,7 +112,7 @@ function facts(approval: Approval, { display, timeZone, url }: PageRequest): Htm
   const { nowMs } = display;
   const { provenance } = approval;
   const rows: (readonly [string, string | Html | null])[] = [
-    ['What', approval.summary],
+    ['Summary', approval.summary],
     ['Asked by', approval.requested_by],
     ['Because', approval.because ?? null],
     ['Came from', origin(provenance)],

@@ -39,7 +39,7 @@ function approval(data: Projected<'approval.get'>, display: Display): Text {
   const shown = sheet([
     ['Approval', data.id],
     ['State', marked(display, data.state)],
-    ['What', data.summary],
+    ['Summary', data.summary],
     ['Runbook', data.runbook],
     ['Workspace', data.workspace],
     ['Plan', data.plan_artifact_id],
@@ -49,7 +49,7 @@ function approval(data: Projected<'approval.get'>, display: Display): Text {
     ['Because', data.because],
     ['Came from', cameFrom(provenance, display)],
     ['Created', absolute(data.created_at, display.nowMs)],
-    ['Expires', absolute(data.expires_at, display.nowMs)],
+    ['Expires', data.state === 'pending' ? absolute(data.expires_at, display.nowMs) : null],
     ['Decided', data.decided_at === null ? null : `${absolute(data.decided_at, display.nowMs)}${by(data)}`],
     ['Reason', data.reason],
     ['Changed', data.changed],

@@ -1,11 +1,11 @@
 import type { JobState } from '../../../domain/jobs/job.ts';
+import { orderEntries } from '../../../domain/jobs/order-words.ts';
 import { readableWord } from '../../../domain/shell-word.ts';
 import type { Projected } from '../../../views/views.ts';
 import { eventText } from './job-event.ts';
 import type { Display, Paint } from '../../text/display.ts';
 import { command, paint } from '../../text/display.ts';
 import { inline } from '../../text/safe.ts';
-import { orderEntries } from '../../text/order.ts';
 import { marked } from '../../text/marks.ts';
 import { sheet, type Sheet, table, type Table } from '../../text/blocks.ts';
 import { absolute, relative, took } from '../../text/time.ts';
@@ -65,8 +65,7 @@ function job(data: Projected<'job.get'>, display: Display): Sheet {
 }
 
 function order(data: Projected<'order'>): Sheet {
-  const { what, cause, reach } = orderEntries(data);
-  return sheet([...what, ...cause, ...reach]);
+  return sheet(orderEntries(data));
 }
 
 function events(data: Projected<'job.events'>): Table {
