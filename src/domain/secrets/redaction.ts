@@ -34,6 +34,11 @@ export function compileSecrets(secrets: readonly Buffer[], paths: readonly PathF
   return { search, marks: marks.map((mark) => Buffer.from(mark)) };
 }
 
+/** Whether a form of the value is in these bytes. Where none is, there is nothing of it to replace. */
+export function isSecretIn(bytes: Buffer, secret: Buffer): boolean {
+  return secretForms(secret).some((form) => bytes.includes(form));
+}
+
 const PASS: Redactor = { push: (chunk) => chunk, end: () => NOTHING };
 
 /** Replaces every secret value in one stream of bytes. Never holds back more than the longest form less one byte. */

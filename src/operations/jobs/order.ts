@@ -14,7 +14,7 @@ import { askedBy } from '../../store/jobs/repeats.ts';
 import type { Db, EventRow, JobRow, WorkflowRunRow, WorkflowStepRow } from '../../store/schema/schema.ts';
 import { findStepOfJob, getRun, listSteps, stateOfStep } from '../../store/workflows/runs.ts';
 import type { ViewData } from '../../views/views.ts';
-import { type OrderPlace, orderRedactor } from './order-redactor.ts';
+import { hideSecrets, type OrderPlace } from './order-redactor.ts';
 
 /** Names of hosts in an order; of more there is the count. */
 const HOSTS_MAX = 200;
@@ -30,11 +30,10 @@ const DESCRIPTION_CHARACTERS = 500;
 export async function orderOf({ store, services }: OrderPlace, job: JobRow): Promise<ViewData<'order'>> {
   const { db } = store;
   const [parts, source] = await Promise.all([QUEUE_RULES[job.kind].order(db, job), sourceOf(db, job)]);
-  const redact = await orderRedactor({ store, services });
   const showsWords = source.isAuthored && parts.reveal !== false;
   const { inventory = null, limit = null, tags, skipTags, playbook = null, path = null } = parts;
   const { secrets, writable, egressPorts, command, extraVars } = parts;
-  const texts = {
+  const what = {
     inventory,
     hosts: await hostsOf(db, parts),
     limit,
@@ -60,7 +59,8 @@ export async function orderOf({ store, services }: OrderPlace, job: JobRow): Pro
     step: source.step,
   };
   const { id: job_id, kind, timeout_ms: timeoutMs } = job;
-  return { job_id, kind, ...redact(texts), timeout: formatDuration(timeoutMs), ...redact(why) };
+  const [shown, reasons] = await hideSecrets({ store, services }, [what, why] as const);
+  return { job_id, kind, ...shown, timeout: formatDuration(timeoutMs), ...reasons };
 }
 
 interface OrderSource {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
 import type { Keyring } from '../../lib/seal.ts';
 import { found } from '../engine/rows.ts';
@@ -106,12 +107,27 @@ export async function readKnownSecrets(db: Db, ring: Keyring, refs: readonly str
   return [...rows.values()].map((row) => opened(ring, row));
 }
 
-/** The values of all secrets. Without any the key is not asked for. Throws as `readSecrets` does. */
-export async function readAllSecrets(db: Db, keyring: () => Promise<Keyring>): Promise<Buffer[]> {
-  const rows = await db.selectFrom('secrets').selectAll().execute();
-  if (rows.length === 0) return [];
-  const ring = await keyring();
-  return rows.map((row) => opened(ring, row));
+/** All secrets as they are stored at one moment. */
+interface StoredSecrets {
+  /** Another one where a secret is another one. */
+  readonly stamp: string;
+  /** Their values. Without any the key is not asked for. Throws as `readSecrets` does. */
+  open(keyring: () => Promise<Keyring>): Promise<Buffer[]>;
+}
+
+export async function storedSecrets(db: Db): Promise<StoredSecrets> {
+  const rows = await db.selectFrom('secrets').selectAll().orderBy('project').orderBy('name').execute();
+  const digest = createHash('sha256');
+  for (const { project, name, version, sealed } of rows)
+    digest.update(`${project}/${name} ${version} ${sealed.length} `).update(sealed);
+  return {
+    stamp: digest.digest('hex'),
+    async open(keyring) {
+      if (rows.length === 0) return [];
+      const ring = await keyring();
+      return rows.map((row) => opened(ring, row));
+    },
+  };
 }
 
 /** Throws not_found that names the first of these secrets that is not there. */

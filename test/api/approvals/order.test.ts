@@ -1,6 +1,7 @@
 /** What is ordered, for who decides about it and for who looks back. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { REDACTED } from '../../../src/domain/secrets/redaction.ts';
 import { askFirst } from '../../../src/jobs/queue.ts';
 import { fromJson } from '../../../src/lib/json.ts';
 import type { Projected } from '../../../src/views/views.ts';
@@ -109,6 +110,20 @@ describe('The order', () => {
         { operation: 'approval.order', target: approval.id, detail: {} },
       ],
     );
+  });
+
+  test('hides a secret that was stored, or changed, after it was read', async (t) => {
+    const fixture = await opened(t);
+    await fixture.call('rule.add', { name: 'clean', text: COMMAND });
+    const { id } = await post(fixture, await fixture.hook('generic'));
+    const words = async () => (await orderOf(fixture, 'approval.order', id)).command?.slice(1, 4);
+    assert.deepEqual(await words(), ['/srv/cache', '-name', 'tmp']);
+    await fixture.call('secret.set', { secret: 'net/token', value: '/srv/cache' });
+    assert.deepEqual(await words(), [REDACTED, '-name', 'tmp']);
+    await fixture.call('secret.set', { secret: 'net/token', value: '-name' });
+    assert.deepEqual(await words(), ['/srv/cache', REDACTED, 'tmp']);
+    await fixture.call('secret.remove', { secret: 'net/token' });
+    assert.deepEqual(await words(), ['/srv/cache', '-name', 'tmp']);
   });
 
   test('of a caller has no word of its command, and what it names', async (t) => {
