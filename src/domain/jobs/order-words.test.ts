@@ -52,10 +52,7 @@ test('Hosts are named, the others counted, and none says so', () => {
 test('What it touches, the alert and the step are left out where there is nothing to say', () => {
   assert.equal(said(ORDER, 'May touch'), 'writes /srv/cache; gets the secrets app/db');
   const outside = { ...ORDER, privileged: true, writable: null, secrets: null, egress_ports: [443] };
-  assert.equal(
-    said(outside, 'May touch'),
-    'all of this machine: it runs outside the sandbox; connects to the ports 443',
-  );
+  assert.equal(said(outside, 'May touch'), 'all of this machine: it runs outside the sandbox; connects to port 443');
   const bare = { ...outside, privileged: false, egress_ports: [], alert: null };
   const left = orderEntries({ ...bare, summary: 'Clean the cache', schedule: 'nightly' }).filter(
     ([, text]) => text !== null,

@@ -97,7 +97,9 @@ function whatItTouches(order: OrderWords): string | null {
   const parts = [
     ...(privileged ? ['all of this machine: it runs outside the sandbox'] : []),
     ...(writable === null || writable.length === 0 ? [] : [`writes ${writable.join(', ')}`]),
-    ...(ports === null || ports.length === 0 ? [] : [`connects to the ports ${ports.join(', ')}`]),
+    ...(ports === null || ports.length === 0
+      ? []
+      : [`connects to port${ports.length === 1 ? '' : 's'} ${ports.join(', ')}`]),
     ...(secrets === null || secrets.length === 0 ? [] : [`gets the secrets ${secrets.join(', ')}`]),
   ];
   return parts.length === 0 ? null : cut(parts.join('; '));

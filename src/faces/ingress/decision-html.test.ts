@@ -4,7 +4,17 @@ import { test } from 'node:test';
 import { JOB_KINDS } from '../../domain/jobs/job.ts';
 import type { Asked, DecisionPage } from '../../operations/approvals/decision-page.ts';
 import { DECISION_HEADERS, decisionHtml, failureHtml } from './decision-html.ts';
-import { ASKED, NOW, NOWHERE, orderOf, PROOF, QUESTION, RACK, textOf } from '../../../test/support/decisions/pages.ts';
+import {
+  ASKED,
+  NOW,
+  NOWHERE,
+  ORDER,
+  orderOf,
+  PROOF,
+  QUESTION,
+  RACK,
+  textOf,
+} from '../../../test/support/decisions/pages.ts';
 
 const OUTCOME = {
   show: 'outcome',
@@ -66,6 +76,14 @@ test('A question says where, what, how much, who asked and until when, and its b
   ]) {
     assert.ok(text.includes(line), `${line} is missing in ${text}`);
   }
+});
+
+test('A summary is what the author says, below the words of the order, and stands alone where there is none', () => {
+  const asked = { ...ASKED, planned: false, summary: 'harmless' };
+  const page: DecisionPage = { ...QUESTION, asked, plan: null, order: { ...ORDER, summary: 'harmless' } };
+  assert.match(say(page), /Runs\s+find [^]*\sIts author says\s+harmless\s[^]*Asked by/);
+  assert.equal(say(page).split('harmless').length, 2);
+  assert.match(say({ ...page, order: null }), /harmless\s+Asked by/);
 });
 
 test('A link has the one button of its decision', () => {
