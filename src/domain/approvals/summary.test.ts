@@ -13,6 +13,7 @@ const COMMAND: SummaryFacts = {
   spec: '{"inventory":"localhost","limit":null,"command":["secret"],"egressPorts":[]}',
   plan: null,
   step: null,
+  schedule: null,
   event: null,
 };
 const APPLY: SummaryFacts = {
@@ -25,6 +26,8 @@ const APPLY: SummaryFacts = {
 const ROWS: readonly (readonly [Partial<SummaryFacts>, string])[] = [
   [COMMAND, 'run a command on localhost'],
   [{ step: { name: 'look', workflow: 'w' } }, 'run a command on localhost (step look of workflow w)'],
+  [{ written: 'frees space', schedule: 'nightly' }, 'frees space (schedule nightly)'],
+  [{ ...APPLY, plan: 'no changes', schedule: 'nightly' }, 'no changes'],
   [{ privileged: true }, 'run a command on localhost (unsandboxed)'],
   [{ written: 'frees space', spec: null }, 'frees space'],
   [{ written: 'frees space', event: { name: 'DiskFull', host: 'db1' } }, 'frees space · DiskFull on db1'],

@@ -37,18 +37,19 @@ export interface SummaryFacts {
   readonly plan: string | null;
   /** Of the step of a workflow; null for other jobs. */
   readonly step: { readonly name: string; readonly workflow: string } | null;
+  /** Whose time it was; null where no schedule asked. */
+  readonly schedule: string | null;
   /** The event that requested the job; null without one. */
   readonly event: { readonly name: string | null; readonly host: string | null } | null;
 }
 
 /** Such as `run a command on localhost (unsandboxed) · DiskFull on db1`. */
 export function summarise(facts: SummaryFacts): string {
-  const { fault, written, plan, privileged, writesOutside, step, event } = facts;
+  const { fault, written, plan, privileged, writesOutside, event } = facts;
   if (fault !== null) return fault;
-  const where = step === null ? '' : ` (step ${step.name} of workflow ${step.workflow})`;
   const what = written ?? plan?.replace(/\.$/, '') ?? titleOf(facts);
   const reach = privileged ? ' (unsandboxed)' : writesOutside ? ' (writes outside its run)' : '';
-  return `${what}${reach}${where}${event === null ? '' : cause(event)}`;
+  return `${what}${reach}${askedIn(facts)}${event === null ? '' : cause(event)}`;
 }
 
 /** The same as a heading: `Apply net: 1 to destroy, 2 to create`, `Run a command on localhost · DiskFull on db1`. */
@@ -57,6 +58,12 @@ export function headingOf(facts: SummaryFacts): string {
   const heading =
     fault !== null || plan === null ? summarise(facts) : `${kind} ${workspace ?? ''}: ${shortCounts(plan)}`;
   return heading.slice(0, 1).toUpperCase() + heading.slice(1);
+}
+
+/** Tells the requests of one author apart, whose summaries may be the same. */
+function askedIn({ step, schedule, plan }: SummaryFacts): string {
+  if (step !== null) return ` (step ${step.name} of workflow ${step.workflow})`;
+  return schedule === null || plan !== null ? '' : ` (schedule ${schedule})`;
 }
 
 function titleOf({ kind, workspace, spec }: SummaryFacts): string {

@@ -43,14 +43,14 @@ function summaryOf(row: ShownApproval): string {
 
 /** What the summary of an approval is made of. */
 export function summaryFacts(row: ShownApproval): SummaryFacts {
-  const { fault, kind, workspace, summary: written, job_spec: spec, plan_summary: plan } = row;
+  const { fault, kind, workspace, summary: written, job_spec: spec, plan_summary: plan, schedule } = row;
   const { step_name: name, step_workflow: workflow } = row;
   const step = name === null || workflow === null ? null : { name, workflow };
   const labels = row.event_labels === null ? null : fromJson(row.event_labels);
   const event = labels === null ? null : { name: row.event_name, host: hostOf(labels) };
   const privileged = row.job_privileged === 1;
   const writesOutside = row.job_writable === 1;
-  return { fault, kind, workspace, privileged, writesOutside, written, spec, plan, event, step };
+  return { fault, kind, workspace, privileged, writesOutside, written, spec, plan, event, step, schedule };
 }
 
 function provenanceOf({
