@@ -78,7 +78,7 @@ test('A question says where, what, how much, who asked and until when, and its b
   }
 });
 
-test('A summary is what the author says, below the words of the order, and stands alone where there is none', () => {
+test('A summary is what the author says, below the words of the order', () => {
   const asked = { ...ASKED, planned: false, summary: 'harmless' };
   const page: DecisionPage = { ...QUESTION, asked, plan: null, order: { ...ORDER, summary: 'harmless' } };
   assert.match(say(page), /Runs\s+find [^]*\sIts author says\s+harmless\s[^]*Asked by/);
