@@ -10,6 +10,7 @@ import { getJob } from '../store/jobs/jobs.ts';
 import { passesTag } from '../store/engine/tags/tags.ts';
 import { askedBy } from '../store/jobs/repeats.ts';
 import type { ApprovalRow, JobRow } from '../store/schema/schema.ts';
+import { refuseFromAfar } from './from-afar.ts';
 import { QUEUE_RULES } from './kinds.ts';
 import { askFirst, type Gate, newJob, type QueueDeps, type Queued, queueJob } from './queue.ts';
 
@@ -37,11 +38,7 @@ export async function rerunJob(tx: Tx, deps: QueueDeps, id: string, by: Repeater
   const old = await getJob(tx.db, id);
   if (old.concurrency_key !== null) await tx.dialect.lockKey(tx.db, old.concurrency_key);
   if (!isTerminal(old.state)) throw new Failure('conflict', `Job ${id} is ${old.state}; expected one that has ended.`);
-  if (leavesSandbox(old.privileged === 1, old.spec) && !by.isLocal)
-    throw new Failure(
-      'forbidden',
-      `Job ${id} reaches beyond the sandbox, so it is run again only on the machine itself: svc job rerun ${id}.`,
-    );
+  if (leavesSandbox(old.privileged === 1, old.spec)) refuseFromAfar(by.isLocal, `Job ${id}`, `svc job rerun ${id}`);
   const obstacle = await obstacleTo(tx, old);
   if (obstacle !== null) throw new Failure('conflict', `Job ${id} is not run again: ${obstacle}.`);
   const owners = [...new Set([...fromJson(old.owners), by.owner])];

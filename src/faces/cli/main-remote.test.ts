@@ -29,7 +29,8 @@ test('what has no route refuses --remote before it connects: not_implemented, ex
   const server = await standIn(t, (_, response) => sendFailure(response, 'internal'));
   for (const words of [
     'token list',
-    'job redrive --yes',
+    'rule enable disk',
+    'workflow status',
     'serve',
     'version',
     'command run --inventory localhost --privileged -- id',

@@ -111,18 +111,18 @@ async function showFirst(session: Session, path: string): Promise<void> {
   }
 }
 
-/** A second answer, for local users; on a server without a route for it, the reason is shown. */
+/** A second answer; a server of an earlier build has none, and says why. */
 async function showNext(session: Session, path: string): Promise<void> {
   const { client, fields, options, terminal } = session;
   if (options.output !== 'text') return;
-  const { call } = operationVerb(TREE, path);
-  if (options.remote !== null) {
-    if ('none' in call.http) terminal.stderr.write(`\n${call.http.none}\n`);
-    return;
+  try {
+    const called = await client.call(operationVerb(TREE, path).call, fields);
+    terminal.stdout.write('\n');
+    await show(session, called);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    terminal.stderr.write(`\n${error.message}\n`);
   }
-  const called = await client.call(call, fields);
-  terminal.stdout.write('\n');
-  await show(session, called);
 }
 
 /** The stream of a job. Text mode shows how the job ended, but does not exit with its exit code. */

@@ -197,7 +197,8 @@ const snooze = writeOperation({
   causes: { of: 'check' },
   summary: 'Suppress the events of a check, or of one target, for a time',
   scopes: OPERATORS,
-  ...localOnly('A snooze hides an outage, so it is set on the machine only.'),
+  http: { method: 'POST', path: '/checks/{name}/snooze' },
+  mcp: { none: 'A snooze hides an outage, so a person decides it.' },
   cli: {
     verb: 'check snooze',
     positionals: ['name'],

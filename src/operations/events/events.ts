@@ -99,11 +99,7 @@ const trace = readOperation({
   id: 'event.trace',
   summary: 'Show the steps that led to the outcome of an event, and annotations',
   scopes: READERS,
-  http: {
-    none:
-      'The outcome and its reason are in the event; the steps, and what the sender said of it, are shown on the ' +
-      'machine itself, by svc event get.',
-  },
+  http: { method: 'GET', path: '/events/{id}/trace' },
   cli: { verb: 'event trace', positionals: ['id'], examples: ['svc event trace evt_01m7yd4zyke00anp2z332d2j5p'] },
   mcp: { none: 'event_get answers the outcome and its reason.' },
   input: z.strictObject({ id: field.id('evt') }),

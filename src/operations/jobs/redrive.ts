@@ -2,6 +2,8 @@ import * as z from 'zod';
 import { OPERATORS } from '../../domain/access/scope.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { JobState } from '../../domain/jobs/job.ts';
+import { leavesSandbox } from '../../domain/jobs/order.ts';
+import { refuseFromAfar } from '../../jobs/from-afar.ts';
 import { QUEUE_RULES } from '../../jobs/kinds.ts';
 import { newId } from '../../lib/id.ts';
 import { fromJson } from '../../lib/json.ts';
@@ -27,14 +29,14 @@ const redrive = writeOperation({
   summary: 'Queue interrupted or cancelled jobs again, each once as a new job',
   effect: 'enqueue',
   scopes: OPERATORS,
-  http: { none: 'Running something again is decided by a person on the machine.' },
+  http: { method: 'POST', path: '/jobs/redrive', omit: ['state'] },
   cli: {
     verb: 'job redrive',
     positionals: ['ids'],
     confirm: { by: 'yes', question: 'Queue these jobs again? [y/N] ', preview: 'dry_run' },
     examples: ['svc job redrive --dry-run', 'svc job redrive --state interrupted --yes'],
   },
-  mcp: { none: 'Running something again is decided by a person on the machine.' },
+  mcp: { none: 'Running something again is decided by a person.' },
   input: z.strictObject({
     ids: z
       .array(field.id('job'))
@@ -50,6 +52,10 @@ const redrive = writeOperation({
   answers: ['job.redrive'],
   failures: ['not_found', 'conflict'],
   async run({ tx, caller, services, because }, { ids, state, dry_run: dryRun }) {
+    // From afar a request says which: only the command line on the machine shows them all before it asks.
+    const isLocal = caller.credential === 'local';
+    if (ids.length === 0 && !dryRun && !isLocal)
+      throw new Failure('invalid_argument', 'ids: expected at least one job.');
     // Two redrives at a time would queue the same jobs, and the second one fail on it.
     await tx.dialect.lockKey(tx.db, 'redrive');
     const states = state ?? (ids.length > 0 ? REDRIVE_STATES : (['interrupted'] as const));
@@ -59,6 +65,10 @@ const redrive = writeOperation({
     const refused = found.find((each) => 'skipped' in each);
     if (!dryRun && ids.length > 0 && refused !== undefined && 'skipped' in refused)
       throw new Failure('conflict', `Job ${refused.id} is not queued again: ${refused.skipped}.`);
+    if (!dryRun)
+      for (const each of found)
+        if ('job' in each && leavesSandbox(each.job.privileged === 1, each.job.spec))
+          refuseFromAfar(isLocal, `Job ${each.id}`, `svc job redrive ${each.id}`);
     const pairs: Pair[] = [];
     for (const each of found) {
       if ('skipped' in each) pairs.push({ old_job_id: each.id, new_job_id: null, skipped: each.skipped });

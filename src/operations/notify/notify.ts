@@ -156,7 +156,7 @@ const test = writeOperation({
   causes: { none: 'People are notified; no event comes of it.' },
   summary: 'Send a test notification',
   scopes: OPERATORS,
-  http: { none: 'It notifies every recipient, so it is started on the machine only.' },
+  http: { method: 'POST', path: '/notify/test' },
   cli: { verb: 'notify test', examples: ['svc notify test'] },
   mcp: OWN_DEVICE,
   answers: ['notify.test'],

@@ -10,8 +10,8 @@ import type { SilenceRow } from '../../store/schema/schema.ts';
 import { cutSilence, insertSilence, listSilences } from '../../store/rules/silences.ts';
 import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
-import { localOnly, type Operation, readOperation, writeOperation } from '../core/operation.ts';
-import { reply, written } from '../core/reply.ts';
+import { type Operation, readOperation, writeOperation } from '../core/operation.ts';
+import { reply, replyNone, written } from '../core/reply.ts';
 import type { ViewItem } from '../../views/views.ts';
 
 /** As long as the reason of a decision. */
@@ -19,7 +19,7 @@ const REASON_MAX = 1_000;
 /** What is silent for longer is better disabled. */
 const FOR_MAX_MS = 366 * 86_400_000;
 
-const LOCAL_ONLY = localOnly('A silence stops rules, so it is changed on the machine only, as rules are.');
+const NO_AGENT = { none: 'A silence stops rules, so a person decides it.' };
 
 function silenceView(row: SilenceRow): ViewItem<'silence.list'> {
   return { ...row, when: row.when_text, created_at: rfc3339(row.created_at), expires_at: rfc3339(row.expires_at) };
@@ -46,7 +46,8 @@ const add = writeOperation({
   causes: { none: 'Its creator is in the row, and so in the chain of the event of its end.' },
   summary: 'Silence one rule or all, for all or some events, for a limited time',
   scopes: OPERATORS,
-  ...LOCAL_ONLY,
+  http: { method: 'POST', path: '/silences' },
+  mcp: NO_AGENT,
   cli: {
     verb: 'silence add',
     examples: [
@@ -117,20 +118,15 @@ const remove = writeOperation({
   causes: { of: 'silence' },
   summary: 'Remove a silence before it expires',
   scopes: OPERATORS,
-  ...LOCAL_ONLY,
-  cli: {
-    verb: 'silence remove',
-    removes: true,
-    positionals: ['id'],
-    examples: ['svc silence remove sil_01m7yd4zyke00anp2z332d2j5p'],
-  },
+  http: { method: 'DELETE', path: '/silences/{id}' },
+  mcp: NO_AGENT,
+  cli: { verb: 'silence remove', positionals: ['id'], examples: ['svc silence remove sil_01m7yd4zyke00anp2z332d2j5p'] },
   input: z.strictObject({ id: field.id('sil') }),
-  answers: ['silence.get'],
   failures: ['not_found', 'conflict'],
   async run({ tx, services }, { id }) {
-    const row = await cutSilence(tx, id, await tx.dialect.clock(tx.db, tx.now));
+    await cutSilence(tx, id, await tx.dialect.clock(tx.db, tx.now));
     tx.afterCommit(() => services.reaction.rules.forget());
-    return written(reply('silence.get', silenceView(row)), id);
+    return written(replyNone, id);
   },
 });
 

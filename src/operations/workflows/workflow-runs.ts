@@ -6,7 +6,9 @@ import { Failure } from '../../domain/failure.ts';
 import { resumeFrom } from '../../domain/workflows/resume.ts';
 import { isEnd, type StepState } from '../../domain/workflows/workflow.ts';
 import { fromJson } from '../../lib/json.ts';
+import { workflowLeavesSandbox } from '../../domain/jobs/order.ts';
 import { queueAction } from '../../jobs/actions.ts';
+import { refuseFromAfar } from '../../jobs/from-afar.ts';
 import type { Asker, Queueing } from '../../jobs/queue.ts';
 import { advanceRun, type WorkflowDeps } from '../../jobs/workflows/advance.ts';
 import { conditionsOf } from '../../jobs/workflows/conditions.ts';
@@ -18,12 +20,12 @@ import type { WorkflowRow, WorkflowRunRow } from '../../store/schema/schema.ts';
 import { getRun, listRuns, listSteps, lockRun, requestRunCancel, stateOfStep } from '../../store/workflows/runs.ts';
 import { getWorkflow } from '../../store/workflows/workflows.ts';
 import * as field from '../core/fields.ts';
-import { localOnly, type Operation, readOperation, type WriteContext, writeOperation } from '../core/operation.ts';
+import { type Operation, readOperation, type WriteContext, writeOperation } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
 import { queueingOf } from '../jobs/queued.ts';
 import { runView } from './run-view.ts';
 
-const LOCAL_ONLY = localOnly('A workflow is started on the machine, or by a rule or a schedule.');
+const NO_AGENT = { none: 'A workflow is started by a person, a rule or a schedule.' };
 
 function depsOf({ services }: Pick<WriteContext, 'services'>): WorkflowDeps {
   const { approvalTtlMs, claimNow } = services;
@@ -41,7 +43,8 @@ const run = writeOperation({
   summary: 'Start a run of a workflow, or the failed rest of its last one',
   effect: 'enqueue',
   scopes: OPERATORS,
-  ...LOCAL_ONLY,
+  http: { method: 'POST', path: '/workflows/{name}/run' },
+  mcp: NO_AGENT,
   cli: {
     verb: 'workflow run',
     positionals: ['name'],
@@ -65,8 +68,10 @@ const run = writeOperation({
     await conditionsOf(fromJson((await getWorkflow(store.db, name)).definition).steps);
   },
   async run(context, { name, from }) {
-    const { tx } = context;
+    const { tx, caller } = context;
     const workflow = await getWorkflow(tx.db, name);
+    if (workflowLeavesSandbox(workflow.definition))
+      refuseFromAfar(caller.credential === 'local', `Workflow ${name}`, `svc workflow run ${name}`);
     // Two resumes at a time would both take the results of the same run.
     await tx.dialect.lockKey(tx.db, `workflow:${name}`);
     const [last] = from.length === 0 ? [] : await listRuns(tx.db, name, 1);
@@ -120,7 +125,8 @@ const status = readOperation({
   id: 'workflow.status',
   summary: 'Show a run of a workflow and its steps',
   scopes: READERS,
-  ...LOCAL_ONLY,
+  http: { method: 'GET', path: '/workflow-runs/{run}', omit: ['workflow'] },
+  mcp: NO_AGENT,
   cli: {
     verb: 'workflow status',
     positionals: ['run'],
@@ -148,7 +154,8 @@ const cancel = writeOperation({
   causes: { of: 'run', by: 'the write itself, before it cancels the jobs of the run' },
   summary: 'Cancel a run of a workflow and its jobs',
   scopes: OPERATORS,
-  ...LOCAL_ONLY,
+  http: { method: 'POST', path: '/workflow-runs/{run}/cancel' },
+  mcp: NO_AGENT,
   cli: {
     verb: 'workflow cancel',
     positionals: ['run'],

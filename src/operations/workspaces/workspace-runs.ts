@@ -126,7 +126,7 @@ const drift = writeOperation({
   summary: 'Queue a drift check: compare the infrastructure with its state',
   effect: 'enqueue',
   scopes: OPERATORS,
-  http: { none: 'The machine or a schedule starts a drift check; the list of workspaces shows its result.' },
+  http: { method: 'POST', path: '/workspaces/{name}/drift' },
   cli: { verb: 'workspace drift', wait: 'job', positionals: ['name'], examples: ['svc workspace drift net'] },
   mcp: { none: 'workspace_drift shows the result of the last check; workspace_plan makes a new plan.' },
   input: z.strictObject(RUN),

@@ -25,6 +25,7 @@ type Identity = (typeof IDENTITIES)[number];
 const UNKNOWN_JOB = 'job_00000000000000000000000000';
 const UNKNOWN_EVENT = 'evt_00000000000000000000000000';
 const UNKNOWN_ENDPOINT = 'ep_00000000000000000000000000';
+const UNKNOWN_RUN = 'wfr_00000000000000000000000000';
 const UNKNOWN_APPROVAL = 'apr_00000000000000000000000000';
 
 /** What is sent to each operation, and what who may call it gets. A new operation needs its row here. */
@@ -83,6 +84,18 @@ const SAMPLES: Readonly<
   'job.notify': { params: { id: UNKNOWN_JOB }, allowed: 404 },
   'mute.add': { body: { scope_kind: 'global', for: '1h' }, allowed: 200 },
   'mute.remove': { params: { id: 'mute_00000000000000000000000000' }, allowed: 404 },
+  'silence.add': { body: { rule: 'nowhere', for: '1h', reason: 'moved' }, allowed: 404 },
+  'silence.remove': { params: { id: 'sil_00000000000000000000000000' }, allowed: 404 },
+  'rule.disable': { params: { name: 'nowhere' }, allowed: 404 },
+  'check.snooze': { params: { name: 'nowhere' }, body: { for: '1h' }, allowed: 404 },
+  'schedule.disable': { params: { name: 'nowhere' }, allowed: 404 },
+  'workflow.run': { params: { name: 'nowhere' }, allowed: 404 },
+  'workflow.status': { params: { run: UNKNOWN_RUN }, allowed: 404 },
+  'workflow.cancel': { params: { run: UNKNOWN_RUN }, allowed: 404 },
+  'workspace.drift': { params: { name: 'nowhere' }, allowed: 404 },
+  'event.trace': { params: { id: UNKNOWN_EVENT }, allowed: 404 },
+  'job.redrive': { body: { ids: [UNKNOWN_JOB] }, allowed: 404 },
+  'notify.test': { allowed: 200 },
   'maintenance.interrupted': { allowed: 200 },
   'maintenance.readiness': { allowed: 200 },
   'node.list': { allowed: 200 },

@@ -5,6 +5,7 @@ import { BACKUP_SCENARIOS } from './backups/backups.ts';
 import { CHECK_SCENARIOS } from './checks/checks.ts';
 import { COMMAND_SCENARIOS } from './commands.ts';
 import { EVENT_SCENARIOS } from './events.ts';
+import { FROM_AFAR_SCENARIOS } from './from-afar.ts';
 import { HOST_SCENARIOS } from './hosts.ts';
 import { JOB_SCENARIOS } from './jobs/jobs.ts';
 import { MUTE_SCENARIOS } from './mutes.ts';
@@ -43,5 +44,6 @@ export const SCENARIOS: readonly Scenario[] = [
   ...CHECK_SCENARIOS,
   ...RULE_SCENARIOS,
   ...NOTIFY_SCENARIOS,
+  ...FROM_AFAR_SCENARIOS,
   ...WIRE_SCENARIOS,
 ];

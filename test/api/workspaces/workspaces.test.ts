@@ -129,7 +129,13 @@ test('A drift run is queued like the others, and verbs of the command line only 
     concurrency_key: 'workspace:net',
   });
   const routed = OPERATIONS.filter(({ id, http }) => id.startsWith('workspace.') && 'path' in http).map(({ id }) => id);
-  assert.deepEqual(routed, ['workspace.list', 'workspace.plan', 'workspace.apply', 'workspace.destroy']);
+  assert.deepEqual(routed, [
+    'workspace.list',
+    'workspace.plan',
+    'workspace.apply',
+    'workspace.destroy',
+    'workspace.drift',
+  ]);
 });
 
 async function applyAtOnce(

@@ -46,6 +46,8 @@ function asText(value: unknown): string {
 export function checkPathFields({ http }: OperationCall, fields: Fields): void {
   if ('none' in http) return;
   for (const field of pathFields(http)) {
+    // One that may be left out: `requireRoute` refuses that for a request from afar.
+    if (fields[field] === undefined) continue;
     const text = asText(fields[field]);
     if (text === '' || DOTS.test(text)) throw new Failure('invalid_argument', `${field}: expected an id or a name.`);
   }
@@ -55,6 +57,8 @@ export function checkPathFields({ http }: OperationCall, fields: Fields): void {
 export function requireRoute(verb: Verb, { http }: OperationCall, fields: Fields): void {
   if ('none' in http) throw noRoute(`svc ${verb.path}`, http.none);
   const omitted = http.omit?.find((field) => field in fields);
+  const missing = pathFields(http).find((field) => fields[field] === undefined);
+  if (missing !== undefined) throw noRoute(`svc ${verb.path} without ${missing.toUpperCase()}`, 'Name it.');
   if (omitted !== undefined) throw noRoute(flagOf(verb.flags, omitted), 'Use it on the machine of the service.');
 }
 
