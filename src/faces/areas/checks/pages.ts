@@ -24,15 +24,22 @@ const CHECK: Page = {
   reads: ['check.get'],
   async show(request) {
     const check = await request.ask('check.get', 'check.get', request.params);
-    const content = html`${probe(check, request)}${strips(check, request.display.nowMs)}\
+    const content = html`${acts(check, request)}${strips(check, request.display.nowMs)}\
 ${blocksHtml(checkBlocks(check, request.display), request)}`;
     return { title: `Check ${check.name}`, content };
   },
 };
 
-function probe({ name }: Check, { form }: PageRequest): Html {
-  const path = `/checks/${encodeURIComponent(name)}/probe`;
-  return html`<div class="acts">${form({ path, operation: 'check.probe', label: 'Probe now' })}</div>\n`;
+/** How long its events are suppressed; the command line takes any other time. */
+const SPANS = html`<label>for <select name="for">
+<option value="30m">30 minutes</option><option value="2h">2 hours</option><option value="1d">1 day</option>\
+<option value="0">no time: end a snooze</option></select></label> `;
+
+function acts({ name }: Check, { form }: PageRequest): Html {
+  const path = `/checks/${encodeURIComponent(name)}`;
+  const probe = form({ path: `${path}/probe`, operation: 'check.probe', label: 'Probe now' });
+  const snooze = form({ path: `${path}/snooze`, operation: 'check.snooze', label: 'Snooze', fields: SPANS });
+  return html`<div class="acts">${probe}${snooze}</div>\n`;
 }
 
 /** The last day of each target, the worst of each half hour. */
@@ -71,5 +78,14 @@ function windows(history: History): Html {
 
 export const CHECKS: AreaPages = {
   pages: [LIST, CHECK],
-  actions: [{ path: '/checks/:name/probe', operation: 'check.probe', fields: [], page: '/checks/:name' }],
+  actions: [
+    { path: '/checks/:name/probe', operation: 'check.probe', fields: [], page: '/checks/:name' },
+    {
+      path: '/checks/:name/snooze',
+      operation: 'check.snooze',
+      fields: ['for'],
+      page: '/checks/:name',
+      goesTo: ({ name = '' }) => `/checks/${name}`,
+    },
+  ],
 };

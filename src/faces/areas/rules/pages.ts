@@ -1,5 +1,6 @@
 import type { AreaPages } from '../../console/area-pages.ts';
 import { Failure } from '../../../domain/failure.ts';
+import type { Projected } from '../../../views/views.ts';
 import { html, type Html } from '../../html/html.ts';
 import { OUTCOME_PAINTS } from '../events/text.ts';
 import { mark } from '../../console/marks.ts';
@@ -27,13 +28,24 @@ const RULE: Page = {
     const { ask, params, may } = request;
     const { name = '' } = params;
     const rule = (await ask('rule.list', 'rule.list')).filter((each) => each.name === name);
-    if (rule.length === 0) throw new Failure('not_found', `There is no rule ${name}.`);
+    const [shown] = rule;
+    if (shown === undefined) throw new Failure('not_found', `There is no rule ${name}.`);
     const file = may('rule.export') ? await ask('rule.export', 'rule.exported', { name }) : null;
     const text = file === null ? html`` : html`<h2>File</h2>\n<pre>${file.text}</pre>\n`;
     const facts = request.view('rule.list', rule);
-    return { title: `Rule ${name}`, content: html`${facts}${await tester(name, request)}${text}` };
+    return {
+      title: `Rule ${name}`,
+      content: html`${facts}${stop(shown, request)}${await tester(name, request)}${text}`,
+    };
   },
 };
+
+/** Only that: a rule that somebody disabled is enabled again where it was written. */
+function stop({ name, enabled }: Projected<'rule.list'>[number], { form }: PageRequest): Html {
+  if (!enabled) return html``;
+  const path = `/rules/${encodeURIComponent(name)}/disable`;
+  return html`<div class="acts">${form({ path, operation: 'rule.disable', label: 'Disable the rule' })}</div>\n`;
+}
 
 /** What the rule would do with a stored event: the code that fires rules says it, and nothing is written. */
 async function tester(name: string, { ask, query }: PageRequest): Promise<Html> {
@@ -63,4 +75,15 @@ ${traceHtml(trace)}</section>\n`;
   }
 }
 
-export const RULES: AreaPages = { pages: [LIST, RULE, ...QUIET_PAGES] };
+export const RULES: AreaPages = {
+  pages: [LIST, RULE, ...QUIET_PAGES],
+  actions: [
+    {
+      path: '/rules/:name/disable',
+      operation: 'rule.disable',
+      fields: [],
+      page: '/rules/:name',
+      goesTo: ({ name = '' }) => `/rules/${name}`,
+    },
+  ],
+};

@@ -28,7 +28,9 @@ const WORKFLOW: Page = {
   async show(request) {
     const workflow = await request.ask('workflow.get', 'workflow.get', request.params);
     const graph = graphHtml(workflow.steps.map((step) => ({ ...step, note: actionText(step) })));
-    const content = html`${graph}${request.view('workflow.get', workflow)}`;
+    const path = `/workflows/${encodeURIComponent(workflow.name)}/run`;
+    const run = request.form({ path, operation: 'workflow.run', label: 'Run it' });
+    const content = html`<div class="acts">${run}</div>\n${graph}${request.view('workflow.get', workflow)}`;
     return { title: `Workflow ${workflow.name}`, content };
   },
 };
@@ -41,11 +43,21 @@ const RUN: Page = {
   reads: ['workflow.status', 'workflow.get'],
   async show(request) {
     const run = await request.ask('workflow.status', 'workflow.status', request.params);
-    const content = html`${await ofWorkflow(run, request)}\
+    const content = html`${cancellation(run, request)}${await ofWorkflow(run, request)}\
 ${request.view('workflow.status', run)}`;
     return { title: `Run of ${run.workflow}`, state: mark(run.state, paintOf(run.state)), content };
   },
 };
+
+function cancellation({ run_id: id, state }: Run, { form }: PageRequest): Html {
+  if (state !== 'running') return html``;
+  const cancel = form({
+    path: `/runs/${id}/cancel`,
+    operation: 'workflow.cancel',
+    label: 'Cancel the run and its jobs',
+  });
+  return html`<div class="acts">${cancel}</div>\n`;
+}
 
 /** Its steps as a graph, and the way to it. A run remains where its workflow was removed. */
 async function ofWorkflow(run: Run, request: PageRequest): Promise<Html> {
@@ -80,4 +92,22 @@ function paintOf(state: string): Paint {
   return paints[state] ?? 'dim';
 }
 
-export const WORKFLOWS: AreaPages = { pages: [LIST, WORKFLOW, RUN] };
+export const WORKFLOWS: AreaPages = {
+  pages: [LIST, WORKFLOW, RUN],
+  actions: [
+    {
+      path: '/workflows/:name/run',
+      operation: 'workflow.run',
+      fields: [],
+      page: '/workflows/:name',
+      goesTo: (_params, { run_id: id }) => `/runs/${String(id)}`,
+    },
+    {
+      path: '/runs/:run/cancel',
+      operation: 'workflow.cancel',
+      fields: [],
+      page: '/runs/:run',
+      goesTo: ({ run = '' }) => `/runs/${run}`,
+    },
+  ],
+};

@@ -79,6 +79,7 @@ function plansFrom(serial: number, plans: Projected<'workspace.plans'>): string 
 function actions({ name, policy }: Workspace, { form }: PageRequest): Html {
   const path = `/workspaces/${encodeURIComponent(name)}`;
   const plan = form({ path: `${path}/plan`, operation: 'workspace.plan', label: 'Plan', look: 'yes' });
+  const drift = form({ path: `${path}/drift`, operation: 'workspace.drift', label: 'Check for drift' });
   const saved = form({
     path: `${path}/apply`,
     operation: 'workspace.apply',
@@ -103,8 +104,8 @@ function actions({ name, policy }: Workspace, { form }: PageRequest): Html {
         fields: typed(`Type ${name} to destroy everything in it`),
       });
   const forms = html`${fresh}${destroy}`;
-  if (forms.text === '') return html`<div class="acts">${plan}${saved}</div>\n`;
-  return html`<div class="acts">${plan}${saved}</div>
+  if (forms.text === '') return html`<div class="acts">${plan}${drift}${saved}</div>\n`;
+  return html`<div class="acts">${plan}${drift}${saved}</div>
 <details><summary>Without a review by a second person</summary>
 <div class="acts">${forms}</div>
 </details>\n`;
@@ -116,6 +117,13 @@ export const WORKSPACES: AreaPages = {
     {
       path: '/workspaces/:name/plan',
       operation: 'workspace.plan',
+      fields: [],
+      page: '/workspaces/:name',
+      goesTo: toJob,
+    },
+    {
+      path: '/workspaces/:name/drift',
+      operation: 'workspace.drift',
       fields: [],
       page: '/workspaces/:name',
       goesTo: toJob,
