@@ -18,7 +18,7 @@ async function setUp(program: Program): Promise<{ run: string }> {
   return { run };
 }
 
-/** Presses the button of this action on its page; answers the status and where the browser goes then. */
+/** Presses the button of this action on its page; answers the status and the address that the browser opens then. */
 async function press(visitor: Visitor, page: string, action: string, more: object = {}) {
   const form = formsOf((await visitor.open(page)).text).find((each) => each.action === action);
   assert.ok(form !== undefined, `${page} has no form of ${action}`);
