@@ -13,7 +13,7 @@ import type { Transport } from '../../src/push/transport.ts';
 import { NO_BOUNDS } from '../support/bounds/no-bounds.ts';
 import type { Processes } from './programs/processes.ts';
 import { theWorld } from './world/current.ts';
-import type { Host } from './world/host.ts';
+import { bootOf, type Host } from './world/host.ts';
 
 export interface Node {
   readonly runtime: Runtime;
@@ -77,7 +77,7 @@ export async function bootNode(order: NodeOrder): Promise<Node> {
   const guard = databaseUrl === null ? GUARD : processes.guard(who);
   const runsDir = `${flags['data-dir']}/runs`;
   const { runtime, daemon } = await assembleDaemon(base, {
-    machine: { host: host.machine.name, bootId: `boot-of-${host.machine.name}` },
+    machine: { host: host.machine.name, bootId: bootOf(host.machine) },
     nodeName: host.name,
     jobIdentity: IDENTITY,
     jobs: { launcher: processes.launcher(), bounds: NO_BOUNDS, guard },

@@ -34,6 +34,7 @@ export async function rest(place: Place, { clients, senders }: Actors, areas: re
     host.stoppedUntil = Math.min(host.stoppedUntil, world.now);
     host.machine.aheadMs = 0;
   }
+  world.powerLoss = null;
   place.store.machine.disk = { fault: 'full', until: 0 };
   place.targets.allUp();
   place.remotes.allUp();

@@ -8,6 +8,7 @@ import { CheckWatch } from './network/check-watch.ts';
 import { Clients } from './clients.ts';
 import { decideLate } from './late-decision.ts';
 import { Place } from './place.ts';
+import { losePower } from './power-cut.ts';
 import { type Actors, BOOT_MS, rest, settled } from './rest.ts';
 import type { Action, Plan } from './plan/plan.ts';
 import { quiet } from './oracle/quiet.ts';
@@ -195,6 +196,8 @@ function perform(cast: Cast, action: Action): void {
       const host = hostOf(action.host);
       return host === undefined ? undefined : place.kill(host, action.backMs);
     }
+    case 'power':
+      return losePower(place, action);
     case 'stop': {
       const host = hostOf(action.host);
       if (host !== undefined) host.stoppedUntil = world.now + action.forMs;

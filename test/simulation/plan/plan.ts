@@ -49,6 +49,8 @@ export type Action = { readonly afterMs: number } & (
   | { readonly do: 'git'; readonly what: 'lose'; readonly forMs: number }
   | { readonly do: 'target'; readonly target: string; readonly state: TargetState; readonly forMs: number }
   | { readonly do: 'kill'; readonly host: number; readonly backMs: number }
+  /** The power of the machine is lost in the next commit, of whose bytes this share is on the disk. */
+  | { readonly do: 'power'; readonly there: number; readonly backMs: number }
   /** It is asked to stop, and ends in order. */
   | { readonly do: 'terminate'; readonly host: number; readonly backMs: number }
   /** A new program is there, and its daemon is asked to restart in place. */

@@ -75,6 +75,7 @@ function openDatabase(world: World, { eye, dir, made }: Made): WorldStore {
     rows,
     hasLeases: true,
     machine: here,
+    files: null,
     machineOf: (index) => machine(`m${index + 1}`, world.chance.of('clocks').pick(APART_MS)),
     settingsOf({ name }) {
       const dataDir = join(dir, name);

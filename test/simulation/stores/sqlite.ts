@@ -28,8 +28,8 @@ function openFile(world: World, dataDir: string, template: string): WorldStore {
 
 /** The store that this data directory has; closing removes the directory. */
 export function storeIn(world: World, dataDir: string): WorldStore {
-  const eye = new DatabaseSync(join(dataDir, FILE));
-  eye.exec('pragma query_only = on');
+  const path = join(dataDir, FILE);
+  let eye = openEye(path);
   const kept = new Map<string, StatementSync>();
   const rows: Rows = (sql, ...parameters) => {
     let statement = kept.get(sql);
@@ -42,6 +42,15 @@ export function storeIn(world: World, dataDir: string): WorldStore {
     rows,
     hasLeases: false,
     machine: here,
+    files: {
+      path,
+      replace(work) {
+        eye.close();
+        kept.clear();
+        work();
+        eye = openEye(path);
+      },
+    },
     machineOf: () => here,
     settingsOf: () => ({ flags: { 'data-dir': dataDir }, databaseUrl: null }),
     noteRows() {
@@ -58,4 +67,11 @@ export function storeIn(world: World, dataDir: string): WorldStore {
       return Promise.resolve(rmSync(dataDir, { recursive: true, force: true }));
     },
   };
+}
+
+/** It stays open, so that the end of a daemon is as that of its process: no checkpoint is made. */
+function openEye(path: string): DatabaseSync {
+  const eye = new DatabaseSync(path);
+  eye.exec('pragma query_only = on');
+  return eye;
 }

@@ -19,6 +19,8 @@ export interface WorldStore {
   readonly hasLeases: boolean;
   /** That of the files or the server. */
   readonly machine: Machine;
+  /** Null where the store is no file. */
+  readonly files: StoreFiles | null;
   /** That of the daemon with this number. */
   machineOf(index: number): Machine;
   settingsOf(host: Host): NodeSettings;
@@ -27,6 +29,13 @@ export interface WorldStore {
   /** For a look from outside, after the last step. */
   reader(node: Node): Promise<Reader>;
   close(): Promise<void>;
+}
+
+interface StoreFiles {
+  /** Of the database. Its log is beside it. */
+  readonly path: string;
+  /** Has nothing open while `work` puts others in their place. */
+  replace(work: () => void): void;
 }
 
 export interface Reader {
@@ -40,7 +49,7 @@ export type StoreKind = (typeof STORE_KINDS)[number];
 
 /** A machine without faults. */
 export function machine(name: string, apartMs = 0): Machine {
-  return { name, apartMs, aheadMs: 0, program: 1, disk: { fault: 'full', until: 0 } };
+  return { name, apartMs, aheadMs: 0, boots: 1, program: 1, disk: { fault: 'full', until: 0 } };
 }
 
 /** The rows without the one that the rules do not see. */

@@ -32,9 +32,7 @@ export class DatabaseSync extends RealDatabase {
       Object.defineProperty(statement, name, {
         value: (...args: unknown[]): unknown => {
           failOn(owner, isCommit ? this : null);
-          const answer = call(...args);
-          if (isCommit) theWorld().committed(owner);
-          return answer;
+          return isCommit ? theWorld().commit(owner, this, () => call(...args)) : call(...args);
         },
       });
     }

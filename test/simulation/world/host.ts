@@ -27,10 +27,16 @@ export interface Machine {
   readonly apartMs: number;
   /** By how much it is ahead of the time of the world, in milliseconds, until it is set right. */
   aheadMs: number;
+  /** How often it was switched on. */
+  boots: number;
   /** Grows with each installation of a new program. */
   program: number;
   /** Until then nothing can be written to its disk, and how that shows. */
   disk: { readonly fault: DiskFault; readonly until: number };
+}
+
+export function bootOf({ name, boots }: Machine): string {
+  return `boot-${boots}-of-${name}`;
 }
 
 /** `full`: SQLITE_FULL. `broken`: SQLITE_IOERR. */

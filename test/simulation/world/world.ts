@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import { type Clock, systemClock } from '../../../src/lib/clock.ts';
 import { Chance, type Stream } from './chance.ts';
 import { drained, openWorld, runAs, running } from './current.ts';
@@ -47,6 +48,8 @@ export class World {
   onCommit: (by: Host) => void = () => undefined;
   /** Kills it now. */
   kill: (host: Host) => void = () => undefined;
+  /** The next commit to this file is the last before the power is lost; null where none is. */
+  powerLoss: { readonly file: string; readonly during: World['commit'] } | null = null;
   /** Waits until a server has answered what it was sent in this step; null without a server. */
   settle: (() => Promise<void>) | null = null;
   readonly #hash: Hash = createHash('sha256');
@@ -125,6 +128,14 @@ export class World {
 
   wallOf({ machine }: Pick<Host, 'machine'>): number {
     return Math.floor(EPOCH + this.now + machine.aheadMs + machine.apartMs);
+  }
+
+  /** On this connection of the daemon, which is asked to write it. */
+  commit(by: Host, connection: DatabaseSync, write: () => unknown): unknown {
+    if (this.powerLoss?.file === connection.location()) return this.powerLoss.during(by, connection, write);
+    const answer = write();
+    this.committed(by);
+    return answer;
   }
 
   committed(by: Host): void {
