@@ -52,8 +52,8 @@ export const ALERTS: SimulatedArea = {
   makers: [
     [4, delivery],
     [2, wish],
-    [1, () => call('local', 'silence.add', { rule: 'disk', for: '20s', reason: 'new disks' })],
-    [1, (chance) => call('local', 'silence.remove', { id: some(chance, 'silence') })],
+    [2, () => call('local', 'silence.add', { rule: 'disk', for: '20s', reason: 'new disks' })],
+    [2, (chance) => call('local', 'silence.remove', { id: some(chance, 'silence') })],
     [1, () => call('operator', 'mute.add', { scope_kind: 'alert', scope_value: 'Down', for: '20s' })],
     [1, (chance) => call('operator', 'mute.remove', { id: some(chance, 'mute') })],
   ],

@@ -6,10 +6,20 @@ import type { SimulatedArea } from './area.ts';
 /** Well formed, and of nothing. */
 const NONE = '0'.repeat(26);
 
-type Unknown = readonly [Actor, string, Readonly<Record<string, unknown>>];
+const TICK = { name: 'tick', cron: '* * * * *', command: ['succeeds'], inventory: 'localhost' };
+
+function stepIn(inventory: string): string {
+  return `steps:\n  - name: only\n    command: [succeeds]\n    inventory: ${inventory}\n`;
+}
+
+function ruleIn(name: string, inventory: string): string {
+  return `name: ${name}\nwhen: event.source == "generic"\naction:\n  command: [succeeds]\n  inventory: ${inventory}\n`;
+}
+
+type Refused = readonly [Actor, string, Readonly<Record<string, unknown>>];
 
 /** Each names something that is not there. */
-const UNKNOWN: readonly Unknown[] = [
+const UNKNOWN: readonly Refused[] = [
   ['operator', 'command.run', { inventory: 'nowhere', command: ['succeeds'] }],
   ['operator', 'job.cancel', { id: `job_${NONE}` }],
   ['operator', 'job.redrive', { ids: [`job_${NONE}`] }],
@@ -20,10 +30,27 @@ const UNKNOWN: readonly Unknown[] = [
   ['local', 'maintenance.cordon', { node: 'none' }],
   ['local', 'maintenance.uncordon', { node: 'none' }],
   ['local', 'schedule.disable', { name: 'none' }],
+  ['local', 'token.revoke', { token: 'none' }],
+  ['local', 'mute.remove', { id: `mute_${NONE}` }],
+  ['local', 'silence.add', { rule: 'none', for: '20s', reason: 'none' }],
+  ['local', 'silence.remove', { id: `sil_${NONE}` }],
+  ['local', 'workflow.add', { name: 'lost', text: stepIn('nowhere') }],
+  ['local', 'rule.add', { text: ruleIn('lost', 'nowhere') }],
+  ['local', 'schedule.add', { ...TICK, name: 'lost', inventory: 'nowhere' }],
+  ['local', 'deadman.add', { name: 'lost', webhook: 'none', every: '10s' }],
 ];
 
-function unknown(chance: Stream): Made {
-  const [as, operation, raw] = chance.pick(UNKNOWN);
+/** Each has a name that is of another one. */
+const TAKEN: readonly Refused[] = [
+  ['local', 'workflow.add', { name: 'gated', text: stepIn('localhost') }],
+  ['local', 'rule.add', { text: ruleIn('repair', 'localhost') }],
+  ['local', 'schedule.add', TICK],
+  ['local', 'webhook.add', { name: 'alerts', source: 'alertmanager' }],
+  ['local', 'deadman.add', { name: 'quiet', webhook: 'alerts', every: '10s' }],
+];
+
+function refused(chance: Stream, calls: readonly Refused[]): Made {
+  const [as, operation, raw] = chance.pick(calls);
   const hasKey = operation === 'command.run' || operation === 'job.rerun';
   return call(as, operation, raw, hasKey ? keyOf(chance) : undefined);
 }
@@ -36,7 +63,8 @@ function rest(): Made {
 /** Calls that are refused. */
 export const REFUSALS: SimulatedArea = {
   makers: [
-    [3, unknown],
+    [7, (chance) => refused(chance, UNKNOWN)],
+    [3, (chance) => refused(chance, TAKEN)],
     [1, rest],
   ],
 };

@@ -26,6 +26,8 @@ export interface Effect {
   readonly fits: ReadonlySet<Call>;
   readonly job?: string;
   readonly run?: string;
+  /** The id of a token or a quiet time. */
+  readonly made?: string;
   readonly state?: string;
   readonly jobState?: string;
   /** Old and new jobs of a redrive. */

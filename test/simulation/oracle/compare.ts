@@ -7,6 +7,7 @@ export function differences(model: Model, rows: Snapshot): string[] {
     ...statesOf('job', model.jobs, rows.jobs),
     ...statesOf('approval', model.approvals, rows.approvals),
     ...statesOf('run', model.runs, rows.runs),
+    ...statesOf('token', model.tokens, rows.tokens),
   ];
   for (const job of model.jobs.values()) {
     const row = rows.jobs.get(job.id);

@@ -60,11 +60,22 @@ interface RunFact {
   readonly steps: readonly StepFact[];
 }
 
+interface TokenFact {
+  readonly id: string;
+  readonly name: string;
+  readonly owner: string;
+  readonly scope: string;
+  readonly state: 'active' | 'revoked';
+  /** How long it is valid, in milliseconds; null for one that does not expire. */
+  readonly lifeMs: number | null;
+}
+
 /** The rows of a moment. */
 export interface Snapshot {
   readonly jobs: ReadonlyMap<string, JobFact>;
   readonly approvals: ReadonlyMap<string, ApprovalFact>;
   readonly runs: ReadonlyMap<string, RunFact>;
+  readonly tokens: ReadonlyMap<string, TokenFact>;
   readonly schedules: ReadonlyMap<string, boolean>;
   readonly isCordoned: boolean;
 }
@@ -74,6 +85,7 @@ const JOBS = `select id, state, initial_state, "trigger", owners, spec, redrive_
 const APPROVALS = 'select id, job_id, state, owners, expires_at from approvals';
 const RUNS = 'select id, workflow, state, owners, resumes, definition from workflow_runs';
 const STEPS = 'select run_id, name, state, job_id, taken_from from workflow_steps order by run_id, position';
+const TOKENS = 'select id, name, owner, scope, created_at, expires_at, revoked_at from tokens';
 const LEDGER = `select operation, principal, owner, via, target, detail, seq from ledger
   where chain = ? and seq > ? order by seq`;
 
@@ -108,6 +120,7 @@ export class Facts {
       jobs: all(JOBS, jobOf),
       approvals: all(APPROVALS, approvalOf),
       runs: all(RUNS, (row) => runOf(row, steps.get(String(row['id'])) ?? [])),
+      tokens: all(TOKENS, tokenOf),
       schedules: new Map(
         this.#rows('select name, enabled from schedules').map(({ name, enabled }) => [String(name), enabled === 1]),
       ),
@@ -146,6 +159,18 @@ function approvalOf(row: Row): ApprovalFact {
     state: row['state'] as ApprovalState,
     owners: parsed(row['owners']) as string[],
     expiresAt: Number(row['expires_at']),
+  };
+}
+
+function tokenOf(row: Row): TokenFact {
+  const { created_at: from, expires_at: until } = row;
+  return {
+    id: row['id'] as string,
+    name: row['name'] as string,
+    owner: row['owner'] as string,
+    scope: row['scope'] as string,
+    state: row['revoked_at'] === null ? 'active' : 'revoked',
+    lifeMs: until === null ? null : Number(until) - Number(from),
   };
 }
 

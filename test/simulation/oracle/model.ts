@@ -66,6 +66,12 @@ export interface ModelRun {
   isAsked: boolean;
 }
 
+export interface ModelToken {
+  readonly id: string;
+  readonly name: string;
+  state: 'active' | 'revoked';
+}
+
 /** The answer to an idempotency key; `data` is null where it was never received. */
 export interface KeptAnswer {
   readonly operation: string;
@@ -83,6 +89,9 @@ export class Model {
   /** Whether each is enabled. */
   readonly rules = new Map<string, boolean>();
   readonly inventories = new Set(['localhost']);
+  readonly tokens = new Map<string, ModelToken>();
+  /** Others that people have added, each with its kind before its name or id. */
+  readonly objects = new Set<string>();
   /** By holder and key. */
   readonly keys = new Map<string, KeptAnswer>();
   /** The daemons of the service, by name. */

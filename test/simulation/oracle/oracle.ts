@@ -31,6 +31,8 @@ interface Surroundings {
   readonly hostOf: (name: string) => Host | undefined;
 }
 
+const APPLY = 'config.apply';
+
 export class Oracle {
   readonly model = new Model();
   readonly #calls = new Calls();
@@ -170,6 +172,9 @@ export class Oracle {
       const isIt = (call: Call): boolean => isOf(rule, fact, call, moment);
       const fits = new Set(this.#calls.fitting(isIt, this.#around.now()));
       const call = [...fits].find((each) => each.effect === null && model.keptFor(each) === undefined);
+      // The parts of a file are recorded before the write that applies it.
+      if (call === undefined && left.some(({ operation, owner }) => operation === APPLY && owner === fact.owner))
+        return;
       if (call === undefined)
         return void refuse(`of ${fact.target ?? 'all'} by ${fact.owner}, who did not ask for it now`);
       const effect: Effect = { fact, fits, ...rule.apply?.(moment, fact, call) };

@@ -106,11 +106,12 @@ export class Holders {
   }
 
   #judge({ id, expires_at: expiresAt }: Held, isIn: boolean, [before, after]: readonly [string, string]): void {
-    const { watch, store } = this.#place;
+    const { watch, store, oracle } = this.#place;
     if (isIn && before === 'revoked') watch.violated('V1', `${id} was accepted after it was revoked`);
     if (isIn && before === 'expired' && after === 'expired') watch.violated('V2', `${id} was accepted and has expired`);
-    // What has expired stays expired, whatever the clock says later.
-    if (isIn || expiresAt !== null) return;
+    oracle.timePassed();
+    // What has expired by any clock stays expired, whatever that says later.
+    if (isIn || (expiresAt !== null && Date.parse(expiresAt) <= oracle.model.latestMs)) return;
     const [row] = store.rows('select revoked_at from tokens where id = ?', id);
     if (row?.['revoked_at'] === null) watch.violated('V3', `${id} was refused and is valid`);
   }
