@@ -13,6 +13,8 @@ export interface Found {
   readonly what: string;
 }
 
+/** It is only there where each daemon has a lease and a machine. */
+const OF_POSTGRES = '.postgres.diff';
 /** Of one canary. A seed takes half a second to two. */
 const LIMIT_MS = 7_200_000;
 const WHAT_CHARS = 100;
@@ -30,7 +32,8 @@ export function lookFor(copy: Copy, path: string, seeds: number): Found {
   const main = join(copy.root, 'test', 'simulation', 'main.ts');
   const area = dirname(path);
   const focus = AREAS_BY_NAME.has(area) ? ['--with', area] : [];
-  const args = ['--disable-warning=ExperimentalWarning', main, '--count', String(seeds), '--stop', ...focus];
+  const store = path.endsWith(OF_POSTGRES) ? ['--store', 'postgres'] : [];
+  const args = ['--disable-warning=ExperimentalWarning', main, '--count', String(seeds), '--stop', ...store, ...focus];
   const ran = spawnSync(process.execPath, args, { cwd: copy.root, encoding: 'utf8', timeout: LIMIT_MS });
   const count = Number(/^(\d+) seeds, /m.exec(ran.stdout)?.[1] ?? 0);
   const [, rule, what = ''] = /^seed \d+ breaks (\w+): (.*)$/m.exec(ran.stdout) ?? [];

@@ -3,8 +3,9 @@
  *
  *     npm run canaries [-- NAME... --seeds N]
  *
- * A canary is a `.diff` in the folder of its area, whose first line says what is planted. It is found when a seed
- * breaks a rule; the number of seeds that this takes is a figure to watch, because one that rises means a blind spot.
+ * A canary is a `.diff` in the folder of its area, whose first line says what is planted; a `.postgres.diff` is looked
+ * for on PostgreSQL. It is found when a seed breaks a rule; the number of seeds that this takes is a figure to watch,
+ * because one that rises means a blind spot.
  * Exit code 1 where a canary was not found or a diff does not apply, 2 for a wrong option.
  */
 import { readdirSync } from 'node:fs';
