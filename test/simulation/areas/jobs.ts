@@ -18,7 +18,7 @@ export const JOBS: SimulatedArea = {
     [3, (chance) => call('operator', 'job.cancel', { id: some(chance, 'job') })],
     [2, (chance) => call('operator', 'job.redrive', { ids: [some(chance, 'job')] }, keyOf(chance))],
     // All of them: some were queued again before.
-    [1, (chance) => call('operator', 'job.redrive', { state: ['interrupted', 'cancelled'] }, keyOf(chance))],
+    [1, (chance) => call('local', 'job.redrive', { state: ['interrupted', 'cancelled'] }, keyOf(chance))],
     [2, (chance) => call('operator', 'job.rerun', { id: some(chance, 'job') }, keyOf(chance))],
     [2, () => ({ do: 'repeat' })],
     [1, () => call('reader', 'job.list', {})],

@@ -23,6 +23,7 @@ const UNKNOWN: readonly Refused[] = [
   ['operator', 'command.run', { inventory: 'nowhere', command: ['succeeds'] }],
   ['operator', 'job.cancel', { id: `job_${NONE}` }],
   ['operator', 'job.redrive', { ids: [`job_${NONE}`] }],
+  ['operator', 'job.redrive', {}],
   ['operator', 'job.rerun', { id: `job_${NONE}` }],
   ['decider', 'approval.decision', { id: `apr_${NONE}`, decision: 'approve' }],
   ['operator', 'workflow.run', { name: 'none' }],

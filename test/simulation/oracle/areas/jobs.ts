@@ -152,6 +152,7 @@ const redrive: OperationRule = {
   scopes: OPERATOR,
   allows(model, call) {
     const { ids, states } = selectionOf(call);
+    if (ids.length === 0 && call.caller.credential !== 'local') return ['invalid_argument'];
     const jobs = ids.map((id) => model.jobs.get(id));
     const codes = [
       ...(jobs.includes(undefined) ? ['not_found'] : []),
