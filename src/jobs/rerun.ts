@@ -1,3 +1,4 @@
+import type { Caller } from '../domain/access/caller.ts';
 import { APPROVAL_TTL_MAX_MS } from '../domain/approvals/approval.ts';
 import { Failure } from '../domain/failure.ts';
 import { isTerminal, type JobTrigger } from '../domain/jobs/job.ts';
@@ -20,7 +21,7 @@ interface Repeater {
   readonly name: string;
   readonly owner: string;
   /** Whether the request was made on the machine, by who may order what reaches beyond the sandbox. */
-  readonly isLocal: boolean;
+  readonly credential: Caller['credential'];
   /** The reason that the requester gave; null without one. */
   readonly because: string | null;
 }
@@ -38,7 +39,7 @@ export async function rerunJob(tx: Tx, deps: QueueDeps, id: string, by: Repeater
   const old = await getJob(tx.db, id);
   if (old.concurrency_key !== null) await tx.dialect.lockKey(tx.db, old.concurrency_key);
   if (!isTerminal(old.state)) throw new Failure('conflict', `Job ${id} is ${old.state}; expected one that has ended.`);
-  if (leavesSandbox(old.privileged === 1, old.spec)) refuseFromAfar(by.isLocal, `Job ${id}`, `svc job rerun ${id}`);
+  if (leavesSandbox(old.privileged === 1, old.spec)) refuseFromAfar(by, `Job ${id}`, `svc job rerun ${id}`);
   const obstacle = await obstacleTo(tx, old);
   if (obstacle !== null) throw new Failure('conflict', `Job ${id} is not run again: ${obstacle}.`);
   const owners = [...new Set([...fromJson(old.owners), by.owner])];

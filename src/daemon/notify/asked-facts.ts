@@ -6,7 +6,7 @@ import { orderLine, whatTheSenderSays } from '../../domain/jobs/order-words.ts';
 import { fromJson } from '../../lib/json.ts';
 import { summaryFacts } from '../../operations/approvals/approval-view.ts';
 import { orderFor } from '../../operations/approvals/decision-subject.ts';
-import type { OrderPlace } from '../../operations/jobs/order-redactor.ts';
+import type { SecretPlace } from '../../operations/secrets/hide-secrets.ts';
 import { type ShownApproval, shownApproval } from '../../operations/approvals/checked-request.ts';
 import { findListedApproval, type ListedApproval } from '../../store/approvals/approvals.ts';
 import type { TagReader } from '../../store/engine/tags/tags.ts';
@@ -67,7 +67,7 @@ function factsOf(row: ShownApproval): AskedFacts {
 }
 
 /** What is ordered, for a message that may say it; it is never stored with the notification. */
-export async function orderWords(place: OrderPlace, jobId: string): Promise<Pick<AskedFacts, 'order' | 'senderSays'>> {
+export async function orderWords(place: SecretPlace, jobId: string): Promise<Pick<AskedFacts, 'order' | 'senderSays'>> {
   const order = await orderFor(place, { job_id: jobId });
   // Without the words the message leads to the page, which says why they are missing.
   return typeof order === 'string' ? {} : { order: orderLine(order), senderSays: whatTheSenderSays(order) };

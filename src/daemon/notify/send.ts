@@ -40,7 +40,7 @@ export interface NotifierOptions {
   readonly detail: PushDetail;
   /** Where the web pages are, without a slash at the end. */
   readonly baseUrl: string;
-  readonly services: Pick<Services, 'clock' | 'linkOrigin' | 'keyring' | 'paths'>;
+  readonly services: Pick<Services, 'linkOrigin' | 'keyring' | 'paths'>;
 }
 
 export interface NotifierDeps extends Omit<CollectDeps, 'transports'>, NotifierOptions {

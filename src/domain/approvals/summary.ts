@@ -61,9 +61,9 @@ export function headingOf(facts: SummaryFacts): string {
 }
 
 /** Tells the requests of one author apart, whose summaries may be the same. */
-function askedIn({ step, schedule, plan }: SummaryFacts): string {
+function askedIn({ step, schedule, plan, written }: SummaryFacts): string {
   if (step !== null) return ` (step ${step.name} of workflow ${step.workflow})`;
-  return schedule === null || plan !== null ? '' : ` (schedule ${schedule})`;
+  return schedule === null || (plan !== null && written === null) ? '' : ` (schedule ${schedule})`;
 }
 
 function titleOf({ kind, workspace, spec }: SummaryFacts): string {

@@ -111,7 +111,7 @@ async function showFirst(session: Session, path: string): Promise<void> {
   }
 }
 
-/** A second answer; a server of an earlier build has none, and says why. */
+/** A second answer, which a server of an earlier build does not have. */
 async function showNext(session: Session, path: string): Promise<void> {
   const { client, fields, options, terminal } = session;
   if (options.output !== 'text') return;
@@ -120,8 +120,7 @@ async function showNext(session: Session, path: string): Promise<void> {
     terminal.stdout.write('\n');
     await show(session, called);
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    terminal.stderr.write(`\n${error.message}\n`);
+    if (!(error instanceof Failure) || error.code !== 'not_found' || options.remote === null) throw error;
   }
 }
 

@@ -22,8 +22,9 @@ const NAME_MAX = 64;
 /** Letters of a reason that the page shows; the command line shows all of it. */
 const REASON_SHOWN_MAX = 200;
 const SUMMARY_SHOWN_MAX = 240;
-/** Letters of one line of an order; the command line and the console show more. */
-const ORDER_SHOWN_MAX = 180;
+/** Letters of what runs, and of each other line of an order; the command line and the console show more. */
+const RUNS_SHOWN_MAX = 180;
+const ORDER_SHOWN_MAX = 100;
 
 /** Also no referrer, since the URL of the page is the capability, and no indexing by search engines. */
 export const DECISION_HEADERS: HeaderList = [
@@ -150,11 +151,11 @@ ${unseen}${form(page)}${see}`;
 function ordered(order: Question['order']): Html {
   if (order === null) return html``;
   if (typeof order === 'string') return html`<p>The order cannot be shown: ${shown(order, REASON_SHOWN_MAX)}</p>\n`;
-  const lines = orderEntries(order).map(([name, text]) =>
+  const lines = orderEntries(order).map(([name, text], at) =>
     text === null
       ? html``
       : html`<dt>${name}</dt>
-<dd>${shown(text, ORDER_SHOWN_MAX)}</dd>\n`,
+<dd>${shown(text, at === 0 ? RUNS_SHOWN_MAX : ORDER_SHOWN_MAX)}</dd>\n`,
   );
   return html`<dl>\n${lines}</dl>\n`;
 }

@@ -8,7 +8,7 @@ import { findPlanView } from '../../store/workspaces/artifacts.ts';
 import type { ViewData } from '../../views/views.ts';
 import type { Runtime } from '../core/invoke.ts';
 import { orderOf } from '../jobs/order.ts';
-import type { OrderPlace } from '../jobs/order-redactor.ts';
+import type { SecretPlace } from '../secrets/hide-secrets.ts';
 import { openPlanView } from './plan-view.ts';
 
 /** Counts and addresses of a plan, never a value of an attribute. */
@@ -28,7 +28,7 @@ export interface Destroyed {
 
 /** The order, or a sentence that says why it cannot be shown. */
 export async function orderFor(
-  runtime: OrderPlace,
+  runtime: SecretPlace,
   { job_id: jobId }: Pick<ApprovalRow, 'job_id'>,
 ): Promise<ViewData<'order'> | string> {
   try {

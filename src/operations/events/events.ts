@@ -9,8 +9,9 @@ import { findJob } from '../../store/jobs/jobs.ts';
 import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
 import { readOperation, type Operation } from '../core/operation.ts';
+import { hideSecrets, type SecretPlace } from '../secrets/hide-secrets.ts';
 import { reply } from '../core/reply.ts';
-import type { ViewItem } from '../../views/views.ts';
+import type { ViewData, ViewItem } from '../../views/views.ts';
 
 /** The sum of all outcomes, as in the summary. */
 const ALL = 'received';
@@ -104,19 +105,35 @@ const trace = readOperation({
   mcp: { none: 'event_get answers the outcome and its reason.' },
   input: z.strictObject({ id: field.id('evt') }),
   answers: ['event.trace'],
-  failures: ['not_found'],
-  async run({ store, services }, { id }) {
+  failures: ['not_found', 'conflict'],
+  async run({ store, services, caller }, { id }) {
     const row = await getEvent(store.db, id);
     const rulesNow = async () => (await services.reaction.rules.current()).rulesFor(row.source).rules;
     const steps = [...(await explainSteps(store.db, row, rulesNow))];
-    return reply('event.trace', {
-      event_id: id,
-      outcome: row.outcome,
-      reason: row.reason,
-      steps,
-      annotations: fromJson(row.annotations),
-    });
+    const read = { steps, annotations: fromJson(row.annotations) };
+    const shown = caller.credential === 'local' ? read : await withoutSecrets({ store, services }, read);
+    return reply('event.trace', { event_id: id, outcome: row.outcome, reason: row.reason, ...shown });
   },
 });
+
+type Trace = Pick<ViewData<'event.trace'>, 'steps' | 'annotations'>;
+
+/** Terms of a rule and texts of a sender may hold a secret, as in an order. */
+async function withoutSecrets(place: SecretPlace, { steps, annotations }: Trace): Promise<Trace> {
+  const texts = steps.map(({ why, terms = [] }) => ({
+    why,
+    terms: terms.map(({ term, why: of }) => ({ term, why: of })),
+  }));
+  const hidden = await hideSecrets(place, { texts, annotations });
+  const shown = steps.map(({ terms, ...step }, at) => {
+    const { why = '', terms: words = [] } = hidden.texts[at] ?? {};
+    return {
+      ...step,
+      why,
+      ...(terms === undefined ? {} : { terms: terms.map((term, of) => ({ ...term, ...words[of] })) }),
+    };
+  });
+  return { steps: shown, annotations: hidden.annotations };
+}
 
 export const EVENT_OPERATIONS: readonly Operation[] = [list, summary, get, trace];

@@ -14,7 +14,7 @@ import { askedBy } from '../../store/jobs/repeats.ts';
 import type { Db, EventRow, JobRow, WorkflowRunRow, WorkflowStepRow } from '../../store/schema/schema.ts';
 import { findStepOfJob, getRun, listSteps, stateOfStep } from '../../store/workflows/runs.ts';
 import type { ViewData } from '../../views/views.ts';
-import { hideSecrets, type OrderPlace } from './order-redactor.ts';
+import { hideSecrets, type SecretPlace } from '../secrets/hide-secrets.ts';
 
 /** Names of hosts in an order; of more there is the count. */
 const HOSTS_MAX = 200;
@@ -27,7 +27,7 @@ const DESCRIPTION_CHARACTERS = 500;
  * on the machine: those of a caller are arguments of a job, which no answer shows. Throws conflict where a stored
  * secret cannot be opened, because it could not be hidden.
  */
-export async function orderOf({ store, services }: OrderPlace, job: JobRow): Promise<ViewData<'order'>> {
+export async function orderOf({ store, services }: SecretPlace, job: JobRow): Promise<ViewData<'order'>> {
   const { db } = store;
   const [parts, source] = await Promise.all([QUEUE_RULES[job.kind].order(db, job), sourceOf(db, job)]);
   const showsWords = source.isAuthored && parts.reveal !== false;
@@ -35,7 +35,6 @@ export async function orderOf({ store, services }: OrderPlace, job: JobRow): Pro
   const { secrets, writable, egressPorts, command, extraVars } = parts;
   const what = {
     inventory,
-    hosts: await hostsOf(db, parts),
     limit,
     tags: tags ?? null,
     skip_tags: skipTags ?? null,
@@ -46,21 +45,32 @@ export async function orderOf({ store, services }: OrderPlace, job: JobRow): Pro
     path,
     extra_vars: showsWords ? (extraVars ?? null) : null,
     secrets: secrets ?? null,
-    changes: null,
-    privileged: job.privileged === 1,
     writable: writable ?? null,
-    egress_ports: egressPorts ?? null,
   };
+  // What a person reads is the text of the request, which has a tag; that of the job has none.
+  const asked = await findApprovalOfJob(db, job.id);
   const why = {
-    summary: job.summary,
+    summary: asked === undefined ? job.summary : asked.summary,
     because: job.because,
-    schedule: (await findApprovalOfJob(db, job.id))?.schedule ?? null,
+    schedule: asked?.schedule ?? null,
     alert: source.event === undefined ? null : alertOf(source.event),
     step: source.step,
   };
   const { id: job_id, kind, timeout_ms: timeoutMs } = job;
-  const [shown, reasons] = await hideSecrets({ store, services }, [what, why] as const);
-  return { job_id, kind, ...shown, timeout: formatDuration(timeoutMs), ...reasons };
+  const hosts = await hostsOf(db, parts);
+  const [names, shown, reasons] = await hideSecrets({ store, services }, [hosts?.names ?? [], what, why] as const);
+  return {
+    job_id,
+    kind,
+    ...shown,
+    hosts: hosts === null ? null : { count: hosts.count, names },
+    changes: null,
+    privileged: job.privileged === 1,
+    egress_ports: egressPorts ?? null,
+    timeout: formatDuration(timeoutMs),
+    ...reasons,
+    alert: cutAlert(reasons.alert),
+  };
 }
 
 interface OrderSource {
@@ -113,12 +123,26 @@ function alertOf({ name, status, severity, labels, annotations }: EventRow): Vie
     status,
     severity,
     host: hostOf(fromJson(labels)),
-    sender_text: { summary: cut(summary, SUMMARY_CHARACTERS), description: cut(description, DESCRIPTION_CHARACTERS) },
+    sender_text: { summary: lineOf(summary), description: lineOf(description) },
   };
 }
 
-function cut(text: string | undefined, characters: number): string | null {
-  if (text === undefined) return null;
-  const all = Array.from(oneLine(text));
-  return all.length <= characters ? all.join('') : `${all.slice(0, characters).join('')}…`;
+function lineOf(text: string | undefined): string | null {
+  return text === undefined ? null : oneLine(text);
+}
+
+/** After secrets are hidden: of a part of one nothing would be found. */
+function cutAlert(alert: ViewData<'order'>['alert']): ViewData<'order'>['alert'] {
+  if (alert === null) return null;
+  const { summary, description } = alert.sender_text;
+  const sender_text = {
+    summary: cut(summary, SUMMARY_CHARACTERS),
+    description: cut(description, DESCRIPTION_CHARACTERS),
+  };
+  return { ...alert, sender_text };
+}
+
+function cut(text: string | null, characters: number): string | null {
+  const all = Array.from(text ?? '');
+  return all.length <= characters ? text : `${all.slice(0, characters).join('')}…`;
 }

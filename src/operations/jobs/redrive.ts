@@ -53,8 +53,7 @@ const redrive = writeOperation({
   failures: ['not_found', 'conflict'],
   async run({ tx, caller, services, because }, { ids, state, dry_run: dryRun }) {
     // From afar a request says which: only the command line on the machine shows them all before it asks.
-    const isLocal = caller.credential === 'local';
-    if (ids.length === 0 && !dryRun && !isLocal)
+    if (ids.length === 0 && caller.credential !== 'local')
       throw new Failure('invalid_argument', 'ids: expected at least one job.');
     // Two redrives at a time would queue the same jobs, and the second one fail on it.
     await tx.dialect.lockKey(tx.db, 'redrive');
@@ -65,18 +64,17 @@ const redrive = writeOperation({
     const refused = found.find((each) => 'skipped' in each);
     if (!dryRun && ids.length > 0 && refused !== undefined && 'skipped' in refused)
       throw new Failure('conflict', `Job ${refused.id} is not queued again: ${refused.skipped}.`);
-    if (!dryRun)
-      for (const each of found)
-        if ('job' in each && leavesSandbox(each.job.privileged === 1, each.job.spec))
-          refuseFromAfar(isLocal, `Job ${each.id}`, `svc job redrive ${each.id}`);
     const pairs: Pair[] = [];
     for (const each of found) {
       if ('skipped' in each) pairs.push({ old_job_id: each.id, new_job_id: null, skipped: each.skipped });
-      else
+      else {
+        if (leavesSandbox(each.job.privileged === 1, each.job.spec))
+          refuseFromAfar(caller, `Job ${each.id}`, `svc job redrive ${each.id}`);
         pairs.push({
           old_job_id: each.id,
           new_job_id: await newJobOf(tx, each.job, dryRun ? null : { caller, because }),
         });
+      }
     }
     tx.afterCommit(() => services.wake());
     const jobs = pairs.filter(({ skipped }) => skipped === undefined).length;

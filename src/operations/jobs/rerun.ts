@@ -29,7 +29,7 @@ const rerun = writeOperation({
   },
   async run({ tx, services, caller, because }, { id }) {
     const { via: trigger, name, owner, credential } = caller;
-    const queued = await rerunJob(tx, services, id, { trigger, name, owner, isLocal: credential === 'local', because });
+    const queued = await rerunJob(tx, services, id, { trigger, name, owner, credential, because });
     return writtenJob(queued, { rerun_of: id, ...ungatedDetail(queued) });
   },
 });

@@ -245,14 +245,18 @@ const disable = writeOperation({
   summary: 'Disable a rule; jobs that it queued continue',
   scopes: OPERATORS,
   http: { method: 'POST', path: '/rules/{name}/disable' },
-  mcp: LOCAL_ONLY.mcp,
+  mcp: { none: 'A person decides which rules act.' },
   cli: { verb: 'rule disable', positionals: ['name'], examples: ['svc rule disable disk-full'] },
   input: byName,
   answers: ['rule.get'],
-  failures: ['not_found'],
+  failures: ['not_found', 'conflict'],
   async run(context, { name }) {
     forgetAfter(context);
-    return written(await replyRule(context, await switchRule(context.tx, name, { enabled: false })), name);
+    const row = await switchRule(context.tx, name, { enabled: false });
+    // The next rule that matches acts in its place, perhaps without asking; a silence holds the event.
+    if (row.approval === 'required' && context.caller.credential !== 'local')
+      throw new Failure('conflict', `Rule ${name} needs approvals. Instead: svc silence add --rule ${name}.`);
+    return written(await replyRule(context, row), name);
   },
 });
 

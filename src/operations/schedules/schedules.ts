@@ -195,7 +195,7 @@ const disable = writeOperation({
   summary: 'Disable a schedule; slots missed while disabled never run',
   scopes: OPERATORS,
   http: { method: 'POST', path: '/schedules/{name}/disable' },
-  mcp: LOCAL_ONLY.mcp,
+  mcp: { none: 'A person decides what runs at regular times.' },
   cli: { verb: 'schedule disable', positionals: ['name'], examples: ['svc schedule disable nightly'] },
   input: byName,
   answers: ['schedule.get'],

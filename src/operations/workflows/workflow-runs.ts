@@ -71,7 +71,7 @@ const run = writeOperation({
     const { tx, caller } = context;
     const workflow = await getWorkflow(tx.db, name);
     if (workflowLeavesSandbox(workflow.definition))
-      refuseFromAfar(caller.credential === 'local', `Workflow ${name}`, `svc workflow run ${name}`);
+      refuseFromAfar(caller, `Workflow ${name}`, `svc workflow run ${name}`);
     // Two resumes at a time would both take the results of the same run.
     await tx.dialect.lockKey(tx.db, `workflow:${name}`);
     const [last] = from.length === 0 ? [] : await listRuns(tx.db, name, 1);

@@ -160,13 +160,13 @@ describe('A host key', () => {
     );
     const fingerprints = ['a', 'b'].map((letter) => fingerprint(keyOf(letter)));
     await call(program, 'inventory.trust', { hosts: 'web1,web2', fingerprints });
-    await assert.rejects(call(program, 'inventory.untrust', { hosts: 'web1' }), /untrust answered none/);
+    assert.equal(await call(program, 'inventory.untrust', { hosts: 'web1' }), undefined);
     assert.deepEqual(
       (await rows(program)).map(({ host }) => host),
       ['web2'],
     );
     await assert.rejects(call(program, 'inventory.untrust', { hosts: 'web1' }), refusal('not_found'));
-    await assert.rejects(call(program, 'inventory.remove', {}), /remove answered none/);
+    assert.equal(await call(program, 'inventory.remove', {}), undefined);
     assert.deepEqual(await rows(program), []);
   });
 });

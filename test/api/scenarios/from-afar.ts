@@ -14,9 +14,9 @@ type Given = Readonly<Record<string, string>>;
 const NO_RUN = 'wfr_00000000000000000000000000';
 const NO_JOB = 'job_00000000000000000000000000';
 
-async function rule({ store }: Program): Promise<Given> {
+async function rule({ store }: Program, approval: 'none' | 'required' = 'none'): Promise<Given> {
   const action = { kind: 'notify', message: 'disk' } as const;
-  const made = { cooldownMs: null, approval: 'none', approvalTtlMs: null, owners: ['rolf'], addedBy: 'rolf' } as const;
+  const made = { cooldownMs: null, approval, approvalTtlMs: null, owners: ['rolf'], addedBy: 'rolf' } as const;
   await store.write((tx) => insertRule(tx, { name: 'disk', when: 'true', action, ...made }));
   return {};
 }
@@ -67,7 +67,7 @@ const QUIET: readonly Scenario[] = [
   {
     operation: 'silence.add',
     rule: 'silences a rule for a time, in the name of the owner of the token',
-    given: rule,
+    given: (program) => rule(program),
     as: 'operator',
     send: { method: 'POST', path: '/api/v1/silences', body: { rule: 'disk', for: '2h', reason: 'db1 is moved' } },
     expect: { status: 200, kind: 'silence.get', data: { rule: 'disk', when: null, reason: 'db1 is moved' } },
@@ -79,7 +79,7 @@ const QUIET: readonly Scenario[] = [
   {
     operation: 'silence.add',
     rule: 'is not for a token that reads',
-    given: rule,
+    given: (program) => rule(program),
     as: 'readonly',
     send: { method: 'POST', path: '/api/v1/silences', body: { rule: 'disk', for: '2h', reason: 'db1 is moved' } },
     expect: { status: 403, code: 'forbidden' },
@@ -101,13 +101,24 @@ const QUIET: readonly Scenario[] = [
   {
     operation: 'rule.disable',
     rule: 'stops a rule; a second request changes nothing',
-    given: rule,
+    given: (program) => rule(program),
     as: 'operator',
     send: { method: 'POST', path: '/api/v1/rules/disk/disable' },
     expect: { status: 200, kind: 'rule.get', data: { name: 'disk', enabled: false } },
     async afterwards(program) {
       const again = await send(program, 'operator', { method: 'POST', path: '/api/v1/rules/disk/disable' });
       assert.equal(again.status, 200);
+    },
+  },
+  {
+    operation: 'rule.disable',
+    rule: 'of a rule that needs approvals is a conflict elsewhere, and the rule stays',
+    given: (program) => rule(program, 'required'),
+    as: 'operator',
+    send: { method: 'POST', path: '/api/v1/rules/disk/disable' },
+    expect: { status: 409, code: 'conflict', message: /svc silence add --rule disk/ },
+    async afterwards({ store }) {
+      assert.deepEqual(await store.db.selectFrom('rules').select('enabled').execute(), [{ enabled: 1 }]);
     },
   },
   {
@@ -264,7 +275,7 @@ const REDRIVES: readonly Scenario[] = [
     },
     as: 'operator',
     send: { ...REDRIVE, body: { dry_run: true } },
-    expect: { status: 202, kind: 'job.redrive', data: [] },
+    expect: { status: 400, code: 'invalid_argument', message: /^ids: / },
     async afterwards(program, { job }) {
       const { status, text } = await send(program, 'operator', { ...REDRIVE, body: { ids: [job] } });
       assert.equal(status, 403);

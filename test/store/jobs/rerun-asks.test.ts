@@ -14,7 +14,7 @@ import { ENGINES, freshStore, makeJob } from '../engine-fixture.ts';
 const DEFAULT_TTL_MS = 60_000;
 const RULE_TTL_MS = 120_000;
 const DEPS = { approvalTtlMs: DEFAULT_TTL_MS, wake: () => undefined };
-const MIA = { trigger: 'api', name: 'mia', owner: 'mia', isLocal: false, because: null } as const;
+const MIA = { trigger: 'api', name: 'mia', owner: 'mia', credential: 'token', because: null } as const;
 
 /** A job of a schedule that was cancelled while it waited; answers its id. */
 async function cancelled(store: Store): Promise<string> {

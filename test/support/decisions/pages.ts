@@ -66,9 +66,23 @@ export const ORDER: Projected<'order'> = {
   step: null,
 };
 
+/** With every line that an order can have beside its command. */
+const WHOLE_ORDER: Projected<'order'> = {
+  ...ORDER,
+  tags: ['a'],
+  extra_vars: { a: 'b' },
+  privileged: true,
+  egress_ports: [443],
+  summary: 'a',
+  because: 'b',
+  schedule: 'c',
+  alert: ORDER.alert === null ? null : { ...ORDER.alert, sender_text: { summary: 'a', description: 'b' } },
+  step: { run_id: 'a', workflow: 'b', name: 'c', failed_before: [{ name: 'd', state: 'e' }] },
+};
+
 /** An order with the same text wherever one may be. */
 export function orderOf(text: string): Projected<'order'> {
-  return JSON.parse(JSON.stringify(ORDER), (key, value: unknown) =>
+  return JSON.parse(JSON.stringify(WHOLE_ORDER), (key, value: unknown) =>
     typeof value === 'string' && key !== 'kind' ? text : value,
   ) as Projected<'order'>;
 }

@@ -40,9 +40,9 @@ const RULE: Page = {
   },
 };
 
-/** Only that: a rule that somebody disabled is enabled again where it was written. */
-function stop({ name, enabled }: Projected<'rule.list'>[number], { form }: PageRequest): Html {
-  if (!enabled) return html``;
+/** Only that, and not of a rule that needs approvals: see decision 035. */
+function stop({ name, enabled, approval }: Projected<'rule.list'>[number], { form }: PageRequest): Html {
+  if (!enabled || approval === 'required') return html``;
   const path = `/rules/${encodeURIComponent(name)}/disable`;
   return html`<div class="acts">${form({ path, operation: 'rule.disable', label: 'Disable the rule' })}</div>\n`;
 }
