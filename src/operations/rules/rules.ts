@@ -7,6 +7,7 @@ import { readRuleFile, type RuleFile } from '../../domain/rules/file.ts';
 import { ruleFault } from '../../domain/rules/fault.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { YAML_BYTES_MAX } from '../../domain/yaml/file.ts';
+import { refuseDisabling } from '../../jobs/from-afar.ts';
 import { requireRuleTargets } from '../../jobs/actions.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { dryRun } from '../../reaction/dry-run.ts';
@@ -253,9 +254,7 @@ const disable = writeOperation({
   async run(context, { name }) {
     forgetAfter(context);
     const row = await switchRule(context.tx, name, { enabled: false });
-    // The next rule that matches acts in its place, perhaps without asking; a silence holds the event.
-    if (row.approval === 'required' && context.caller.credential !== 'local')
-      throw new Failure('conflict', `Rule ${name} needs approvals. Instead: svc silence add --rule ${name}.`);
+    refuseDisabling(context.caller, row);
     return written(await replyRule(context, row), name);
   },
 });
