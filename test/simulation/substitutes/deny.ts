@@ -1,19 +1,24 @@
-import { running } from '../world/current.ts';
+import { promisify } from 'node:util';
+import { running, theWorld } from '../world/current.ts';
 
 /** The same value; a function or class throws when a daemon calls it. */
 export function denied(what: string, value: unknown): unknown {
   if (typeof value !== 'function') return value;
   const refuse = (): void => {
-    if (running() !== null) throw new Error(`${what} is not simulated`);
+    if (running() === null) return;
+    theWorld().denied.add(what);
+    throw new Error(`${what} is not simulated`);
   };
-  return new Proxy(value, {
-    apply(target, self, args) {
+  // Around a function that is not `value`: of that one, what promisify takes in its place may not be hidden.
+  return new Proxy(function () {}, {
+    get: (_target, key) => (key === promisify.custom ? undefined : (Reflect.get(value, key) as unknown)),
+    apply(_target, self, args) {
       refuse();
-      return Reflect.apply(target as (...all: unknown[]) => unknown, self, args);
+      return Reflect.apply(value as (...all: unknown[]) => unknown, self, args);
     },
-    construct(target, args, made) {
+    construct(_target, args, made) {
       refuse();
-      return Reflect.construct(target, args, made) as object;
+      return Reflect.construct(value, args, made) as object;
     },
   });
 }

@@ -42,6 +42,8 @@ export class World {
   now = 1_000;
   steps = 0;
   commits = 0;
+  /** Functions of Node that a daemon was denied: it may have caught the error. */
+  readonly denied = new Set<string>();
   /** Where the files of people are, which daemons know by other paths. */
   folder = '';
   /** Called after each commit, when the rows are there for all to see. */

@@ -1,0 +1,11 @@
+import { findJobAccount as realFind, type JobIdentity } from '../../../../src/config/job-account.ts';
+import { running } from '../../world/current.ts';
+import { stepped } from '../stepped.ts';
+
+export * from '../../../../src/config/job-account.ts';
+
+/** The account of jobs is there, with the same numbers on each machine. */
+export function findJobAccount(jobUser: string | null): Promise<JobIdentity | null> {
+  if (running() === null) return realFind(jobUser);
+  return stepped(() => ({ account: { name: jobUser ?? 'gatehouse-job', uid: 990, gid: 990 }, isFallback: false }));
+}
