@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readArguments, refuseArgument } from '../../scripts/arguments.ts';
-import { loadLate, registerSubstitutes } from './substitutes/hooks.ts';
+import { registerSubstitutes } from './substitutes/hooks.ts';
 import { replaceGlobals } from './world/current.ts';
 
 const USAGE =
@@ -55,7 +55,6 @@ const store =
 const home = join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), `gatehouse-simulation-${process.pid}`);
 const seed = number('seed', values.seed);
 const { AREAS_BY_NAME } = await import('./areas/areas.ts');
-await loadLate();
 const size = {
   daemons: number('daemons', values.daemons),
   actions: number('actions', values.actions),

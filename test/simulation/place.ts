@@ -75,6 +75,7 @@ export class Place {
       this.watch.committed();
       this.oracle.committed();
     };
+    world.onDenied = (what) => this.watch.violated('D4', `${what} was called, which is not simulated`);
     world.kill = (host) => this.kill(host, world.chance.of('kill').whole(0, 8_000));
   }
 

@@ -6,7 +6,7 @@ export function denied(what: string, value: unknown): unknown {
   if (typeof value !== 'function') return value;
   const refuse = (): void => {
     if (running() === null) return;
-    theWorld().denied.add(what);
+    theWorld().onDenied(what);
     throw new Error(`${what} is not simulated`);
   };
   // Around a function that is not `value`: of that one, what promisify takes in its place may not be hidden.

@@ -68,36 +68,11 @@ const substituteOf: ResolveHookSync = (specifier, context, next) => {
   return ours === undefined || ours === parent ? found : { url: ours, shortCircuit: true };
 };
 
-/** What loaded modules of the product import when they need it, and did not import yet: each with its importer. */
-const late: { readonly specifier: string; readonly importer: string }[] = [];
-const LATE_IMPORT = /\bimport\('([^']+)'\)/g;
-
 const sourceOf: LoadHookSync = (url, context, next) => {
-  if (url.startsWith(DENIED)) {
-    const source = deniedSource(url.slice(DENIED.length), HERE('deny'));
-    return { format: 'module', source, shortCircuit: true };
-  }
-  const loaded = next(url, context);
-  if (url.startsWith(SRC) && loaded.source !== undefined && loaded.source !== null) {
-    const text =
-      typeof loaded.source === 'string' ? loaded.source : Buffer.from(loaded.source as Uint8Array).toString();
-    for (const [, specifier = ''] of text.matchAll(LATE_IMPORT)) late.push({ specifier, importer: url });
-  }
-  return loaded;
+  if (!url.startsWith(DENIED)) return next(url, context);
+  const source = deniedSource(url.slice(DENIED.length), HERE('deny'));
+  return { format: 'module', source, shortCircuit: true };
 };
-
-/**
- * Loads what the modules that are loaded by now import late, and what those do. The first import of a module reads
- * files in real time, so that in a world it would be decided by the machine what comes first.
- */
-export async function loadLate(): Promise<void> {
-  for (let next = late.pop(); next !== undefined; next = late.pop()) {
-    const { specifier, importer } = next;
-    if (DENIED_MODULES.includes(specifier)) continue;
-    const url = specifier.startsWith('.') ? new URL(specifier, importer).href : (OF_OTHERS[specifier] ?? specifier);
-    await import(url);
-  }
-}
 
 /** For the life of the process. */
 export function registerSubstitutes(): void {

@@ -42,12 +42,12 @@ export class World {
   now = 1_000;
   steps = 0;
   commits = 0;
-  /** Functions of Node that a daemon was denied: it may have caught the error. */
-  readonly denied = new Set<string>();
   /** Where the files of people are, which daemons know by other paths. */
   folder = '';
   /** Called after each commit, when the rows are there for all to see. */
   onCommit: (by: Host) => void = () => undefined;
+  /** Called when a daemon uses a function that is denied to it: it may catch the error. */
+  onDenied: (what: string) => void = () => undefined;
   /** Kills it now. */
   kill: (host: Host) => void = () => undefined;
   /** The next commit to this file is the last before the power is lost; null where none is. */
