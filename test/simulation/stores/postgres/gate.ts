@@ -36,6 +36,8 @@ export class Gate {
   readonly #listeners = new Set<Session>();
   /** The server's numbers of sessions that were cut and may still be there. */
   readonly #dying = new Set<number>();
+  /** The server's numbers of sessions that wait for a lock, so that those freed at once do not race. */
+  readonly #stopped = new Set<number>();
   #arrived: Arrival[] = [];
   #sessions = 0;
   #wake: () => void = () => undefined;
@@ -91,8 +93,14 @@ export class Gate {
       this.#under.delete(under);
     }
     if (pid === null) return;
-    this.server.terminate(pid);
+    this.end(pid);
     this.#dying.add(pid);
+  }
+
+  /** The server ends a session, which may wait for a lock. */
+  end(pid: number): void {
+    this.server.terminate(pid);
+    this.#resume(pid);
   }
 
   forget(session: Session): void {
@@ -137,6 +145,8 @@ export class Gate {
   #wait(under: UnderWay): void {
     const { session } = under;
     under.waits = true;
+    this.server.stop(session.pid);
+    this.#stopped.add(session.pid);
     this.world.note(`${session.name} waits for a lock`);
     const { lockMs } = session.limits;
     if (lockMs === Number.POSITIVE_INFINITY) return;
@@ -144,22 +154,28 @@ export class Gate {
       if (!this.#under.has(under) || !under.waits) return;
       this.world.note(`${session.name} has waited too long`);
       this.server.cancel(session.pid);
+      this.#resume(session.pid);
       under.waits = false;
     });
   }
 
-  /** Whether one of those that waited has its lock now. */
+  /** Whether one that waited has its lock now. Of several only one continues until it is answered or waits. */
   #free(): boolean {
-    if (![...this.#under].some(({ waits }) => waits)) return false;
+    const waiting = [...this.#under].filter(({ waits }) => waits);
+    if (waiting.length === 0) return false;
     const blocked = this.server.blocked();
-    let isFreed = false;
-    for (const under of this.#under) {
-      if (!under.waits || blocked.has(under.session.pid)) continue;
-      under.waits = false;
-      under.drop();
-      isFreed = true;
-    }
-    return isFreed;
+    const free = waiting
+      .filter(({ session }) => !blocked.has(session.pid))
+      .toSorted((a, b) => a.session.number - b.session.number)[0];
+    if (free === undefined) return false;
+    free.waits = false;
+    free.drop();
+    this.#resume(free.session.pid);
+    return true;
+  }
+
+  #resume(pid: number): void {
+    if (this.#stopped.delete(pid)) this.server.resume(pid);
   }
 
   /** False when none came in time. */

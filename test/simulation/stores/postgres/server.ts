@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { QueryConfig } from 'pg';
 import type { DiskFault, Machine } from '../../world/host.ts';
 import type { World } from '../../world/world.ts';
@@ -44,6 +45,17 @@ export class Server {
 
   cancel(pid: number): void {
     this.#eye.rows(this.#url, 'select pg_cancel_backend($1)', [pid]);
+  }
+
+  /** The process of a session that waits for a lock, and so has no latch of the server, stops until `resume`. */
+  stop(pid: number): void {
+    const program = readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+    if (!program.startsWith('postgres:')) throw new Error('the server must be on this machine');
+    process.kill(pid, 'SIGSTOP');
+  }
+
+  resume(pid: number): void {
+    process.kill(pid, 'SIGCONT');
   }
 
   /** With the time of the world in place of the server's, and the fault that its disk has now. */

@@ -101,7 +101,7 @@ export class Session {
     if (this.#isCut || this.#isEnded) return;
     this.#gate.world.note(`${this.name} is lost: ${why}`);
     this.#onEnd.push(this.#gate.begin(this));
-    this.#gate.server.terminate(this.pid);
+    this.#gate.end(this.pid);
   }
 
   hear(payload: string): void {
