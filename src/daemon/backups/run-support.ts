@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { postgresEnvironment } from './postgres-environment.ts';
 import { backupFileName, backupIdOf, type BackupSpec, partialFileName } from '../../domain/backups/backup.ts';
 import { backupKind } from '../../domain/backups/kind.ts';
-import { entryPath } from '../../domain/path-part.ts';
+import { entryPath, pathPart } from '../../domain/path-part.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import { openingForRoot } from '../../lib/files/closed.ts';
 import { backupRunner, type MadeBackup } from '../../runners/backups/backup.ts';
@@ -15,6 +15,7 @@ import {
   listRemoved,
   removeSurplus,
 } from '../../store/backups/backups.ts';
+import { hostOfDaemon } from '../../store/maintenance/daemons.ts';
 import type { Snapshot } from '../../store/engine/snapshot.ts';
 import { checkTag, passesTag } from '../../store/engine/tags/tags.ts';
 import type { Tx } from '../../store/engine/tx.ts';
@@ -57,7 +58,8 @@ export const BACKUP_RUN = runKind(backupKind, backupRunner, {
   async recover(deps, job) {
     // A folder that cannot be reached must not keep the job from ending.
     await removeUnfinished(deps, job).catch(() => undefined);
-    return null;
+    const host = await hostOfDaemon(deps.store.db, job.daemon_id);
+    return host === null || host === hostname() ? null : (tx) => leaveToOther(tx, job, host);
   },
 });
 
@@ -102,6 +104,19 @@ async function record(tx: Tx, deps: RunDeps, job: JobRow, made: NamedBackup): Pr
   tx.afterCommit(() => void removeFiles(deps).catch(() => undefined));
 }
 
+/**
+ * The machine of the dead daemon has what `removeUnfinished` looks for, if this one does not see its folder. A removed
+ * backup names it, for the next one that is made there.
+ */
+async function leaveToOther(tx: Tx, job: CheckedJob, host: string): Promise<void> {
+  const id = backupIdOf(job.id);
+  if ((await findBackup(tx.db, id)) !== undefined) return;
+  const spec: BackupSpec = backupKind.readSpec(job.spec);
+  const made = { size_bytes: 0, sha256: '', verified_at: null, created_at: beganAt(job) };
+  const file = backupFileName(spec, id, beganAt(job));
+  await insertBackup(tx, { id, job_id: job.id, name: spec.name, file, host, ...made, removed_at: tx.now });
+}
+
 /** Removes the files of backups that newer ones have replaced, and then their rows. */
 async function removeFiles({ store, paths }: RunDeps): Promise<void> {
   const folder = paths.backups;
@@ -111,7 +126,8 @@ async function removeFiles({ store, paths }: RunDeps): Promise<void> {
     // A row that somebody changed removes no file, not even its own: it stays, and the doctor reports it.
     if (!(await passesTag(store, 'backups', row))) continue;
     const file = fileOf(await checkTag(store, 'backups', row));
-    const removed = file !== null && (await removeFile(entryPath(folder, file)));
+    const partial = await removeFile(entryPath(folder, partialFileName(pathPart('id of the job', row.job_id))));
+    const removed = (file !== null && (await removeFile(entryPath(folder, file)))) || partial;
     // Without a file here, it may be in the directory of another machine, whose daemon removes it.
     if (removed || row.host === hostname()) gone.push(row.id);
   }

@@ -8,8 +8,10 @@ import type { BackupRow, Db, JobRow } from '../schema/schema.ts';
 
 /** The backups of this store. A removed one keeps its row until its file is gone, and is not listed. */
 
-export async function insertBackup(tx: Tx, made: Untagged<Omit<BackupRow, 'removed_at'>>): Promise<void> {
-  const row = { ...made, removed_at: null };
+type NewBackup = Omit<Untagged<BackupRow>, 'removed_at'> & Partial<Pick<BackupRow, 'removed_at'>>;
+
+export async function insertBackup(tx: Tx, made: NewBackup): Promise<void> {
+  const row = { removed_at: null, ...made };
   await tx.db
     .insertInto('backups')
     .values({ ...row, ...tagOf(tx.ring, 'backups', row) })

@@ -98,3 +98,9 @@ const orphans = prepared<object, Orphan>((db) =>
     .where('daemons.stopped_at', 'is not', null)
     .orderBy('jobs.id'),
 );
+
+/** The machine on which a daemon ran; null for one that is not known. */
+export async function hostOfDaemon(db: Db, id: string | null): Promise<string | null> {
+  const row = await db.selectFrom('daemons').select('host').where('id', '=', id).executeTakeFirst();
+  return row?.host ?? null;
+}

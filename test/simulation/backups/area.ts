@@ -23,7 +23,7 @@ export const BACKUPS: SimulatedArea = {
     {
       rule: 'U1',
       sql: `select backups.id, jobs.state from backups left join jobs on jobs.id = backups.job_id
-        where jobs.state is null or jobs.state <> 'succeeded'`,
+        where backups.removed_at is null and (jobs.state is null or jobs.state <> 'succeeded')`,
       words: ({ id, state }) => `the job of backup ${String(id)} is ${String(state)}`,
     },
   ],
