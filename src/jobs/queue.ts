@@ -10,6 +10,7 @@ import { insertJob, type NewJob } from '../store/jobs/jobs.ts';
 import { noteUnread } from '../store/jobs/pinned-files.ts';
 import type { ApprovalRow } from '../store/schema/schema.ts';
 import { missingScopes } from './deciders.ts';
+import { isHeld } from './held.ts';
 import { pinsOf } from './pins/pin.ts';
 
 /**
@@ -110,10 +111,19 @@ export function newJob({ tx, asker }: Pick<Queueing, 'tx' | 'asker'>, runbook: s
   } as const;
 }
 
-/** Queues the job, where there is a gate after an approval. */
-export function queueOrAsk(queueing: Queueing, job: NewJob): Promise<Queued> {
-  const { gate } = queueing;
+/** Queues the job; where there is a gate, or its inventory or source asks for one, after an approval. */
+export async function queueOrAsk(queueing: Queueing, job: NewJob): Promise<Queued> {
+  const gate = queueing.gate ?? (await gateOfPlace(queueing, job));
   return gate === null ? queueJob(queueing, job, false) : askFirst(queueing, job, gate);
+}
+
+/** What the inventory or the source of a job asks for; null where they ask for nothing. */
+export async function gateOfPlace(
+  { tx, deps, asker }: Pick<Queueing, 'tx' | 'asker'> & { readonly deps: Pick<QueueDeps, 'approvalTtlMs'> },
+  job: NewJob,
+): Promise<Gate | null> {
+  if (!(await isHeld(tx, job))) return null;
+  return { ...(asker.provenance ?? { origin: 'manual' }), ttlMs: deps.approvalTtlMs };
 }
 
 export async function queueJob({ tx, deps }: Write, job: NewJob, ungated: boolean): Promise<Queued> {

@@ -13,7 +13,7 @@ import { askedBy } from '../store/jobs/repeats.ts';
 import type { ApprovalRow, JobRow } from '../store/schema/schema.ts';
 import { refuseFromAfar } from './from-afar.ts';
 import { QUEUE_RULES } from './kinds.ts';
-import { askFirst, type Gate, newJob, type QueueDeps, type Queued, queueJob } from './queue.ts';
+import { askFirst, type Gate, gateOfPlace, newJob, type QueueDeps, type Queued, queueJob } from './queue.ts';
 
 /** Who asks for a job again. */
 interface Repeater {
@@ -59,7 +59,10 @@ export async function rerunJob(tx: Tx, deps: QueueDeps, id: string, by: Repeater
   const again = await gateAgain(tx, deps, old);
   // The text of the job itself has no tag: what a person reads is the text of the request.
   if (again !== null) return askFirst({ tx, deps }, { ...job, summary: again.summary }, again.gate);
-  return queueJob({ tx, deps }, job, QUEUE_RULES[old.kind].isUngated);
+  const gate = await gateOfPlace({ tx, deps, asker }, job);
+  return gate === null
+    ? queueJob({ tx, deps }, job, QUEUE_RULES[old.kind].isUngated)
+    : askFirst({ tx, deps }, job, gate);
 }
 
 async function obstacleTo(tx: Tx, old: JobRow): Promise<string | null> {

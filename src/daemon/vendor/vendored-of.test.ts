@@ -14,6 +14,8 @@ const SOURCE: SourceRow = {
   created_at: 1,
   plugins: 0,
   dir_kept: null,
+  approve_runs: null,
+  except_check: null,
   order_tag: null,
   order_key_id: null,
 };

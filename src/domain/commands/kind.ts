@@ -7,6 +7,7 @@ export const commandKind: KindFacts<CommandSpec> = {
   runbook: ({ inventory }) => `command:${inventory}`,
   about: placeOf,
   inventory: ({ inventory }) => inventory,
+  run: () => ({ of: 'command' }),
   command: ({ command: words, writable }) => ({ words, writable }),
   words: { title: (of) => `Run a command on ${of}`, short: 'command' },
   stop: 'group',

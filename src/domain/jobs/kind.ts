@@ -1,3 +1,5 @@
+import type { RunFacts } from '../gate/run-approval.ts';
+
 /** What shared code knows of a kind of job. Each row belongs to the area of its kind, see KINDS. */
 export interface KindFacts<Spec> {
   /** Reads the `spec` of a stored job, in the form in which it was queued. */
@@ -8,6 +10,8 @@ export interface KindFacts<Spec> {
   about?(spec: Spec): string;
   /** The inventory whose hosts it works on; left out for a kind that has no inventory. */
   inventory?(spec: Spec): string;
+  /** What an inventory or a source may hold until somebody approves it; left out for a kind that has neither. */
+  run?(spec: Spec): RunFacts;
   /** The directory that an order itself names; left out for a kind whose orders name none. */
   directory?(spec: Spec): OrderDirectory | null;
   /** Whether a run leaves out plugins of a source that may have none: see PLUGIN_FOLDERS. */

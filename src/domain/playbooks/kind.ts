@@ -7,6 +7,7 @@ export const playbookKind: KindFacts<PlaybookSpec> = {
   runbook: ({ playbook }) => `playbook:${playbook}`,
   about: (spec) => `${spec.playbook} on ${placeOf(spec)}`,
   inventory: ({ inventory }) => inventory,
+  run: ({ check }) => ({ of: 'playbook', check }),
   directory: ({ source, dir, dirKept = null }) =>
     source === null && dir !== null ? { path: dir, kept: dirKept } : null,
   leavesPlugins: true,

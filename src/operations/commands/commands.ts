@@ -58,7 +58,7 @@ const run = writeOperation({
     node: field.node,
     ...REACH_FIELDS,
   }),
-  answers: ['job.enqueued'],
+  answers: ['job.enqueued', 'approval.pending'],
   failures: ['not_found', 'conflict'],
   prepare({ services }, input) {
     const reach = reachIn(input);

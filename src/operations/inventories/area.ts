@@ -6,7 +6,8 @@ export const INVENTORIES: OperationArea = {
   },
   load: async () => (await import('./inventories.ts')).INVENTORY_OPERATIONS,
   audited: {
-    'inventory.add': ['hosts', 'groups', 'replace'],
+    'inventory.add': ['hosts', 'groups', 'replace', 'approve_runs', 'except_check'],
+    'inventory.update': ['approve_runs', 'except_check'],
     'inventory.trust': ['hosts', 'fingerprints'],
     'inventory.untrust': ['keys'],
   },

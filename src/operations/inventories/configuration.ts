@@ -7,6 +7,7 @@ import { readInventory } from '../../domain/inventories/read.ts';
 import { getInventoryRow, inventoryOf, listInventories } from '../../store/inventories/inventories.ts';
 import { jsonSchema } from '../core/json-schema.ts';
 import { hideVariables, keepVariables } from './credentials.ts';
+import { INVENTORY_RUNS, refuseUnset, shownRunApproval } from '../gate/run-approval.ts';
 import { inventoryText, sshKeyField } from './inventories.ts';
 import type { ConfigSection } from '../core/sections/section.ts';
 import { readEntry, withoutEmpty } from '../core/sections/read-entry.ts';
@@ -14,6 +15,7 @@ import { readEntry, withoutEmpty } from '../core/sections/read-entry.ts';
 const entry = z.strictObject({
   text: inventoryText.describe('An inventory file of Ansible, YAML or INI'),
   ssh_key: sshKeyField.optional(),
+  ...INVENTORY_RUNS,
 });
 
 function inventoryIn(entry: Entry): Promise<Inventory> {
@@ -33,9 +35,10 @@ export const inventoriesSection: ConfigSection = {
   schema: () => jsonSchema(entry, 'input'),
   async stored({ db }) {
     const stored = new Map<string, Entry>();
-    for (const { name, ssh_key: key } of await listInventories(db)) {
+    for (const row of await listInventories(db)) {
+      const { name, ssh_key: key } = row;
       const text = writeYamlInventory(inventoryOf(await getInventoryRow(db, name)));
-      stored.set(name, withoutEmpty({ text, ssh_key: key }));
+      stored.set(name, withoutEmpty({ text, ssh_key: key, ...shownRunApproval(row) }));
     }
     return stored;
   },
@@ -50,6 +53,7 @@ export const inventoriesSection: ConfigSection = {
         'conflict',
         'ssh_key: an inventory with a key keeps one; name another, or remove the inventory.',
       );
+    refuseUnset(from, to);
     return [['inventory.add', { name, ...to, replace: true }]];
   },
   remove: (name) => [['inventory.remove', { name }]],

@@ -3,9 +3,16 @@ import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import { Failure } from '../../domain/failure.ts';
 import { connections, groupsOfHosts } from '../../domain/inventories/connection.ts';
 import { fingerprint } from '../../domain/inventories/host-key.ts';
-import { INVENTORY_LIMITS, LOCALHOST, SSH_AGENT } from '../../domain/inventories/inventory.ts';
+import {
+  type Inventory,
+  INVENTORY_LIMITS,
+  LOCALHOST,
+  LOCALHOST_INVENTORY,
+  SSH_AGENT,
+} from '../../domain/inventories/inventory.ts';
 import { INVENTORY_FORMATS, readInventory } from '../../domain/inventories/read.ts';
 import { rfc3339 } from '../../lib/clock.ts';
+import { findGate, setGate } from '../../store/gate/gate.ts';
 import { hostKeysOf } from '../../store/inventories/host-keys.ts';
 import {
   deleteInventory,
@@ -15,14 +22,16 @@ import {
   inventoryOf,
   listInventories,
   replaceInventory,
-  setSshKey,
+  setInventory,
 } from '../../store/inventories/inventories.ts';
+import type { TagReader } from '../../store/engine/tags/tags.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { requireSecrets } from '../../store/secrets/secrets.ts';
 import type { Db, InventoryRow } from '../../store/schema/schema.ts';
 import * as field from '../core/fields.ts';
 import { localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, replyNone, written } from '../core/reply.ts';
+import { INVENTORY_RUNS, runApprovalOf, shown, shownRunApproval } from '../gate/run-approval.ts';
 import { isSecretRef } from '../secrets/run-secrets.ts';
 import { HOST_KEY_OPERATIONS } from './host-keys.ts';
 import type { ViewData, ViewItem } from '../../views/views.ts';
@@ -32,20 +41,39 @@ const LOCAL_ONLY = localOnly(
 );
 
 function inventoryView(row: InventoryFacts): ViewItem<'inventory.list'> {
-  return { ...row, created_at: rfc3339(row.created_at), updated_at: rfc3339(row.updated_at) };
+  const { name, hosts, groups, ssh_key, created_at: createdAt, updated_at: updatedAt } = row;
+  const times = { created_at: rfc3339(createdAt), updated_at: rfc3339(updatedAt) };
+  return { name, hosts, groups, ssh_key, ...times, ...shownRunApproval(row) };
 }
 
 async function getView(db: Db, row: InventoryRow): Promise<ViewData<'inventory.get'>> {
-  const inventory = inventoryOf(row);
+  return viewOf(db, inventoryView(row), inventoryOf(row));
+}
+
+/** This machine has no row: what is set of it is in the gate. Throws not_found where nothing is. */
+async function localhostView(tx: TagReader): Promise<ViewData<'inventory.get'>> {
+  const { set, localhost } = await findGate(tx);
+  if (set === null || localhost === null)
+    throw new Failure('not_found', `The inventory ${LOCALHOST} is the machine of the daemon; it is not stored.`);
+  const at = rfc3339(set.at);
+  const facts = { name: LOCALHOST, hosts: 1, groups: 0, ssh_key: null, created_at: at, updated_at: at };
+  return viewOf(tx.db, { ...facts, ...shown(localhost) }, LOCALHOST_INVENTORY);
+}
+
+async function viewOf(
+  db: Db,
+  facts: ViewItem<'inventory.list'>,
+  inventory: Inventory,
+): Promise<ViewData<'inventory.get'>> {
   const groups = groupsOfHosts(inventory);
-  const keys = await hostKeysOf(db, row.name);
+  const keys = await hostKeysOf(db, facts.name);
   const members = connections(inventory, [...inventory.hosts.keys()]).map(({ kind, ...connection }) => ({
     ...connection,
     connection: kind,
     groups: groups.get(connection.host) ?? [],
     host_keys: (keys.get(connection.host) ?? []).map((key) => ({ type: key.type, fingerprint: fingerprint(key) })),
   }));
-  return { ...inventoryView(row), members };
+  return { ...facts, members };
 }
 
 const list = readOperation({
@@ -83,7 +111,10 @@ const get = readOperation({
   answers: ['inventory.get'],
   failures: ['not_found'],
   run: async ({ store }, { name }) =>
-    reply('inventory.get', await getView(store.db, await getInventoryRow(store.db, name))),
+    reply(
+      'inventory.get',
+      name === LOCALHOST ? await localhostView(store) : await getView(store.db, await getInventoryRow(store.db, name)),
+    ),
 });
 
 export const inventoryText = z
@@ -118,41 +149,58 @@ const add = writeOperation({
       .boolean()
       .default(false)
       .describe('Replace the inventory of this name, if any; keys of hosts that remain are kept'),
+    ...INVENTORY_RUNS,
   }),
   answers: ['inventory.get'],
   failures: ['duplicate', 'not_found'],
-  prepare: (_context, { name, text, format }) => {
+  prepare: (_context, { name, text, format, ...given }) => {
+    runApprovalOf(given);
     if (name === LOCALHOST)
       throw new Failure('duplicate', `name: the inventory ${LOCALHOST} always exists; choose another name.`);
     return readInventory(text, format);
   },
-  async run({ tx }, { name, ssh_key: sshKey, replace }, inventory) {
+  async run({ tx }, { name, ssh_key: sshKey, replace, ...given }, inventory) {
     if (sshKey !== undefined) await requireKey(tx, sshKey);
-    const replaced = replace ? await replaceInventory(tx, { name, inventory, sshKey }) : undefined;
-    const row = replaced ?? (await insertInventory(tx, { name, inventory, sshKey }));
+    const added = { name, inventory, sshKey, approval: runApprovalOf(given) };
+    const replaced = replace ? await replaceInventory(tx, added) : undefined;
+    const row = replaced ?? (await insertInventory(tx, added));
     const { hosts, groups } = row;
-    return written(reply('inventory.get', await getView(tx.db, row)), name, { hosts, groups, replace });
+    const detail = { hosts, groups, replace, ...shownRunApproval(row) };
+    return written(reply('inventory.get', await getView(tx.db, row)), name, detail);
   },
 });
 
 const update = writeOperation({
   id: 'inventory.update',
   causes: { of: 'inventory' },
-  summary: 'Set the SSH key for the hosts of an inventory',
+  summary: 'Set the SSH key of an inventory, and which runs on it need an approval',
   scopes: OPERATORS,
   ...LOCAL_ONLY,
   cli: {
     verb: 'inventory update',
     positionals: ['name'],
-    examples: ['svc inventory update prod --ssh-key ops/deploy-key'],
+    examples: [
+      'svc inventory update prod --ssh-key ops/deploy-key',
+      'svc inventory update localhost --approve-runs all --except-check',
+    ],
   },
-  input: z.strictObject({ name: field.name, ssh_key: sshKeyField }),
+  input: z.strictObject({ name: field.name, ssh_key: sshKeyField.optional(), ...INVENTORY_RUNS }),
   answers: ['inventory.get'],
   failures: ['not_found'],
-  async run({ tx }, { name, ssh_key: sshKey }) {
-    await requireKey(tx, sshKey);
-    const row = await setSshKey(tx, name, sshKey);
-    return written(reply('inventory.get', await getView(tx.db, row)), name);
+  async run({ tx, caller }, { name, ssh_key: sshKey, ...given }) {
+    const approval = runApprovalOf(given);
+    if (sshKey === undefined && approval === undefined)
+      throw new Failure('invalid_argument', 'ssh_key, approve_runs: expected at least one of the two.');
+    const detail = approval === undefined ? {} : shown(approval);
+    if (name === LOCALHOST) {
+      if (sshKey !== undefined)
+        throw new Failure('invalid_argument', `ssh_key: not allowed with ${LOCALHOST}, which is not reached by SSH.`);
+      await setGate(tx, { by: caller.owner, localhost: approval });
+      return written(reply('inventory.get', await localhostView(tx)), name, detail);
+    }
+    if (sshKey !== undefined) await requireKey(tx, sshKey);
+    const row = await setInventory(tx, { name, sshKey, approval });
+    return written(reply('inventory.get', await getView(tx.db, row)), name, detail);
   },
 });
 

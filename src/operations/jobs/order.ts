@@ -24,13 +24,16 @@ const DESCRIPTION_CHARACTERS = 500;
 
 /**
  * What a job orders. The words of a command and the variables of a playbook are there only where an author wrote them
- * on the machine: those of a caller are arguments of a job, which no answer shows. Throws conflict where a stored
+ * on the machine, or where the order waited for an approval: else those of a caller are arguments of a job, which no
+ * answer shows. Throws conflict where a stored
  * secret cannot be opened, because it could not be hidden.
  */
 export async function orderOf({ store, services }: SecretPlace, job: JobRow): Promise<ViewData<'order'>> {
   const { db } = store;
   const [parts, source] = await Promise.all([QUEUE_RULES[job.kind].order(db, job), sourceOf(db, job)]);
-  const showsWords = source.isAuthored && parts.reveal !== false;
+  // Who lets an inventory or a source ask for approvals lets who decides see the words, also those of a caller.
+  const isHeld = job.initial_state === 'awaiting_approval';
+  const showsWords = (source.isAuthored || isHeld) && parts.reveal !== false;
   const { inventory = null, limit = null, tags, skipTags, playbook = null, path = null } = parts;
   const { secrets, writable, egressPorts, command, extraVars } = parts;
   const what = {

@@ -4,6 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { JobState } from '../../domain/jobs/job.ts';
 import { leavesSandbox } from '../../domain/jobs/order.ts';
 import { refuseFromAfar } from '../../jobs/from-afar.ts';
+import { isHeld } from '../../jobs/held.ts';
 import { QUEUE_RULES } from '../../jobs/kinds.ts';
 import { newId } from '../../lib/id.ts';
 import { fromJson } from '../../lib/json.ts';
@@ -100,6 +101,7 @@ async function candidates(tx: Tx, selection: RedriveSelection, all: boolean): Pr
 /** What somebody wrote into the database is not made into an order of this service. */
 async function obstacle(tx: Tx, job: JobRow): Promise<string | null> {
   if (!(await passesTag(tx, 'jobs', job))) return 'its order was not made by this service';
+  if (await isHeld(tx, job)) return `it needs an approval by now; request it: svc job rerun ${job.id}`;
   return QUEUE_RULES[job.kind].redriveObstacle(tx.db, job);
 }
 

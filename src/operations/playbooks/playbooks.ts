@@ -97,7 +97,7 @@ const run = writeOperation({
   },
   mcp: { none: 'A playbook is started by a person or a rule, never by an agent.' },
   input,
-  answers: ['job.enqueued'],
+  answers: ['job.enqueued', 'approval.pending'],
   failures: ['not_found', 'conflict', 'not_implemented'],
   async prepare(context, given) {
     const reach = reachIn(given);

@@ -11,7 +11,8 @@ export const SOURCES: OperationArea = {
   },
   load: async () => (await import('./sources.ts')).SOURCE_OPERATIONS,
   audited: {
-    'source.add': ['kind', 'plugins'],
+    'source.add': ['kind', 'plugins', 'approve_runs', 'except_check'],
+    'source.update': ['approve_runs', 'except_check'],
     'source.keep': ['device', 'inode', 'owner'],
     'source.sync': ['commit'],
   },

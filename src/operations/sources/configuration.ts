@@ -3,14 +3,15 @@ import type { Entry } from '../../domain/configuration/change.ts';
 import { listSources } from '../../store/sources/sources.ts';
 import type { SourceRow } from '../../store/schema/schema.ts';
 import { jsonSchema } from '../core/json-schema.ts';
+import { refuseUnset, shownRunApproval } from '../gate/run-approval.ts';
 import { placeOf, SOURCE_FIELDS } from './sources.ts';
 import type { Call, ConfigSection } from '../core/sections/section.ts';
 import { readEntry, withoutEmpty } from '../core/sections/read-entry.ts';
 
 const entry = z.strictObject(SOURCE_FIELDS);
 
-function entryOf({ kind, location, ref }: Pick<SourceRow, 'kind' | 'location' | 'ref'>, plugins: boolean): Entry {
-  return withoutEmpty({ [kind]: location, ref, plugins });
+function entryOf({ kind, location, ref }: Pick<SourceRow, 'kind' | 'location' | 'ref'>, rest: Entry): Entry {
+  return withoutEmpty({ [kind]: location, ref, ...rest });
 }
 
 function add(name: string, to: Entry, replace: boolean): Call {
@@ -24,13 +25,18 @@ export const sourcesSection: ConfigSection = {
   schema: () => jsonSchema(entry, 'input'),
   async stored({ db }) {
     const rows = await listSources(db);
-    return new Map(rows.map((row) => [row.name, entryOf(row, row.plugins === 1)]));
+    return new Map(
+      rows.map((row) => [row.name, entryOf(row, { plugins: row.plugins === 1, ...shownRunApproval(row) })]),
+    );
   },
   async read(map, restore) {
-    const { dir, git, ref, plugins } = readEntry(entry, map, restore);
-    return entryOf(await placeOf(dir, git, ref), plugins);
+    const { dir, git, ref, ...rest } = readEntry(entry, map, restore);
+    return entryOf(await placeOf(dir, git, ref), rest);
   },
   add: (name, to) => [add(name, to, false)],
-  change: (name, _from, to) => [add(name, to, true)],
+  change(name, from, to) {
+    refuseUnset(from, to);
+    return [add(name, to, true)];
+  },
   remove: (name) => [['source.remove', { name }]],
 };

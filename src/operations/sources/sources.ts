@@ -3,6 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import { OPERATORS, READERS } from '../../domain/access/scope.ts';
 import type { FetchedTree } from '../../domain/sources/source.ts';
 import { rfc3339 } from '../../lib/clock.ts';
+import { runApprovalColumns } from '../../store/gate/gate.ts';
 import type { SourceRow } from '../../store/schema/schema.ts';
 import {
   deleteSource,
@@ -11,12 +12,14 @@ import {
   listSources,
   moveSource,
   replaceSource,
+  setSourceApproval,
   sourceExists,
 } from '../../store/sources/sources.ts';
 import * as field from '../core/fields.ts';
 import { localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, replyNone, written } from '../core/reply.ts';
 import type { ViewItem } from '../../views/views.ts';
+import { runApprovalOf, shown, shownRunApproval, SOURCE_RUNS } from '../gate/run-approval.ts';
 import { checkedSource } from './checked-source.ts';
 import { realDirectory } from './real-directory.ts';
 import { placeOfNew, placeOfSource } from '../../store/sources/source-place.ts';
@@ -28,13 +31,16 @@ const PATH_CHARACTERS_MAX = 4_095;
 /**
  * Without the location: a path tells about the machine, and a URL may hold a forgotten credential.
  */
-function sourceView(row: Omit<SourceRow, 'order_tag' | 'order_key_id'>): ViewItem<'source.list'> {
+function sourceView(
+  row: Omit<SourceRow, 'order_tag' | 'order_key_id' | 'plugins' | 'dir_kept'>,
+): ViewItem<'source.list'> {
   return {
     name: row.name,
     kind: row.kind,
     ref: row.ref,
     commit: row.commit_id,
     synced_at: row.synced_at === null ? null : rfc3339(row.synced_at),
+    ...shownRunApproval(row),
   };
 }
 
@@ -71,6 +77,7 @@ export const SOURCE_FIELDS = {
     .describe('URL of a repository: https://host/path, ssh://user@host/path or user@host:path'),
   ref: z.string().optional().describe('Branch, tag or commit; without it, the default branch'),
   plugins: field.flag.describe('Let Ansible load the plugins in it, which run on this machine'),
+  ...SOURCE_RUNS,
 };
 
 const add = writeOperation({
@@ -94,26 +101,29 @@ const add = writeOperation({
   }),
   answers: ['source.get'],
   failures: ['conflict', 'duplicate', 'unavailable'],
-  async prepare({ store, services }, { name, dir, git, ref, replace }): Promise<Added> {
+  async prepare({ store, services }, { name, dir, git, ref, replace, ...given }): Promise<Added> {
+    runApprovalOf(given);
     const source = await placeOf(dir, git, ref);
     // A fetch takes its time: a name that is taken is refused before it.
     if (!replace && (await findSource(store.db, name)) !== undefined) throw sourceExists(name);
     return { source: { name, ...source }, fetched: await services.sources.fetch(placeOfNew({ name, ...source })) };
   },
-  async run({ tx }, { plugins, replace }, { source, fetched }) {
-    const row = {
+  async run({ tx }, { plugins, replace, ...given }, { source, fetched }) {
+    const added = {
       ...source,
       commit_id: fetched.commit,
       synced_at: tx.now,
       created_at: tx.now,
       plugins: plugins ? (1 as const) : (0 as const),
       dir_kept: fetched.dirKept,
+      ...runApprovalColumns(runApprovalOf(given)),
     };
-    if (!replace || !(await replaceSource(tx, row))) await insertSource(tx, row);
+    const row = (replace ? await replaceSource(tx, added) : undefined) ?? (await insertSource(tx, added));
     return written(reply('source.get', sourceView(row)), row.name, {
       kind: row.kind,
       plugins,
       ...(replace ? { replace } : {}),
+      ...shownRunApproval(row),
     });
   },
 });
@@ -150,6 +160,24 @@ const sync = writeOperation({
   async run({ tx }, _input, { source, fetched }) {
     const row = await moveSource(tx, source, fetched);
     return written(reply('source.get', sourceView(row)), row.name, { commit: row.commit_id });
+  },
+});
+
+const update = writeOperation({
+  id: 'source.update',
+  causes: { of: 'source' },
+  summary: 'Set which runs of a source need an approval',
+  scopes: OPERATORS,
+  ...LOCAL_ONLY,
+  cli: { verb: 'source update', positionals: ['name'], examples: ['svc source update ops --approve-runs all'] },
+  input: z.strictObject({ name: field.name, ...SOURCE_RUNS }),
+  answers: ['source.get'],
+  failures: ['not_found'],
+  async run({ tx }, { name, ...given }) {
+    const approval = runApprovalOf(given);
+    if (approval === undefined) throw new Failure('invalid_argument', 'approve_runs: expected none or all.');
+    const row = await setSourceApproval(tx, name, approval);
+    return written(reply('source.get', sourceView(row)), name, shown(approval));
   },
 });
 
@@ -197,4 +225,4 @@ const hooks = readOperation({
   },
 });
 
-export const SOURCE_OPERATIONS = [list, add, sync, remove, hooks];
+export const SOURCE_OPERATIONS = [list, add, update, sync, remove, hooks];

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { RunApproval } from '../../domain/gate/run-approval.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Inventory, LOCALHOST, LOCALHOST_INVENTORY } from '../../domain/inventories/inventory.ts';
 import { readModel, writeModel } from '../../domain/inventories/model-json.ts';
@@ -8,6 +9,7 @@ import { retagged, tagOf } from '../engine/tags/tags.ts';
 import type { Tx } from '../engine/tx.ts';
 import { prepared } from '../engine/prepared.ts';
 import { found, insertRow, rowBy } from '../engine/rows.ts';
+import { NO_RUN_APPROVAL, runApprovalColumns } from '../gate/gate.ts';
 import type { Db, InventoryRow } from '../schema/schema.ts';
 import { deleteHostKeys } from './host-keys.ts';
 
@@ -20,6 +22,8 @@ const FACTS = [
   'hosts',
   'groups',
   'ssh_key',
+  'approve_runs',
+  'except_check',
   'created_at',
   'updated_at',
 ] as const satisfies readonly (keyof InventoryFacts)[];
@@ -81,11 +85,20 @@ interface NewInventory {
   readonly inventory: Inventory;
   /** Undefined: none, and where one is replaced, that of before. */
   readonly sshKey: string | undefined;
+  /** The same. */
+  readonly approval?: RunApproval | undefined;
 }
 
 /** Throws duplicate where the name is taken. */
 export async function insertInventory(tx: Tx, added: NewInventory): Promise<InventoryRow> {
-  const columns = { ...columnsOf(tx, added), name: added.name, ssh_key: added.sshKey ?? null, created_at: tx.now };
+  const columns = {
+    ...columnsOf(tx, added),
+    name: added.name,
+    ssh_key: added.sshKey ?? null,
+    ...NO_RUN_APPROVAL,
+    ...runApprovalColumns(added.approval),
+    created_at: tx.now,
+  };
   const row = { ...columns, ...tagOf(tx.ring, 'inventories', columns) };
   if (!(await insertRow(tx.db, 'inventories', row, 'skip')))
     throw new Failure(
@@ -100,6 +113,7 @@ export async function replaceInventory(tx: Tx, added: NewInventory): Promise<Inv
   const row = await change(tx, added.name, {
     ...columnsOf(tx, added),
     ...(added.sshKey === undefined ? {} : { ssh_key: added.sshKey }),
+    ...runApprovalColumns(added.approval),
   });
   if (row === undefined) return undefined;
   const known = await tx.db
@@ -128,9 +142,13 @@ function columnsOf(tx: Tx, { inventory }: NewInventory) {
   };
 }
 
-/** Throws not_found. */
-export async function setSshKey(tx: Tx, name: string, sshKey: string): Promise<InventoryRow> {
-  return found(await change(tx, name, { ssh_key: sshKey, updated_at: tx.now }), 'inventory', name);
+/** Sets what is defined. Throws not_found. */
+export async function setInventory(
+  tx: Tx,
+  { name, sshKey, approval }: Omit<NewInventory, 'inventory'>,
+): Promise<InventoryRow> {
+  const columns = { ...(sshKey === undefined ? {} : { ssh_key: sshKey }), ...runApprovalColumns(approval) };
+  return found(await change(tx, name, { ...columns, updated_at: tx.now }), 'inventory', name);
 }
 
 /** Undefined if there is no inventory of the name. */

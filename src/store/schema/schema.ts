@@ -18,6 +18,7 @@ export type * from './commands/tables.ts';
 export type * from './configuration/tables.ts';
 export type * from './deadman/tables.ts';
 export type * from './events/tables.ts';
+export type * from './gate/tables.ts';
 export type * from './inventories/tables.ts';
 export type * from './jobs/tables.ts';
 export type * from './maintenance/tables.ts';

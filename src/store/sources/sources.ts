@@ -1,11 +1,13 @@
+import { type RunApproval, STRICT } from '../../domain/gate/run-approval.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { FetchedTree } from '../../domain/sources/source.ts';
 import { forgetManaged } from '../configuration/managed.ts';
 import { findActionUser } from '../engine/action-users.ts';
-import { retagged, tagOf } from '../engine/tags/tags.ts';
+import { passesTag, retagged, tagOf } from '../engine/tags/tags.ts';
 import type { Tx } from '../engine/tx.ts';
-import { found, hasChanged, insertRow, rowBy } from '../engine/rows.ts';
-import type { Db, SourceRow } from '../schema/schema.ts';
+import { found, insertRow, rowBy } from '../engine/rows.ts';
+import { NO_RUN_APPROVAL, runApprovalColumns, runApprovalIn } from '../gate/gate.ts';
+import type { Db, RunApprovalColumns, SourceRow } from '../schema/schema.ts';
 
 export const findSource = rowBy('sources', 'name');
 
@@ -20,26 +22,33 @@ export function listSources(db: Db): Promise<SourceRow[]> {
 }
 
 /** A source before it is tagged. */
-export type NewSource = Omit<SourceRow, 'plugins' | 'dir_kept' | 'order_tag' | 'order_key_id'> &
-  Partial<Pick<SourceRow, 'plugins' | 'dir_kept'>>;
+export type NewSource = Omit<SourceRow, Optional | 'order_tag' | 'order_key_id'> & Partial<Pick<SourceRow, Optional>>;
+type Optional = 'plugins' | 'dir_kept' | keyof RunApprovalColumns;
 
-const NO_PLUGINS = { plugins: 0, dir_kept: null } as const;
+const DEFAULTS = { plugins: 0, dir_kept: null, ...NO_RUN_APPROVAL } as const;
 
 /** Throws duplicate where the name is taken. */
-export async function insertSource(tx: Tx, source: NewSource): Promise<void> {
-  const row = { ...NO_PLUGINS, ...source };
-  if (!(await insertRow(tx.db, 'sources', { ...row, ...tagOf(tx.ring, 'sources', row) }, 'skip')))
-    throw sourceExists(row.name);
+export async function insertSource(tx: Tx, source: NewSource): Promise<SourceRow> {
+  const columns = { ...DEFAULTS, ...source };
+  const row = { ...columns, ...tagOf(tx.ring, 'sources', columns) };
+  if (!(await insertRow(tx.db, 'sources', row, 'skip'))) throw sourceExists(row.name);
+  return row;
 }
 
 /**
- * Replaces the source of the name; false without one. With the time of the new one a fetch of the old one is not
- * noted, and what was fetched for it is not used.
+ * Replaces the source of the name; undefined without one. Which runs need an approval stays as it is, unless `source`
+ * says it. With the time of the new one a fetch of the old one is not noted, and what was fetched for it is not used.
  */
-export function replaceSource(tx: Tx, source: NewSource): Promise<boolean> {
-  const row = { ...NO_PLUGINS, ...source };
+export async function replaceSource(tx: Tx, source: NewSource): Promise<SourceRow | undefined> {
+  const [held] = await tx.dialect
+    .holdRows(tx.db.selectFrom('sources').selectAll().where('name', '=', source.name))
+    .execute();
+  if (held === undefined) return undefined;
+  // The new tag vouches for what stays.
+  const stays = (await passesTag(tx, 'sources', held)) ? runApprovalIn(held) : STRICT;
+  const row = { ...DEFAULTS, ...runApprovalColumns(stays ?? undefined), ...source };
   const { name, ...columns } = { ...row, ...tagOf(tx.ring, 'sources', row) };
-  return hasChanged(tx.db.updateTable('sources').set(columns).where('name', '=', name));
+  return tx.db.updateTable('sources').set(columns).where('name', '=', name).returningAll().executeTakeFirst();
 }
 
 /**
@@ -73,6 +82,14 @@ export async function keepSourceDirectory(
   const set = retagged(tx.ring, 'sources', held, { dir_kept: dirKept });
   await tx.db.updateTable('sources').set(set).where('name', '=', name).execute();
   return true;
+}
+
+/** Which runs of it need an approval. Throws not_found. */
+export async function setSourceApproval(tx: Tx, name: string, approval: RunApproval): Promise<SourceRow> {
+  const held = await holdSource(tx, name);
+  const columns = retagged(tx.ring, 'sources', held, runApprovalColumns(approval));
+  await tx.db.updateTable('sources').set(columns).where('name', '=', name).execute();
+  return { ...held, ...columns };
 }
 
 /** Throws not_found, and conflict while a workspace, a rule or a schedule uses it. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { count, time } from '../shapes.ts';
+import { count, runApproval, time } from '../shapes.ts';
 
 const inventory = {
   name: z.string(),
@@ -8,6 +8,7 @@ const inventory = {
   ssh_key: z.string().nullable(),
   created_at: time,
   updated_at: time,
+  ...runApproval,
 };
 
 const hostKey = { type: z.string(), fingerprint: z.string() };

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { SOURCE_KINDS } from '../../domain/sources/source.ts';
-import { time } from '../shapes.ts';
+import { runApproval, time } from '../shapes.ts';
 
 const source = z.object({
   name: z.string(),
@@ -8,6 +8,7 @@ const source = z.object({
   ref: z.string().nullable(),
   commit: z.string().nullable(),
   synced_at: time.nullable(),
+  ...runApproval,
 });
 
 export const SOURCE_VIEWS = {

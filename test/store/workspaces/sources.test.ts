@@ -30,6 +30,8 @@ function source(name: string, some: Partial<SourceRow> = {}): SourceRow {
     order_tag: null,
     order_key_id: null,
     dir_kept: null,
+    approve_runs: null,
+    except_check: null,
     ...some,
   };
 }

@@ -1,6 +1,7 @@
 /** What the tag of a row covers, by table: a row here is all that another tagged table needs. */
 import { leavesSandbox, workflowLeavesSandbox } from '../../../domain/jobs/order.ts';
 import { BACKUP } from '../../schema/backups/tagged.ts';
+import { GATE } from '../../schema/gate/tagged.ts';
 import { form } from '../../schema/form.ts';
 import type * as schema from '../../schema/schema.ts';
 
@@ -23,6 +24,7 @@ export interface TaggedRows {
   backups: schema.BackupRow;
   endpoints: schema.EndpointRow;
   daemons: schema.DaemonRow;
+  gate: schema.GateRow;
 }
 
 const JOB = form<schema.JobRow>()({
@@ -178,12 +180,14 @@ const SOURCE = form<schema.SourceRow>()({
   what: 'source',
   key: ['name'],
   columns: ['name', 'kind', 'location', 'ref', 'commit_id', 'plugins', 'created_at', 'dir_kept'],
+  later: ['approve_runs', 'except_check'],
 });
 
 const INVENTORY = form<schema.InventoryRow>()({
   what: 'inventory',
   key: ['name'],
   columns: ['name', 'model', 'digest', 'ssh_key', 'created_at'],
+  later: ['approve_runs', 'except_check'],
 });
 
 const TOKEN = form<schema.TokenRow>()({
@@ -276,4 +280,5 @@ export const FORMS = {
   backups: BACKUP,
   endpoints: ENDPOINT,
   daemons: DAEMON,
+  gate: GATE,
 } as const;

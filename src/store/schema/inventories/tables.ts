@@ -1,5 +1,6 @@
 import type { StoredInventory } from '../../../domain/inventories/model-json.ts';
 import type { Json } from '../../../lib/json.ts';
+import type { RunApprovalColumns } from '../gate/tables.ts';
 
 declare module '../schema.ts' {
   interface Schema {
@@ -8,7 +9,7 @@ declare module '../schema.ts' {
   }
 }
 
-export interface InventoryRow {
+export interface InventoryRow extends RunApprovalColumns {
   name: string;
   /** JSON: what was read of the file. Never shown. */
   model: Json<StoredInventory>;

@@ -1,4 +1,5 @@
 import type { SourceKind } from '../../../domain/sources/source.ts';
+import type { RunApprovalColumns } from '../gate/tables.ts';
 
 declare module '../schema.ts' {
   interface Schema {
@@ -6,7 +7,7 @@ declare module '../schema.ts' {
   }
 }
 
-export interface SourceRow {
+export interface SourceRow extends RunApprovalColumns {
   name: string;
   kind: SourceKind;
   /**
