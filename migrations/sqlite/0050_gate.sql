@@ -3,6 +3,8 @@ alter table inventories add column approve_runs text;
 alter table inventories add column except_check integer;
 alter table sources add column approve_runs text;
 alter table sources add column except_check integer;
+-- 1: a strict service takes a fresh apply and a destroy of it, as far as its other switches let them through.
+alter table workspaces add column unprotected integer;
 -- The same for the whole service and for this machine: at most one row, made with the first setting.
 create table gate (
   id integer primary key check (id = 1),
@@ -14,3 +16,5 @@ create table gate (
   order_tag text,
   order_key_id text
 );
+-- The doctor compares the row with what the ledger says last.
+create index ledger_gate on ledger (at) where operation = 'gate.strict';

@@ -25,6 +25,7 @@ import { reloadOnHangup, Targets } from './reload.ts';
 import { becomeProgram, takeHandedOver } from './run/hand-over.ts';
 import { Listeners } from './run/listeners.ts';
 import { type Running, sayReady } from './run/ready.ts';
+import { makeStrict } from './run/make-strict.ts';
 import { InPlace } from './run/restarting.ts';
 import { type ServiceManager, serviceManager } from './run/sd-notify.ts';
 import { StartMemory } from './run/start-memory.ts';
@@ -114,6 +115,7 @@ async function assembleServe({ settings, schema, load }: ServeOrder, teardown: T
   const opened = await openBase(settings, schema);
   teardown.add(() => opened.close());
   await prepareBase(opened);
+  if (settings.strict) await makeStrict(opened.store);
   await refuseExposed(opened);
   logOpenings(opened, log);
   const targets = await Targets.open(opened, settings.notify);

@@ -8,6 +8,7 @@ import { examineDiskRoom } from './maintenance/disk-space.ts';
 import type { DoctorEntry, DoctorParts, Facts } from './entry.ts';
 import { type Check, Examination } from './examination.ts';
 import { examineFileAccess } from './tools/file-access.ts';
+import { examineGate } from './gate/gate.ts';
 import { examineIngress } from './events/ingress.ts';
 import { examineJobAccount } from './jobs/job-account.ts';
 import { examineListeners } from './maintenance/listeners.ts';
@@ -55,6 +56,7 @@ const CHECKS: readonly Check[] = [
   { name: 'rules', limitMs: RULES_LIMIT_MS, examine: examineRules },
   { name: 'audit_ledger', limitMs: LEDGER_LIMIT_MS, examine: examineAuditLedger },
   { name: 'invariants', limitMs: LIMIT_MS, examine: examineInvariants },
+  { name: 'gate', limitMs: LIMIT_MS, examine: examineGate },
   { name: 'retention', limitMs: LIMIT_MS, examine: examineRetention },
   { name: 'listeners', limitMs: LIMIT_MS, examine: examineListeners },
 ];

@@ -54,7 +54,7 @@ export interface QueueRules {
   /** The saved plan that the approval is about. Throws forbidden where somebody has changed its row. */
   checkSubject(on: TagReader, approval: ApprovalRow): Promise<PlanCounts | null>;
   /** Why an ended job is not queued again with the same order; null where nothing is in the way. */
-  redriveObstacle(db: Db, job: JobRow): Promise<string | null>;
+  redriveObstacle(on: TagReader, job: JobRow): Promise<string | null>;
   /** What the order of a job says, for who decides about it and for who looks back. */
   order(db: Db, job: JobRow): Promise<OrderParts>;
   /** Whether a job of this kind that is queued without an approval is marked as ungated in the ledger. */

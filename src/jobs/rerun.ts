@@ -73,7 +73,7 @@ async function obstacleTo(tx: Tx, old: JobRow): Promise<string | null> {
   if (!(await passesTag(tx, 'jobs', old))) return 'its order was not made by this service';
   const { job, eventId } = await askedBy(tx.db, old);
   if (eventId === null && OF_EVENTS.includes(job.trigger)) return 'the event that asked for it is no longer stored';
-  return QUEUE_RULES[old.kind].redriveObstacle(tx.db, old);
+  return QUEUE_RULES[old.kind].redriveObstacle(tx, old);
 }
 
 /**

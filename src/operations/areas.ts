@@ -8,6 +8,7 @@ import { COMMANDS } from './commands/area.ts';
 import { CONFIGURATION } from './configuration/area.ts';
 import { DEADMAN } from './deadman/area.ts';
 import { EVENTS } from './events/area.ts';
+import { GATE } from './gate/area.ts';
 import { HOSTS } from './hosts/area.ts';
 import { INVENTORIES } from './inventories/area.ts';
 import { JOBS } from './jobs/area.ts';
@@ -32,6 +33,7 @@ export const AREAS: readonly OperationArea[] = [
   SERVICE,
   JOBS,
   APPROVALS,
+  GATE,
   WORKSPACES,
   SOURCES,
   VENDOR,

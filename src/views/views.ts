@@ -9,6 +9,7 @@ import { CONFIG_VIEWS } from './configuration/views.ts';
 import { DEADMAN_VIEWS } from './deadman/views.ts';
 import { EVENT_VIEWS, WEBHOOK_VIEWS } from './events/views.ts';
 import { HOST_VIEWS } from './events/host-views.ts';
+import { GATE_VIEWS } from './gate/views.ts';
 import { INVENTORY_VIEWS } from './inventories/views.ts';
 import { JOB_VIEWS } from './jobs/views.ts';
 import { MAINTENANCE_VIEWS } from './maintenance/views.ts';
@@ -32,6 +33,7 @@ export const VIEWS = {
   ...COMMAND_VIEWS,
   ...BACKUP_VIEWS,
   ...SOURCE_VIEWS,
+  ...GATE_VIEWS,
   ...INVENTORY_VIEWS,
   ...WORKSPACE_VIEWS,
   ...WORKFLOW_VIEWS,

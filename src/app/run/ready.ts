@@ -3,6 +3,7 @@ import type { Settings } from '../../config/settings/settings.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
 import type { Signals } from '../../daemon/core/signals.ts';
 import { localCaller } from '../../domain/access/caller.ts';
+import { findGate } from '../../store/gate/gate.ts';
 import { createToken } from '../../operations/access/tokens.ts';
 import { encode } from '../../operations/core/envelope.ts';
 import { invoke, type Runtime } from '../../operations/core/invoke.ts';
@@ -57,7 +58,7 @@ export async function sayReady(running: Running, settings: Settings, io: Program
 async function firstToken({ runtime, webUrl }: Running): Promise<string> {
   const answer = await invoke(runtime, createToken, {
     caller: localCaller('first-start'),
-    raw: { name: 'first', scope: 'operator' },
+    raw: { name: 'first', scope: 'operator', ...((await findGate(runtime.store)).isStrict ? { expires: '90d' } : {}) },
   });
   const token = answer.shape === 'body' ? (answer.data as { token: string }).token : '';
   return `Your first token, shown this once: ${token}\nSign in with it on ${webUrl}\n`;

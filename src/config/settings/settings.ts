@@ -3,6 +3,7 @@ import { PROBE_BUDGET } from '../../domain/checks/probe-rate.ts';
 import { requireDuration } from '../../domain/duration.ts';
 import { LEASE_MAX_MS } from '../../domain/time-limits.ts';
 import { BACKUP_SETTINGS } from './backups/settings.ts';
+import { GATE_SETTINGS } from './gate/settings.ts';
 import { hasDatabasePassword, hasTargetCredential } from './flag-credential.ts';
 import { keptFor } from './kept-for.ts';
 import { LISTENER_SETTINGS } from './listener-settings.ts';
@@ -61,6 +62,7 @@ export const SETTINGS = {
     read: optionalPath,
   }),
   ...BACKUP_SETTINGS,
+  ...GATE_SETTINGS,
   keepJobsMs: keptFor('keep-jobs', 'ended jobs and their output'),
   keepEventsMs: keptFor('keep-events', 'events'),
   keepNotificationsMs: keptFor('keep-notifications', 'notifications that were sent or given up'),

@@ -5,6 +5,7 @@ import { BACKUPS_TEXTS } from './backups/text.ts';
 import { CHECKS_TEXTS } from './checks/text.ts';
 import { EVENTS_TEXTS } from './events/text.ts';
 import type { Text } from '../text/blocks.ts';
+import { GATE_TEXTS } from './gate/text.ts';
 import { CONFIGURATION_TEXTS } from './configuration/text.ts';
 import { generic } from '../text/generic.ts';
 import { JOBS_TEXTS } from './jobs/text.ts';
@@ -37,6 +38,7 @@ const RENDERINGS: { readonly [V in ViewName]: (data: Projected<V>, display: Disp
   ...BACKUPS_TEXTS,
   ...SOURCES_TEXTS,
   ...INVENTORIES_TEXTS,
+  ...GATE_TEXTS,
   ...WORKFLOWS_TEXTS,
   ...WORKSPACES_TEXTS,
   ...APPROVALS_TEXTS,

@@ -99,6 +99,7 @@ Nothing was decided.</p>`,
 /** Why a link decides nothing, for the person who opened it. */
 const LAPSED = {
   owner: (recipient) => `${recipient} has no active token that may approve.`,
+  strict: (recipient) => `The gate is strict: links of the notification target ${recipient} do not decide.`,
   target: (recipient) => `The notification target ${recipient} is no longer configured.`,
 } as const satisfies Record<Extract<DecisionPage, { show: 'lapsed' }>['why'], (recipient: string) => string>;
 

@@ -1,8 +1,9 @@
 import { Failure } from '../../domain/failure.ts';
 import { readInputs } from '../../domain/workspaces/inputs.ts';
 import { isChanging, type WorkspaceKind } from '../../domain/workspaces/workspace.ts';
-import type { Db, JobRow, WorkspaceRow } from '../../store/schema/schema.ts';
-import { checkTag } from '../../store/engine/tags/tags.ts';
+import type { JobRow, WorkspaceRow } from '../../store/schema/schema.ts';
+import { checkTag, type TagReader } from '../../store/engine/tags/tags.ts';
+import { strictRefusal } from '../../store/gate/gate.ts';
 import { findArtifact } from '../../store/workspaces/artifacts.ts';
 import { findWorkspace } from '../../store/workspaces/workspaces.ts';
 import type { QueueRules } from '../queue-rules.ts';
@@ -28,13 +29,13 @@ export function workspaceRules(kind: WorkspaceKind): QueueRules {
       if (id === null) return null;
       throw new Failure('forbidden', `The saved plan ${id} is not kept any more. Nothing was run.`);
     },
-    async redriveObstacle(db: Db, { workspace: name, created_at: askedAt }: JobRow) {
+    async redriveObstacle(on: TagReader, { workspace: name, created_at: askedAt }: JobRow) {
       if (name === null) return null;
-      const workspace = await findWorkspace(db, name);
+      const workspace = await findWorkspace(on.db, name);
       if (workspace === undefined) return `workspace ${name} was removed`;
       // A later workspace of that name is not the requested one.
       if (workspace.created_at > askedAt) return `workspace ${name} was added again after the job was requested`;
-      return REFUSALS[kind](workspace);
+      return REFUSALS[kind](workspace) ?? (isChanging(kind) ? strictRefusal(on, workspace) : null);
     },
     async order(db, { workspace: name }) {
       const workspace = name === null ? undefined : await findWorkspace(db, name);

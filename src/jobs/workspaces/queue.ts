@@ -5,6 +5,7 @@ import { isChanging, workspaceKey, type WorkspaceKind, type WorkspaceSpec } from
 import { pendingForArtifact } from '../../store/approvals/approvals.ts';
 import { checkTag } from '../../store/engine/tags/tags.ts';
 import type { Tx } from '../../store/engine/tx.ts';
+import { strictRefusal } from '../../store/gate/gate.ts';
 import type { NewJob } from '../../store/jobs/jobs.ts';
 import type { Db, WorkspaceRow } from '../../store/schema/schema.ts';
 import { type ArtifactFacts, holdArtifact } from '../../store/workspaces/artifacts.ts';
@@ -35,6 +36,8 @@ export async function queueWorkspaceRun(queueing: Queueing, request: WorkspaceRe
   // Nothing is decided by its row here, and one bad row must not end a drift check of all.
   if (!isChanging(kind)) return queueOrAsk(queueing, newRun(queueing, entered, request));
   const workspace = await checkTag(tx, 'workspaces', entered);
+  const refusal = request.plan === null ? await strictRefusal(tx, workspace) : null;
+  if (refusal !== null) throw new Failure('conflict', `Nothing was queued: ${refusal}.`);
   const artifact = request.plan === null ? null : await planOf(tx, workspace, request.plan);
   const stale = artifact === null ? null : staleFrom(artifact, workspace);
   const decision = decideApply({

@@ -1,4 +1,6 @@
 import * as z from 'zod';
+import { Failure } from '../../domain/failure.ts';
+import { LONGEST_EXPIRY_MS } from '../../domain/gate/opening.ts';
 import { requireDuration } from '../../domain/duration.ts';
 import { SCOPES } from '../../domain/access/scope.ts';
 import { formatToken, newSecret } from '../../domain/access/token.ts';
@@ -6,6 +8,7 @@ import { rfc3339 } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
 import { randomBytes } from '../../lib/random.ts';
 import { insertToken, listTokens, type NewToken, revokeToken } from '../../store/access/tokens.ts';
+import { findGate } from '../../store/gate/gate.ts';
 import * as field from '../core/fields.ts';
 import { localOnly, readOperation, writeOperation } from '../core/operation.ts';
 import { reply, written } from '../core/reply.ts';
@@ -62,7 +65,7 @@ export const createToken = writeOperation({
     expires: field.duration.optional().describe('Lifetime of the token, such as 24h'),
   }),
   answers: ['token.created'],
-  failures: ['duplicate'],
+  failures: ['duplicate', 'conflict'],
   async prepare({ services }) {
     const secret = newSecret();
     const salt = randomBytes(SALT_BYTES);
@@ -71,6 +74,7 @@ export const createToken = writeOperation({
   async run({ tx }, input, { secret, salt, hash }) {
     const expiresMs =
       input.expires === undefined ? null : requireDuration('expires', input.expires, EXPIRY_MIN_MS, EXPIRY_MAX_MS);
+    if ((await findGate(tx)).isStrict) refuseLong(expiresMs);
     const id = newId('tok', tx.now);
     const row: NewToken = {
       id,
@@ -91,6 +95,12 @@ export const createToken = writeOperation({
     return written(shown, id, { name, scope, owner });
   },
 });
+
+/** Throws conflict. */
+function refuseLong(expiresMs: number | null): void {
+  if (expiresMs === null || expiresMs > LONGEST_EXPIRY_MS)
+    throw new Failure('conflict', 'expires: the gate is strict, so a token needs an expiry of at most 90d.');
+}
 
 const revoke = writeOperation({
   id: 'token.revoke',

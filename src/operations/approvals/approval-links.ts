@@ -67,6 +67,8 @@ export async function mintLinks(
   }
   const lapse = await holdStanding(tx, { recipient, target }, now);
   if (lapse === 'target') throw new Failure('forbidden', `No running daemon has the --notify target of ${recipient}.`);
+  if (lapse === 'strict')
+    throw new Failure('forbidden', `The gate is strict: a link of the --notify target ${recipient} does not decide.`);
   if (lapse === 'owner') {
     throw new Failure(
       'forbidden',

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { DECISIONS, REASON_MAX } from '../../domain/approvals/approval.ts';
+import type { Caller } from '../../domain/access/caller.ts';
 import { Failure } from '../../domain/failure.ts';
 import { CONSOLE_DECIDERS, DECIDERS, PLAN_READERS, READERS } from '../../domain/access/scope.ts';
 import { pause, rfc3339 } from '../../lib/clock.ts';
@@ -11,6 +12,7 @@ import { getJob } from '../../store/jobs/jobs.ts';
 import { findApproval, getApproval, getListedApproval, listApprovals } from '../../store/approvals/approvals.ts';
 import { passesTag } from '../../store/engine/tags/tags.ts';
 import type { ApprovalRow } from '../../store/schema/schema.ts';
+import { findGate } from '../../store/gate/gate.ts';
 import type { Store } from '../../store/store.ts';
 import { isAsking } from './approval-links.ts';
 import { approvalDetail, approvalView } from './approval-view.ts';
@@ -222,6 +224,7 @@ const decision = writeOperation({
   answers: ['approval.decision'],
   failures: ['not_found', 'forbidden', 'conflict', 'stale_plan'],
   async prepare({ store, services, caller }, { id, decision }) {
+    await refuseSession(store, caller);
     const approval = await findApproval(store.db, id);
     // A passed deadline is reported first, by the decision itself.
     const isOpen = approval !== undefined && (await isStillOpen({ store, services }, approval));
@@ -255,6 +258,13 @@ const decision = writeOperation({
     return written(decided, id, { decision });
   },
 });
+
+/** A session in the browser decides with the scopes of its token; strict, only with that of a decider. */
+async function refuseSession(store: Store, { credential, scopes, scope }: Caller): Promise<void> {
+  if (credential !== 'session' || DECIDERS.some((each) => scopes.includes(each))) return;
+  if (!(await findGate(store)).isStrict) return;
+  throw new Failure('forbidden', `The gate is strict: a decision needs the scope approve; this session has ${scope}.`);
+}
 
 async function isStillOpen(
   { store, services }: Pick<Context, 'store' | 'services'>,

@@ -2,15 +2,17 @@
 import { isNumberedTarget } from '../../domain/notify/target.ts';
 import { DECIDERS } from '../../domain/access/scope.ts';
 import type { TagReader } from '../../store/engine/tags/tags.ts';
+import { findGate } from '../../store/gate/gate.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { isTargetLive } from '../../store/notify/targets.ts';
 import type { DecisionLinkRow } from '../../store/schema/schema.ts';
 import { hasActiveToken, holdActiveToken } from '../../store/access/tokens.ts';
 
 /**
- * Why a link does not act: its owner may not decide, or no running daemon has its `--notify` target. Null when it acts.
+ * Why a link does not act: its owner may not decide, no running daemon has its `--notify` target, or the gate is strict
+ * and a target is no person. Null when it acts.
  */
-export type Lapse = 'owner' | 'target' | null;
+export type Lapse = 'owner' | 'target' | 'strict' | null;
 
 /** As whom a link acts; `target` is the key of a `--notify` target, null for an owner. */
 export type LinkHolder = Pick<DecisionLinkRow, 'recipient' | 'target'>;
@@ -33,7 +35,10 @@ async function judge(
   { recipient, target }: LinkHolder,
   mayDecide: (owner: string) => Promise<boolean>,
 ): Promise<Lapse> {
-  if (target !== null) return (await isTargetLive(at, target)) ? null : 'target';
+  if (target !== null) {
+    if ((await findGate(at)).isStrict) return 'strict';
+    return (await isTargetLive(at, target)) ? null : 'target';
+  }
   // Of an earlier build, and no daemon has a target of its number.
   if (isNumberedTarget(recipient)) return 'target';
   return (await mayDecide(recipient)) ? null : 'owner';

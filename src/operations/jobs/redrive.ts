@@ -102,7 +102,7 @@ async function candidates(tx: Tx, selection: RedriveSelection, all: boolean): Pr
 async function obstacle(tx: Tx, job: JobRow): Promise<string | null> {
   if (!(await passesTag(tx, 'jobs', job))) return 'its order was not made by this service';
   if (await isHeld(tx, job)) return `it needs an approval by now; request it: svc job rerun ${job.id}`;
-  return QUEUE_RULES[job.kind].redriveObstacle(tx.db, job);
+  return QUEUE_RULES[job.kind].redriveObstacle(tx, job);
 }
 
 /** Throws for a named job that does not exist, or is in another state. */

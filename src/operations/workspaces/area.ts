@@ -11,7 +11,7 @@ export const WORKSPACES: OperationArea = {
   ],
   audited: {
     'artifact.seal': ['job_id', 'workspace', 'serial', 'digest', 'verdict', 'destroys', 'changes', 'creates'],
-    'workspace.add': ['source', 'require_saved_plan', 'protect_destroy'],
+    'workspace.add': ['source', 'require_saved_plan', 'protect_destroy', 'unprotected'],
     'workspace.apply': ['workspace', 'plan', 'ungated'],
     'workspace.destroy': ['workspace', 'ungated'],
     'workspace.drift': ['workspace'],

@@ -21,6 +21,7 @@ const entry = z.strictObject({
   deny_when: z.string().min(1).optional().describe('CEL; true refuses the plan'),
   require_saved_plan: field.flag.describe('Refuse an apply without a saved plan'),
   protect_destroy: field.flag.describe('Refuse destroy runs'),
+  unprotected: field.flag.describe('In a strict service too, allow what these two do not refuse'),
   vars: z
     .record(
       z.string(),
@@ -50,6 +51,7 @@ export const workspacesSection: ConfigSection = {
           deny_when,
           require_saved_plan: row.require_saved_plan === 1,
           protect_destroy: row.protect_destroy === 1,
+          unprotected: row.unprotected === 1,
           ...inputsOf(row.inputs),
         }),
       ]),
@@ -71,6 +73,7 @@ export const workspacesSection: ConfigSection = {
       deny_when: to['deny_when'] ?? '',
       require_saved_plan: to['require_saved_plan'] === true,
       protect_destroy: to['protect_destroy'] === true,
+      ...(from['unprotected'] === to['unprotected'] ? {} : { unprotected: to['unprotected'] === true }),
     };
     return [['workspace.update', { name, ...placeChange(from, to), ...policy, ...inputChange(from, to) }]];
   },

@@ -25,6 +25,7 @@ export async function replyGet(db: Db, row: WorkspaceRow): Promise<Reply> {
     deny_when: row.deny_when,
     require_saved_plan: row.require_saved_plan === 1,
     protect_destroy: row.protect_destroy === 1,
+    ...(row.unprotected === 1 ? { unprotected: true as const } : {}),
   };
   return reply('workspace.get', {
     ...workspaceView(row, await findLock(db, row.name)),

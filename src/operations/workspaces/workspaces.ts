@@ -114,6 +114,7 @@ const add = writeOperation({
     ...POLICY,
     require_saved_plan: z.boolean().default(false).describe('Refuse an apply without a saved plan'),
     protect_destroy: z.boolean().default(false).describe('Refuse destroy runs'),
+    unprotected: field.flag.describe('In a strict service too, allow what these two do not refuse'),
     ...INPUTS,
   }),
   answers: ['workspace.get'],
@@ -133,10 +134,12 @@ const add = writeOperation({
       ...policy,
       require_saved_plan: input.require_saved_plan ? 1 : 0,
       protect_destroy: input.protect_destroy ? 1 : 0,
+      ...(input.unprotected ? { unprotected: 1 } : {}),
       inputs: await inputsColumn(tx, toJson({}), inputs),
     });
-    const { source = null, require_saved_plan, protect_destroy } = input;
-    return written(await replyGet(tx.db, row), row.name, { source, require_saved_plan, protect_destroy });
+    const { source = null, require_saved_plan, protect_destroy, unprotected } = input;
+    const detail = { source, require_saved_plan, protect_destroy, ...(unprotected ? { unprotected } : {}) };
+    return written(await replyGet(tx.db, row), row.name, detail);
   },
 });
 
@@ -148,6 +151,8 @@ const updateInput = z.strictObject({
   no_require_saved_plan: z.boolean().optional().describe('Allow an apply without a saved plan'),
   protect_destroy: z.boolean().optional().describe('Refuse destroy runs'),
   no_protect_destroy: z.boolean().optional().describe('Allow destroy runs'),
+  unprotected: z.boolean().optional().describe('In a strict service too, allow what these two do not refuse'),
+  no_unprotected: z.boolean().optional().describe('In a strict service, refuse both'),
   ...INPUTS,
   no_inputs: z.boolean().optional().describe('Forget the variables, files and secrets of every run'),
 });
@@ -189,9 +194,11 @@ const update = writeOperation({
   },
 });
 
-function switches(input: Update): Partial<Pick<NewWorkspace, 'require_saved_plan' | 'protect_destroy'>> {
-  const columns: Partial<Record<'require_saved_plan' | 'protect_destroy', 0 | 1>> = {};
-  for (const name of ['require_saved_plan', 'protect_destroy'] as const) {
+const SWITCHES = ['require_saved_plan', 'protect_destroy', 'unprotected'] as const;
+
+function switches(input: Update): Partial<Pick<NewWorkspace, (typeof SWITCHES)[number]>> {
+  const columns: Partial<Record<(typeof SWITCHES)[number], 0 | 1>> = {};
+  for (const name of SWITCHES) {
     const [on, off] = [input[name], input[`no_${name}`]];
     if (on === true && off === true)
       throw new Failure('invalid_argument', `${name}, no_${name}: expected one of the two.`);

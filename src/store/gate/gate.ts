@@ -4,7 +4,7 @@ import { LOCALHOST } from '../../domain/inventories/inventory.ts';
 import { prepared } from '../engine/prepared.ts';
 import { passesTag, type TagReader, tagOf } from '../engine/tags/tags.ts';
 import type { Tx } from '../engine/tx.ts';
-import type { GateRow, RunApprovalColumns } from '../schema/schema.ts';
+import type { GateRow, RunApprovalColumns, WorkspaceRow } from '../schema/schema.ts';
 
 /** What was set for the whole service. */
 interface ServiceGate {
@@ -49,6 +49,18 @@ export const NO_RUN_APPROVAL: RunApprovalColumns = { approve_runs: null, except_
 /** Undefined changes nothing. */
 export function runApprovalColumns(set: RunApproval | undefined): Partial<RunApprovalColumns> {
   return set === undefined ? {} : { approve_runs: set.runs, except_check: set.exceptCheck ? 1 : 0 };
+}
+
+/** Why a strict service refuses an apply without a saved plan, or a destroy; null where it may be. */
+export async function strictRefusal(
+  on: TagReader,
+  { name, unprotected }: Pick<WorkspaceRow, 'name' | 'unprotected'>,
+): Promise<string | null> {
+  if (unprotected === 1 || !(await findGate(on)).isStrict) return null;
+  return (
+    `the gate is strict, and workspace ${name} takes saved plans only: make a plan and apply it by its id (art_…), ` +
+    `or allow it with svc workspace update ${name} --unprotected`
+  );
 }
 
 /** What a run uses: `source` is null without one. */

@@ -34,13 +34,14 @@ export type NewWorkspace = Pick<
   WorkspaceRow,
   'name' | 'source' | 'path' | 'approve_when' | 'deny_when' | 'require_saved_plan' | 'protect_destroy'
 > &
-  Partial<Pick<WorkspaceRow, 'inputs' | 'dir_kept'>>;
+  Partial<Pick<WorkspaceRow, 'inputs' | 'dir_kept' | 'unprotected'>>;
 
 /** Throws duplicate for a name that is taken. */
 export async function insertWorkspace(tx: Tx, workspace: NewWorkspace): Promise<WorkspaceRow> {
   const columns = {
     inputs: toJson({}),
     dir_kept: null,
+    unprotected: null,
     ...workspace,
     serial: null,
     lineage: null,

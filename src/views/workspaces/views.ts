@@ -21,6 +21,7 @@ const workspacePolicy = z.object({
   deny_when: z.string().nullable(),
   require_saved_plan: z.boolean(),
   protect_destroy: z.boolean(),
+  unprotected: z.literal(true).optional(),
 });
 
 /** Of a rule. */

@@ -224,6 +224,7 @@ export function hostile(text: string): Record<ViewName, unknown> {
     ...hostileNotify(text),
     ...hostileRules(text),
     ...hostileMaintenance(text),
+    'gate.get': { strict: true, set_at: text, set_by: text, open: [{ what: 'sources', count: 1, close: text }] },
     whoami: {
       id: text,
       name: text,

@@ -1,3 +1,4 @@
+import { runApprovalText } from '../gate/text.ts';
 import { hostPort } from '../../../lib/host-port.ts';
 import type { Projected } from '../../../views/views.ts';
 import type { Display } from '../../text/display.ts';
@@ -22,6 +23,7 @@ function inventory(data: Projected<'inventory.get'>, display: Display): Text {
     ['Hosts', String(data.hosts)],
     ['Groups', String(data.groups)],
     ['SSH key', data.ssh_key],
+    ['Runs that wait', runApprovalText(data)],
     ['Updated', absolute(data.updated_at, display.nowMs)],
   ]);
   const hosts = table(data.members, 'No hosts.', [

@@ -174,6 +174,7 @@ const WORKSPACE = form<schema.WorkspaceRow>()({
     'own_backend',
     'secret_refs',
   ],
+  later: ['unprotected'],
 });
 
 const SOURCE = form<schema.SourceRow>()({

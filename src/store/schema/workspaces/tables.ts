@@ -22,6 +22,8 @@ export interface WorkspaceRow {
   deny_when: string | null;
   require_saved_plan: 0 | 1;
   protect_destroy: 0 | 1;
+  /** 1: it may have a fresh apply and a destroy in a strict service too. Null: it was never said. */
+  unprotected: 0 | 1 | null;
   /** Of the newest state that is known; null before the first. */
   serial: number | null;
   lineage: string | null;

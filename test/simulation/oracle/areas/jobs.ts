@@ -82,7 +82,10 @@ const run: OperationRule = {
     return { job: target ?? '' };
   },
   contradicts: (_model, data, effect) => differs(data, { job_id: effect?.job, state: 'queued' }),
-  unreached: { conflict: 'needs an inventory whose hosts cannot be reached' },
+  unreached: {
+    conflict: 'needs an inventory whose hosts cannot be reached',
+    'approval.pending': 'needs an inventory or a source that asks for approvals',
+  },
 };
 
 const list: OperationRule = {
