@@ -28,7 +28,7 @@ export const HELP_GROUPS = {
   react: 'Start jobs by events, at regular times',
   watch: 'Watch targets; name their networks',
   silence: 'Silence rules; mute and send messages',
-  secure: 'Secrets, keys, tokens; audit ledger',
+  secure: 'Secrets, keys, tokens, ledger, gate',
   configure: 'Keep rules, checks and more in a file',
   backup: 'Back up the store, verify and restore',
   context: 'Name the servers that svc is used with',

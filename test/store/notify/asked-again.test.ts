@@ -78,7 +78,7 @@ for (const engine of ENGINES) {
     test('T80: has the text and the buttons of the request, whatever its own row says', async (t) => {
       const message = await sentAfter(t, engine, forgeDetail);
       assert.match(message.title, /^Approve\? Run a command on /);
-      assert.match(message.message, /^Runs on localhost\. Asked by ci, /);
+      assert.match(message.message, /^Run true on localhost\. Asked by ci, /);
       assert.deepEqual(
         message.actions.map(({ action, label }) => [action, label]),
         [
