@@ -16,6 +16,7 @@ import type { Store } from '../../store/store.ts';
 /** A rule that is ready to be tried. */
 export interface CompiledRule extends Rule {
   readonly version: number;
+  readonly tag: string | null;
   /** In milliseconds; a change is another text too, and to be enabled or disabled. */
   readonly createdAt: number;
   readonly changedAt: number;
@@ -127,6 +128,7 @@ export class CompiledRules {
     return {
       ...rule,
       version: row.version,
+      tag: row.order_tag,
       createdAt: row.created_at,
       changedAt: row.updated_at,
       sources: condition.sources,

@@ -165,24 +165,30 @@ export async function checkRule(tx: Tx, row: RuleRow): Promise<void> {
   await checkTag(tx, 'rules', { ...row, ...(isUntagged ? await tags.executeTakeFirst() : {}) });
 }
 
-const fired = prepared<{ now: number; name: string; version: number }, unknown>((db, value) =>
+/** Which rule of its name it is, in which form. One that is removed and added again has the version 1 once more. */
+interface RuleForm {
+  readonly name: string;
+  readonly version: number;
+  /** Of its content; null in a row of an earlier build. */
+  readonly tag: string | null;
+}
+
+const fired = prepared<{ now: number } & RuleForm, unknown>((db, value) =>
   db
     .updateTable('rules')
     .set({ last_fired_at: value('now') })
     .where('name', '=', value('name'))
     .where('version', '=', value('version'))
+    .where('order_tag', 'is not distinct from', value('tag'))
     .where('enabled', '=', 1),
 );
 
 /**
- * Notes that this version of a rule fires now. False when it was changed, disabled or removed since it was read: then
- * it must not fire.
+ * Notes that this form of a rule fires now. False when it was changed, disabled or removed since it was read, also
+ * where another one has its name now: then it must not fire.
  */
-export async function noteFired(
-  tx: Tx,
-  { name, version }: { readonly name: string; readonly version: number },
-): Promise<boolean> {
-  return (await fired(tx.db, { now: tx.now, name, version })).changed === 1;
+export async function noteFired(tx: Tx, { name, version, tag }: RuleForm): Promise<boolean> {
+  return (await fired(tx.db, { now: tx.now, name, version, tag })).changed === 1;
 }
 
 const marks = prepared<object, { mark: string | null }>((db) =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { RuleAction } from '../../../src/domain/rules/actions.ts';
-import { insertRule, noteFired, switchRule } from '../../../src/store/rules/rules.ts';
+import { getRule, insertRule, noteFired, switchRule } from '../../../src/store/rules/rules.ts';
 import { insertSilence } from '../../../src/store/rules/silences.ts';
 import type { Program } from '../../support/program.ts';
 import { type Scenario, send } from '../../support/scenario.ts';
@@ -34,7 +34,8 @@ async function three(program: Program): Promise<Readonly<Record<string, string>>
     timeout: '5m',
   });
   await program.store.write(async (tx) => {
-    await noteFired(tx, { name: 'b-apply', version: 1 });
+    const { version, order_tag: tag } = await getRule(tx.db, 'b-apply');
+    await noteFired(tx, { name: 'b-apply', version, tag });
     await switchRule(tx, 'c-tell', { enabled: false });
   });
   return {};

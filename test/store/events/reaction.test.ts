@@ -12,7 +12,7 @@ import { decodeTrace } from '../../../src/reaction/trace.ts';
 import { getApproval } from '../../../src/store/approvals/approvals.ts';
 import { countEvents, getEvent } from '../../../src/store/events/events.ts';
 import { getJob } from '../../../src/store/jobs/jobs.ts';
-import { replaceRule, switchRule } from '../../../src/store/rules/rules.ts';
+import { deleteRule, insertRule, replaceRule, switchRule } from '../../../src/store/rules/rules.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { addRule, alert, reactionOf, TRUE, WEBHOOK, one, jobCount } from '../../support/fixtures/reaction.ts';
 import { insertWorkspace } from '../../../src/store/workspaces/workspaces.ts';
@@ -264,7 +264,19 @@ for (const engine of ENGINES) {
       } as const;
       await store.write((tx) => replaceRule(tx, changed));
       assert.equal((await one(late, { fingerprint: 'disk-4' })).event.outcome, 'gated');
-      assert.equal(await jobCount(store), 3);
+      const again = { ...changed, action: { ...TRUE, command: ['another'] } };
+      const versions: number[] = [];
+      for (const each of [changed, again]) {
+        await one(late, { fingerprint: `disk-${versions.length + 5}` });
+        await store.write(async (tx) => {
+          await deleteRule(tx, 'clean-up');
+          versions.push((await insertRule(tx, each)).version);
+        });
+      }
+      const { jobId } = await one(late, { fingerprint: 'disk-7' });
+      assert.deepEqual(versions, [1, 1]);
+      assert.match((await getJob(store.db, jobId ?? '')).spec, /another/);
+      assert.equal(await jobCount(store), 6);
     });
 
     test('that could not be read has its row, with the outcome error', async () => {

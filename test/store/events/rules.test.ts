@@ -81,10 +81,10 @@ for (const engine of ENGINES) {
       await mark();
       assert.equal(new Set(marks).size, marks.length);
       await its.store.write((tx) => switchRule(tx, 'disk', { enabled: true }));
-      const { version } = await getRule(its.store.db, 'disk');
+      const { version, order_tag: tag } = await getRule(its.store.db, 'disk');
       assert.equal(version, 4);
       const before = await rulesMark(its.store.db);
-      assert.equal(await its.store.write((tx) => noteFired(tx, { name: 'disk', version })), true);
+      assert.equal(await its.store.write((tx) => noteFired(tx, { name: 'disk', version, tag })), true);
       assert.equal(await rulesMark(its.store.db), before);
       assert.notEqual((await getRule(its.store.db, 'disk')).last_fired_at, null);
     });
@@ -101,12 +101,19 @@ for (const engine of ENGINES) {
     });
 
     test('record no fire of an old version, of a disabled rule, or of a removed rule', async () => {
-      await add(its.store, 'disk');
-      assert.equal(await its.store.write((tx) => noteFired(tx, { name: 'disk', version: 2 })), false);
-      const { version } = await its.store.write((tx) => switchRule(tx, 'disk', { enabled: false }));
-      assert.equal(await its.store.write((tx) => noteFired(tx, { name: 'disk', version })), false);
+      const fires = (form: { version: number; order_tag: string | null }): Promise<boolean> =>
+        its.store.write((tx) => noteFired(tx, { name: 'disk', version: form.version, tag: form.order_tag }));
+      const first = await add(its.store, 'disk');
+      assert.equal(await fires({ ...first, version: 2 }), false);
+      const disabled = await its.store.write((tx) => switchRule(tx, 'disk', { enabled: false }));
+      assert.equal(await fires(disabled), false);
       await its.store.write((tx) => deleteRule(tx, 'disk'));
-      assert.equal(await its.store.write((tx) => noteFired(tx, { name: 'disk', version })), false);
+      assert.equal(await fires(disabled), false);
+      const second = await add(its.store, 'disk', { when: 'event.name == "x"' });
+      assert.deepEqual([second.version, await fires(first), await fires(second)], [first.version, false, true]);
+      // As a build without tags stored it.
+      await its.store.write((tx) => tx.db.updateTable('rules').set({ order_tag: null }).execute());
+      assert.deepEqual([await fires(second), await fires({ ...second, order_tag: null })], [false, true]);
     });
 
     test('belong to the user who added them last and to the users who enabled them', async () => {
