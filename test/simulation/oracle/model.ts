@@ -23,6 +23,8 @@ export interface ModelJob {
   daemon: string | null;
   isToBeCancelled: boolean;
   exitCode: number | null;
+  /** Its daemon said that it must not run. */
+  isRefused: boolean;
   /** How its tools ended, as an outsider saw it. */
   readonly exits: Exit[];
   /** Its states, each with the number of the move that led to it. */
@@ -89,6 +91,8 @@ export class Model {
   /** Whether each is enabled. */
   readonly rules = new Map<string, boolean>();
   readonly inventories = new Set(['localhost']);
+  /** With which move each was last added, replaced or removed. */
+  readonly inventoryMoves = new Map<string, number>();
   readonly tokens = new Map<string, ModelToken>();
   /** Others that people have added, each with its kind before its name or id. */
   readonly objects = new Set<string>();

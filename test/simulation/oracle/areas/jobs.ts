@@ -44,6 +44,7 @@ export function addJob(moment: Moment, id: string | null, expected: Expected): M
     daemon: null,
     isToBeCancelled: false,
     exitCode: null,
+    isRefused: false,
     exits: [],
     history: [{ at: model.moves, state: initial }],
   };
@@ -234,6 +235,20 @@ function start({ model, refuse }: Moment, { target, principal }: Fact): void {
   model.move(job, 'running');
 }
 
+/** Nothing of it runs: the inventory is not there any more, or is not the one that was approved. */
+function refused({ model, refuse }: Moment, { target, principal, detail }: Fact): void {
+  const job = model.jobs.get(target ?? '');
+  if (job === undefined) return void refuse(`of ${target}, which is not there`);
+  if (job.state !== 'running' || principal !== `daemon:${job.daemon}`)
+    refuse(`of ${job.id} by ${principal}, which does not run it`);
+  const isChanged = (model.inventoryMoves.get(job.inventory) ?? 0) > (job.history[0]?.at ?? 0);
+  const codes = job.approval === null ? ['not_found'] : ['not_found', 'conflict'];
+  if (!isChanged || !codes.includes(String(detail['code'])))
+    refuse(`of ${job.id} with ${String(detail['code'])}: its inventory is ${isChanged ? 'another one' : 'as it was'}`);
+  if (job.exits.length > 0) refuse(`of ${job.id}, whose tool ran`);
+  job.isRefused = true;
+}
+
 function end({ model, refuse, isDead }: Moment, { target, principal, detail }: Fact): void {
   const job = model.jobs.get(target ?? '');
   const { state, exit_code: exitCode, by } = detail as { state: JobState; exit_code: number | null; by: string };
@@ -241,8 +256,9 @@ function end({ model, refuse, isDead }: Moment, { target, principal, detail }: F
   if (job.state !== 'running') refuse(`of ${job.id}, which was ${job.state}`);
   if (principal !== `daemon:${job.daemon}`) refuse(`of ${job.id} by ${principal}, which does not run it`);
   const isSeen = job.exits.some((exit) => exit.exitCode === exitCode);
+  const isWithoutRun = job.isRefused && exitCode === null && job.exits.length === 0;
   if (state === 'succeeded' && (exitCode !== 0 || !isSeen)) refuse(`of ${job.id} as succeeded: its tool did not`);
-  if (state === 'failed' && (exitCode === 0 || !isSeen))
+  if (state === 'failed' && (exitCode === 0 || !isSeen) && !isWithoutRun)
     refuse(`of ${job.id} as failed with ${exitCode}: its tool did not`);
   if (state === 'cancelled' && !job.isToBeCancelled) refuse(`of ${job.id} as cancelled, which no one cancelled`);
   if (state === 'interrupted' && by === 'rescue' && isDead(job.daemon ?? '') === false)
@@ -262,8 +278,15 @@ export const JOBS: OracleArea = {
   moves: {
     'job.cancel': forced,
     'job.start': start,
+    'job.refuse': refused,
     'job.end': end,
-    'inventory.add': ({ model }, { target }) => void model.inventories.add(target ?? ''),
-    'inventory.remove': ({ model }, { target }) => void model.inventories.delete(target ?? ''),
+    'inventory.add'({ model }, { target }) {
+      model.inventories.add(target ?? '');
+      model.inventoryMoves.set(target ?? '', model.moves);
+    },
+    'inventory.remove'({ model }, { target }) {
+      model.inventories.delete(target ?? '');
+      model.inventoryMoves.set(target ?? '', model.moves);
+    },
   },
 };
