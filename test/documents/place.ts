@@ -9,6 +9,7 @@ import { networkInterfaces } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { localCaller } from '../../src/domain/access/caller.ts';
+import { findGate } from '../../src/store/gate/gate.ts';
 import { isNodeCordoned } from '../../src/store/maintenance/cordon.ts';
 import { TERMINAL, until } from '../support/api-client.ts';
 import type { RunningDaemon } from '../support/daemon.ts';
@@ -178,6 +179,7 @@ export async function prepare(at: Place): Promise<void> {
   rmSync(join(root, '.config', 'gatehouse', 'context'), { force: true });
   if (await isNodeCordoned(fixture.store.db, NODE))
     for (const node of [undefined, NODE]) await fixture.call('maintenance.uncordon', { node });
+  await openGate(at);
   const open = await fixture.store.db.selectFrom('jobs').select('id').where('state', 'in', OPEN).execute();
   for (const { id } of open) await fixture.call('job.cancel', { id }).catch(() => undefined);
   for (const { id } of open) await fixture.waitFor(id, TERMINAL);
@@ -196,6 +198,18 @@ export async function prepare(at: Place): Promise<void> {
       if (noun === 'inventory')
         await fixture.call('inventory.trust', { name, hosts: 'all', fingerprints: [server.fingerprint] });
     }
+  }
+}
+
+/** Of earlier examples, what would hold the next one. */
+async function openGate({ fixture }: Place): Promise<void> {
+  const { db } = fixture.store;
+  if ((await findGate(fixture.store)).isStrict) await fixture.call('gate.strict', { state: 'off' });
+  for (const noun of ['inventory', 'source'] as const) {
+    const table = noun === 'source' ? ('sources' as const) : ('inventories' as const);
+    const held = await db.selectFrom(table).select('name').where('approve_runs', '<>', 'none').execute();
+    const names = [...held.map(({ name }) => name), ...(noun === 'inventory' ? ['localhost'] : [])];
+    for (const name of names) await fixture.call(`${noun}.update`, { name, approve_runs: 'none' });
   }
 }
 
