@@ -1,6 +1,7 @@
-import type { Scope } from '../domain/access/scope.ts';
+import { DECIDERS, type Scope } from '../domain/access/scope.ts';
 import { DECIDING_SCOPES } from '../domain/approvals/deciders.ts';
 import { hasTokenOfOthers } from '../store/access/tokens.ts';
+import { findGate } from '../store/gate/gate.ts';
 import type { TagReader } from '../store/engine/tags/tags.ts';
 
 /**
@@ -8,5 +9,6 @@ import type { TagReader } from '../store/engine/tags/tags.ts';
  * face of the network decides the request. Empty where somebody can.
  */
 export async function missingScopes(at: TagReader, owners: readonly string[], now: number): Promise<readonly Scope[]> {
-  return (await hasTokenOfOthers(at, owners, DECIDING_SCOPES, now)) ? [] : DECIDING_SCOPES;
+  const scopes = (await findGate(at)).isStrict ? DECIDERS : DECIDING_SCOPES;
+  return (await hasTokenOfOthers(at, owners, scopes, now)) ? [] : scopes;
 }

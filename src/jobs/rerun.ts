@@ -62,7 +62,7 @@ export async function rerunJob(tx: Tx, deps: QueueDeps, id: string, by: Repeater
   const gate = await gateOfPlace({ tx, deps, asker }, job);
   return gate === null
     ? queueJob({ tx, deps }, job, QUEUE_RULES[old.kind].isUngated)
-    : askFirst({ tx, deps }, job, gate);
+    : askFirst({ tx, deps }, { ...job, summary: null }, gate);
 }
 
 async function obstacleTo(tx: Tx, old: JobRow): Promise<string | null> {

@@ -1,4 +1,4 @@
-import { rm, unlink } from 'node:fs/promises';
+import { unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { postgresEnvironment } from './postgres-environment.ts';
 import { backupFileName, backupIdOf, type BackupSpec, partialFileName } from '../../domain/backups/backup.ts';
@@ -57,7 +57,8 @@ export const BACKUP_RUN = runKind(backupKind, backupRunner, {
   },
   async recover(deps, job) {
     // A folder that cannot be reached must not keep the job from ending.
-    await removeUnfinished(deps, job).catch(() => undefined);
+    const isRemoved = await removeUnfinished(deps, job).catch(() => false);
+    if (isRemoved) return null;
     const host = await hostOfDaemon(deps.store.db, job.daemon_id);
     return host === null || host === hostname() ? null : (tx) => leaveToOther(tx, job, host);
   },
@@ -110,6 +111,8 @@ async function record(tx: Tx, deps: RunDeps, job: JobRow, made: NamedBackup): Pr
  */
 async function leaveToOther(tx: Tx, job: CheckedJob, host: string): Promise<void> {
   const id = backupIdOf(job.id);
+  // Two daemons may end the same job.
+  await tx.dialect.lockKey(tx.db, id);
   if ((await findBackup(tx.db, id)) !== undefined) return;
   const spec: BackupSpec = backupKind.readSpec(job.spec);
   const made = { size_bytes: 0, sha256: '', verified_at: null, created_at: beganAt(job) };
@@ -145,11 +148,14 @@ async function removeFile(path: string): Promise<boolean> {
   }
 }
 
-/** What a run whose daemon died has left in the folder: the file that it was writing, or a whole one without a row. */
-async function removeUnfinished({ store, paths }: RunDeps, job: CheckedJob): Promise<void> {
-  await rm(entryPath(paths.backups, partialFileName(job.id)), { force: true });
+/**
+ * What a run whose daemon died has left in the folder: the file that it was writing, or a whole one without a row. True
+ * where there was one.
+ */
+async function removeUnfinished({ store, paths }: RunDeps, job: CheckedJob): Promise<boolean> {
+  const hadPartial = await removeFile(entryPath(paths.backups, partialFileName(job.id)));
   const id = backupIdOf(job.id);
-  if ((await findBackup(store.db, id)) !== undefined) return;
+  if ((await findBackup(store.db, id)) !== undefined) return hadPartial;
   const spec: BackupSpec = backupKind.readSpec(job.spec);
-  await rm(entryPath(paths.backups, backupFileName(spec, id, beganAt(job))), { force: true });
+  return (await removeFile(entryPath(paths.backups, backupFileName(spec, id, beganAt(job))))) || hadPartial;
 }

@@ -13,6 +13,7 @@ import { findApproval, getApproval, getListedApproval, listApprovals } from '../
 import { passesTag } from '../../store/engine/tags/tags.ts';
 import type { ApprovalRow } from '../../store/schema/schema.ts';
 import { findGate } from '../../store/gate/gate.ts';
+import type { Tx } from '../../store/engine/tx.ts';
 import type { Store } from '../../store/store.ts';
 import { isAsking } from './approval-links.ts';
 import { approvalDetail, approvalView } from './approval-view.ts';
@@ -224,7 +225,6 @@ const decision = writeOperation({
   answers: ['approval.decision'],
   failures: ['not_found', 'forbidden', 'conflict', 'stale_plan'],
   async prepare({ store, services, caller }, { id, decision }) {
-    await refuseSession(store, caller);
     const approval = await findApproval(store.db, id);
     // A passed deadline is reported first, by the decision itself.
     const isOpen = approval !== undefined && (await isStillOpen({ store, services }, approval));
@@ -235,6 +235,7 @@ const decision = writeOperation({
     return isOpen ? lookAtFiles(readerOf({ store, services }), approval, decision) : NOT_LOOKED;
   },
   async run({ store, services, tx, caller }, { id, decision, reason }, files) {
+    await refuseSession(tx, caller);
     const { name, owner, via } = caller;
     const request = {
       approvalId: id,
@@ -260,9 +261,9 @@ const decision = writeOperation({
 });
 
 /** A session in the browser decides with the scopes of its token; strict, only with that of a decider. */
-async function refuseSession(store: Store, { credential, scopes, scope }: Caller): Promise<void> {
+async function refuseSession(tx: Tx, { credential, scopes, scope }: Caller): Promise<void> {
   if (credential !== 'session' || DECIDERS.some((each) => scopes.includes(each))) return;
-  if (!(await findGate(store)).isStrict) return;
+  if (!(await findGate(tx)).isStrict) return;
   throw new Failure('forbidden', `The gate is strict: a decision needs the scope approve; this session has ${scope}.`);
 }
 

@@ -8,10 +8,7 @@ import * as field from '../core/fields.ts';
 /** Which runs of an object need an approval. A source has no commands. */
 function runApprovalFields<const T extends readonly ApproveRuns[]>(words: T, of: string) {
   return {
-    approve_runs: field
-      .oneOf(words)
-      .optional()
-      .describe(`Runs ${of} that wait for another person, who sees their words`),
+    approve_runs: field.oneOf(words).optional().describe(`${of} that wait for another person, who sees their words`),
     except_check: z
       .boolean({ error: 'expected true or false' })
       .optional()
@@ -19,8 +16,8 @@ function runApprovalFields<const T extends readonly ApproveRuns[]>(words: T, of:
   };
 }
 
-export const INVENTORY_RUNS = runApprovalFields(APPROVE_RUNS, 'on it');
-export const SOURCE_RUNS = runApprovalFields(['none', 'all'], 'of it');
+export const INVENTORY_RUNS = runApprovalFields(APPROVE_RUNS, 'Runs on it');
+export const SOURCE_RUNS = runApprovalFields(['none', 'all'], 'Playbooks of it');
 
 interface Given {
   readonly approve_runs?: ApproveRuns | undefined;

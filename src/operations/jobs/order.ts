@@ -25,8 +25,7 @@ const DESCRIPTION_CHARACTERS = 500;
 /**
  * What a job orders. The words of a command and the variables of a playbook are there only where an author wrote them
  * on the machine, or where the order waited for an approval: else those of a caller are arguments of a job, which no
- * answer shows. Throws conflict where a stored
- * secret cannot be opened, because it could not be hidden.
+ * answer shows. Throws conflict where a stored secret cannot be opened, because it could not be hidden.
  */
 export async function orderOf({ store, services }: SecretPlace, job: JobRow): Promise<ViewData<'order'>> {
   const { db } = store;

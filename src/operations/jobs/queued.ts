@@ -3,7 +3,7 @@ import { rfc3339 } from '../../lib/clock.ts';
 import type { WriteContext } from '../core/operation.ts';
 import { reply, type Reply, written, type Written } from '../core/reply.ts';
 
-/** A request makes jobs for its caller and asks for no approval; `summary` says what the job does. */
+/** A request makes jobs for its caller; `summary` says what the job does. */
 export function queueingOf({ tx, services, caller, because }: WriteContext, summary?: string): Queueing {
   const { via, name, owner } = caller;
   const asker = { trigger: via, requestedBy: name, owners: [owner], because, summary };

@@ -127,6 +127,24 @@ test('Runs of a source wait where it says so, on whatever inventory', async (t) 
   assert.equal(await at.ask('playbook.run', { ...ofPlaybook, source: 'other' }), 'queued');
 });
 
+test('T80: an inventory or a source that somebody opens in the database asks for each run', async (t) => {
+  const at = await scene(t);
+  const { store } = at.program;
+  const open = (table: 'inventories' | 'sources') =>
+    store.write(({ db }) => db.updateTable(table).set({ approve_runs: 'none' }).execute());
+  await open('inventories');
+  assert.equal(await at.ask('command.run', ofCommand), 'awaiting_approval');
+  await at.call('inventory.add', { name: 'lab', text: HOSTS, approve_runs: 'none' });
+  const inLab = { ...ofPlaybook, inventory: 'lab' };
+  assert.equal(await at.ask('playbook.run', inLab), 'queued');
+  await open('sources');
+  await assert.rejects(at.call('playbook.run', inLab), /Integrity: source ops was changed/);
+  const step = 'playbook: site.yml, source: ops, inventory: lab';
+  await at.call('workflow.add', { name: 'mend', text: `steps:\n  - {name: one, ${step}}\n` });
+  const run: Projected<'workflow.status'> = await at.call('workflow.run', { name: 'mend' });
+  assert.equal(run.steps[0]?.state, 'awaiting_approval');
+});
+
 test('A setting that says nothing or too much is refused, and writes nothing', async (t) => {
   const at = await scene(t, null);
   const refused = (raw: object, message: RegExp, id = 'inventory.update') =>

@@ -11,6 +11,17 @@ const FAULTS: Readonly<Record<DiskFault, string>> = {
   broken: raise('58030', 'could not read block: Input/output error of the disk'),
 };
 
+/** A stopped process would keep the server from ending when a run is broken off. */
+const STOPPED = new Set<number>();
+process.on('exit', () => {
+  for (const pid of STOPPED)
+    try {
+      process.kill(pid, 'SIGCONT');
+    } catch {
+      // It has ended.
+    }
+});
+
 function raise(code: string, message: string): string {
   return `do $$ begin raise exception '${message}' using errcode = '${code}'; end $$`;
 }
@@ -51,10 +62,12 @@ export class Server {
   stop(pid: number): void {
     const program = readFileSync(`/proc/${pid}/cmdline`, 'latin1');
     if (!program.startsWith('postgres:')) throw new Error('the server must be on this machine');
+    STOPPED.add(pid);
     process.kill(pid, 'SIGSTOP');
   }
 
   resume(pid: number): void {
+    STOPPED.delete(pid);
     process.kill(pid, 'SIGCONT');
   }
 
