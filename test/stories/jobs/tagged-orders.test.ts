@@ -116,6 +116,8 @@ for (const postgres of [false, true]) {
       await fixture.call('source.add', { name: 'ops', dir });
       const nightly = { name: 'nightly', cron: '* * * * *', inventory: 'fleet', command: ['/bin/true'] };
       await fixture.call('schedule.add', nightly);
+      const run = { inventory: 'fleet', command: ['/bin/true'] };
+      const { job_id: command } = await fixture.call<{ job_id: string }>('command.run', run);
       await write(fixture, async (db) => {
         const [{ definition }] = [await db.selectFrom('workflows').select('definition').executeTakeFirstOrThrow()];
         await db
@@ -134,8 +136,9 @@ for (const postgres of [false, true]) {
       const site = { playbook: 'site.yml', source: 'ops', inventory: 'localhost' };
       await assert.rejects(fixture.call('playbook.run', site), /Integrity: source ops was changed/);
       await assert.rejects(fixture.call('source.sync', { name: 'ops' }), /Integrity: source ops was changed/);
-      const run = { inventory: 'fleet', command: ['/bin/true'] };
-      const { job_id: command } = await fixture.call<{ job_id: string }>('command.run', run);
+      // One that is asked for now waits for another person, whatever the row says.
+      const later = await fixture.call<{ state: string }>('command.run', run);
+      assert.equal(later.state, 'awaiting_approval');
       const { job_id: plan } = await fixture.call<{ job_id: string }>('workspace.plan', { name: 'net' });
       await fixture.serve();
       assert.match(await endOf(fixture, command), /^failed\nIntegrity: inventory fleet was changed/);
