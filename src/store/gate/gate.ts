@@ -136,10 +136,9 @@ export async function setGate(tx: Tx, { by, isStrict, localhost }: GateChange): 
     localhost_except_check: ofLocalhost.except_check,
   };
   const tagged = { ...row, ...tagOf(tx.ring, 'gate', row) };
-  const { id, ...columns } = tagged;
   await tx.db
     .insertInto('gate')
-    .values({ id, ...columns })
-    .onConflict((conflict) => conflict.column('id').doUpdateSet(columns))
+    .values(tagged)
+    .onConflict((conflict) => conflict.column('id').doUpdateSet(tagged))
     .execute();
 }

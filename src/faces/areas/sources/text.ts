@@ -1,5 +1,6 @@
 import type { Projected } from '../../../views/views.ts';
 import type { Display } from '../../text/display.ts';
+import { runApprovalText } from '../gate/text.ts';
 import { inline } from '../../text/safe.ts';
 import { sheet, type Sheet, table, type Table } from '../../text/blocks.ts';
 import { absolute, relative } from '../../text/time.ts';
@@ -24,6 +25,7 @@ function source(data: Projected<'source.get'>, display: Display): Sheet {
     ['Ref', data.kind === 'git' ? (data.ref ?? 'the default branch') : null],
     ['Commit', data.kind === 'git' ? (data.commit ?? '-') : null],
     ['Synced', absolute(data.synced_at, display.nowMs)],
+    ['Runs that wait', runApprovalText(data)],
   ]);
 }
 

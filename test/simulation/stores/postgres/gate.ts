@@ -36,8 +36,6 @@ export class Gate {
   readonly #listeners = new Set<Session>();
   /** The server's numbers of sessions that were cut and may still be there. */
   readonly #dying = new Set<number>();
-  /** The server's numbers of sessions that wait for a lock, so that those freed at once do not race. */
-  readonly #stopped = new Set<number>();
   #arrived: Arrival[] = [];
   #sessions = 0;
   #wake: () => void = () => undefined;
@@ -100,7 +98,7 @@ export class Gate {
   /** The server ends a session, which may wait for a lock. */
   end(pid: number): void {
     this.server.terminate(pid);
-    this.#resume(pid);
+    this.server.resume(pid);
   }
 
   forget(session: Session): void {
@@ -145,8 +143,8 @@ export class Gate {
   #wait(under: UnderWay): void {
     const { session } = under;
     under.waits = true;
+    // Those freed at once would race in the server.
     this.server.stop(session.pid);
-    this.#stopped.add(session.pid);
     this.world.note(`${session.name} waits for a lock`);
     const { lockMs } = session.limits;
     if (lockMs === Number.POSITIVE_INFINITY) return;
@@ -154,7 +152,7 @@ export class Gate {
       if (!this.#under.has(under) || !under.waits) return;
       this.world.note(`${session.name} has waited too long`);
       this.server.cancel(session.pid);
-      this.#resume(session.pid);
+      this.server.resume(session.pid);
       under.waits = false;
     });
   }
@@ -170,12 +168,8 @@ export class Gate {
     if (free === undefined) return false;
     free.waits = false;
     free.drop();
-    this.#resume(free.session.pid);
+    this.server.resume(free.session.pid);
     return true;
-  }
-
-  #resume(pid: number): void {
-    if (this.#stopped.delete(pid)) this.server.resume(pid);
   }
 
   /** False when none came in time. */

@@ -66,9 +66,9 @@ export class Server {
     process.kill(pid, 'SIGSTOP');
   }
 
+  /** Nothing where it was not stopped. */
   resume(pid: number): void {
-    STOPPED.delete(pid);
-    process.kill(pid, 'SIGCONT');
+    if (STOPPED.delete(pid)) process.kill(pid, 'SIGCONT');
   }
 
   /** With the time of the world in place of the server's, and the fault that its disk has now. */
