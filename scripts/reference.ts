@@ -131,7 +131,7 @@ function operations(): string {
 }
 
 function tools(): string {
-  const rows = [...new Tools().of(READERS).values()].map(({ operation, definition }) => {
+  const rows = [...new Tools().of({ scopes: READERS, agent: null }).values()].map(({ operation, definition }) => {
     const { name, description = '', annotations, inputSchema } = definition;
     const required = inputSchema.required ?? [];
     const words = Object.keys(inputSchema.properties ?? {}).map((each) =>

@@ -196,7 +196,7 @@ describe('Entries of the doctor', () => {
         version: 1,
       } as const;
       await home.store.write((tx) =>
-        insertToken(tx, { ...row, created_at: tx.now, expires_at: null, revoked_at: null }),
+        insertToken(tx, { ...row, created_at: tx.now, expires_at: null, revoked_at: null, agent: null }),
       );
       await rm(home.paths.sealKey);
       await demand('seal', 'fail', /missing: tokens cannot be verified without it/);

@@ -36,6 +36,7 @@ const person = (owner: string, ...scopes: readonly [Caller['scope'], ...Caller['
   via: 'api',
   credential: 'token',
   expiresAt: null,
+  agent: null,
 });
 
 const ACTORS: Readonly<Record<Actor, Caller>> = {

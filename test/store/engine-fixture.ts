@@ -210,6 +210,7 @@ export function makeToken(some: Partial<NewToken> = {}): NewToken {
     created_at: Date.now(),
     expires_at: null,
     revoked_at: null,
+    agent: null,
     ...some,
   };
 }

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CommandSpec } from '../../src/domain/commands/command.ts';
 import type { JobEvent, RunEnd } from '../../src/domain/jobs/job.ts';
+import { type Agent, agentText } from '../../src/domain/access/agent.ts';
 import { SCOPES, type Scope } from '../../src/domain/access/scope.ts';
 import { formatToken, newSecret } from '../../src/domain/access/token.ts';
 import { createHttpFace, type HttpFace, type HttpFaceOptions } from '../../src/faces/api/face.ts';
@@ -53,6 +54,7 @@ export interface TokenOptions {
   readonly name?: string;
   readonly owner?: string;
   readonly expiresAt?: number;
+  readonly agent?: Agent | null;
 }
 
 export interface Program {
@@ -193,7 +195,7 @@ export async function startProgram(ending: Ending | null, options: ProgramOption
 }
 
 function tokenMaker(store: Store, clock: Clock, hash: Uint8Array): Program['token'] {
-  return async (scope: Scope, { name, owner, expiresAt }: TokenOptions = {}): Promise<string> => {
+  return async (scope: Scope, { name, owner, expiresAt, agent = null }: TokenOptions = {}): Promise<string> => {
     const id = newId('tok', clock.now());
     const called = name ?? `${scope}-${id.slice(-8)}`;
     const row = {
@@ -206,6 +208,7 @@ function tokenMaker(store: Store, clock: Clock, hash: Uint8Array): Program['toke
       version: 1,
       expires_at: expiresAt ?? null,
       revoked_at: null,
+      agent: agentText(agent),
     };
     await store.write((tx) => insertToken(tx, { ...row, created_at: tx.now }));
     return formatToken(id, SECRET);

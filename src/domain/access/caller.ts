@@ -1,3 +1,4 @@
+import type { Agent } from './agent.ts';
 import type { Scope } from './scope.ts';
 
 /** How a request came: the trigger of the jobs that it makes. */
@@ -16,6 +17,8 @@ export interface Caller {
   readonly via: Via;
   readonly credential: 'token' | 'session' | 'local';
   readonly expiresAt: number | null;
+  /** The program that holds the credential; null for a person. */
+  readonly agent: Agent | null;
 }
 
 /** The caller of the local command line, which can open the data directory. It acts as `local:<user>`. */
@@ -30,5 +33,6 @@ export function localCaller(user: string): Caller {
     via: 'cli',
     credential: 'local',
     expiresAt: null,
+    agent: null,
   };
 }

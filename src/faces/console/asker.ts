@@ -2,7 +2,8 @@
 import type { Caller } from '../../domain/access/caller.ts';
 import { Failure } from '../../domain/failure.ts';
 import { isNone } from '../../operations/core/http-face.ts';
-import { type Answer, authorize, invoke, type Runtime } from '../../operations/core/invoke.ts';
+import { type Answer, invoke, type Runtime } from '../../operations/core/invoke.ts';
+import { authorize } from '../../operations/core/rights/authorize.ts';
 import type { Operation } from '../../operations/core/operation.ts';
 import { fromText } from '../../operations/core/parse.ts';
 import { OPERATIONS } from '../../operations/table.ts';

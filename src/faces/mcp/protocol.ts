@@ -92,7 +92,7 @@ async function serveLegacy(server: Server, request: Request, parsedBody: unknown
 }
 
 function createServer(tools: Tools, call: McpCall, version: string): Server {
-  const mine = tools.of(call.caller.scopes);
+  const mine = tools.of(call.caller);
   const server = new Server(
     { name: 'gatehouse', title: 'Gatehouse', version },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS, jsonSchemaValidator: NO_VALIDATOR },

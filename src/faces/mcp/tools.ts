@@ -1,11 +1,13 @@
 /** The tools, derived from the table of operations. */
 import type { Tool as Definition } from '@modelcontextprotocol/server';
+import type { Caller } from '../../domain/access/caller.ts';
 import type { Scope } from '../../domain/access/scope.ts';
 import { Failure } from '../../domain/failure.ts';
 import { isNone } from '../../operations/core/http-face.ts';
 import { IDEMPOTENCY_KEY, inputNode, type Node } from '../../operations/core/json-schema.ts';
 import { type McpTool, toolsOf } from '../../operations/core/mcp-face.ts';
 import { isWrite, mayWait, type Operation, takesKey } from '../../operations/core/operation.ts';
+import { refusalOfAgent } from '../../operations/core/rights/authorize.ts';
 import { OPERATIONS } from '../../operations/table.ts';
 import { SCHEMA_VERSION } from '../../operations/core/envelope.ts';
 
@@ -26,12 +28,18 @@ export interface Tool {
 /** The same JSON as a node; the SDK has another type for it. */
 type Schema = Definition['inputSchema'];
 
-/** The tools of each set of scopes, by name, in the order of the table. They are derived when first asked for. */
+/** The tools of a caller, by name, in the order of the table. They are derived when first asked for. */
 export class Tools {
   #all: readonly Tool[] | undefined;
   readonly #byScopes = new Map<string, ReadonlyMap<string, Tool>>();
 
-  of(scopes: readonly Scope[]): ReadonlyMap<string, Tool> {
+  of({ scopes, agent }: Pick<Caller, 'scopes' | 'agent'>): ReadonlyMap<string, Tool> {
+    const tools = this.#ofScopes(scopes);
+    if (agent === null) return tools;
+    return new Map([...tools].filter(([, { operation }]) => refusalOfAgent(operation, agent) === null));
+  }
+
+  #ofScopes(scopes: readonly Scope[]): ReadonlyMap<string, Tool> {
     const key = scopes.join(' ');
     const known = this.#byScopes.get(key);
     if (known !== undefined) return known;

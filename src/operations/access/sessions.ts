@@ -49,6 +49,8 @@ export class SessionKeeper {
         'forbidden',
         'Tokens with the scope host cannot use the web pages. Sign in with another token.',
       );
+    if (caller.agent !== null)
+      throw new Failure('forbidden', 'Tokens of programs cannot use the web pages. Sign in with a token of a person.');
     const cookie = randomBytes(VALUE_BYTES).toString('base64url');
     const csrf = randomBytes(VALUE_BYTES).toString('base64url');
     return this.#store.write(async (tx) => {

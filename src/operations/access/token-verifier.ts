@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { readAgent } from '../../domain/access/agent.ts';
 import type { Caller, Via } from '../../domain/access/caller.ts';
 import { Failure } from '../../domain/failure.ts';
 import { parseToken } from '../../domain/access/token.ts';
@@ -175,6 +176,7 @@ function tokenCaller(row: Token, via: Via): Caller {
     via,
     credential: 'token',
     expiresAt: row.expires_at,
+    agent: readAgent(row.agent),
   };
 }
 

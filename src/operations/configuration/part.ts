@@ -1,4 +1,4 @@
-import { authorize } from '../core/invoke.ts';
+import { authorize } from '../core/rights/authorize.ts';
 import { type Context, isWrite, type Operation, type WriteContext } from '../core/operation.ts';
 import { parseInput } from '../core/parse.ts';
 import { recordWrite, type Reply } from '../core/reply.ts';

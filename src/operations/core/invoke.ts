@@ -17,6 +17,7 @@ import {
 } from './operation.ts';
 import { parseInput } from './parse.ts';
 import { auditRead } from './read-audits.ts';
+import { authorize, requireNamed } from './rights/authorize.ts';
 import { recordWrite, type Reply, type StreamEvent } from './reply.ts';
 import type { Services } from './services.ts';
 import { VIEWS, type ViewName } from '../../views/views.ts';
@@ -77,6 +78,7 @@ export function checkIdempotencyKey(key: string): void {
 export async function invoke(runtime: Runtime, operation: Operation, invocation: Invocation): Promise<Answer> {
   authorize(operation, invocation.caller);
   const input = parseInput(operation.input, invocation.raw);
+  requireNamed(operation, invocation.caller, input);
   if (isWrite(operation)) return runWrite({ runtime, operation, invocation, input });
   const { caller, clientWait = STAYS } = invocation;
   const answer = present(operation, await operation.run({ ...runtime, caller, clientWait }, input));
@@ -96,20 +98,6 @@ export async function invokeWithoutStore(
   const input = parseInput(operation.input, raw);
   if (isWrite(operation) || operation.runWithoutStore === undefined) throw reason;
   return present(operation, await operation.runWithoutStore({ caller, services, reason }, input));
-}
-
-/** Scope before anything else: a refused call has read nothing. */
-export function authorize(operation: Operation, caller: Caller): void {
-  const scopes = (caller.credential === 'session' ? operation.sessionScopes : undefined) ?? operation.scopes;
-  if (!scopes.some((scope) => caller.scopes.includes(scope))) {
-    throw new Failure(
-      'forbidden',
-      `${operation.id} needs the scope ${scopes.join(' or ')}; this credential has ${caller.scope}.`,
-    );
-  }
-  if (operation.bearerOnly === true && caller.credential === 'session') {
-    throw new Failure('forbidden', `${operation.id} needs a bearer token: a browser session is not enough.`);
-  }
 }
 
 const STAYS: ClientWait = { signal: new AbortController().signal, gone: () => false };

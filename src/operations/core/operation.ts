@@ -54,6 +54,8 @@ interface Row<I extends z.ZodObject> {
   readonly sessionScopes?: readonly Scope[];
   /** Refuses a browser's session: the contract wants a bearer token for this. */
   readonly bearerOnly?: true;
+  /** Refuses a token of a program, for this reason. */
+  readonly noAgents?: string;
   readonly http: HttpFace | NoFace;
   readonly cli: CliFace | NoVerb;
   readonly mcp: McpFace | NoFace;

@@ -50,11 +50,15 @@ const list = readOperation({
 
 const keyText = z.string().max(200, { error: 'expected base64url' });
 
+/** A push carries links that decide. */
+const PEOPLE_ONLY = 'Push endpoints belong to people: a token of a program has none.';
+
 const add = writeOperation({
   id: 'notify.endpoint.add',
   causes: { none: 'People are notified; no event comes of it.' },
   summary: 'Register a push endpoint: an https URL on a public host',
   bearerOnly: true,
+  noAgents: PEOPLE_ONLY,
   scopes: OPERATORS,
   http: { method: 'POST', path: '/notify/endpoints', omit: ['owner'] },
   cli: {
@@ -125,6 +129,7 @@ const remove = writeOperation({
   causes: { none: 'People are notified; no event comes of it.' },
   summary: 'Remove a push endpoint of this token',
   bearerOnly: true,
+  noAgents: PEOPLE_ONLY,
   scopes: OPERATORS,
   http: { method: 'DELETE', path: '/notify/endpoints/{id}' },
   cli: {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { shownAgent } from '../../domain/access/agent.ts';
 import { READERS } from '../../domain/access/scope.ts';
 import { Failure } from '../../domain/failure.ts';
 import { rfc3339 } from '../../lib/clock.ts';
@@ -25,13 +26,17 @@ const whoami = readOperation({
 
 function whoamiReply({ caller, services: { server } }: Omit<StorelessContext, 'reason'>): Reply {
   return reply('whoami', {
-    ...caller,
+    id: caller.id,
+    name: caller.name,
+    scope: caller.scope,
+    via: caller.via,
     expires_at: caller.expiresAt === null ? null : rfc3339(caller.expiresAt),
     server: {
       version: server.version || undefined,
       hostname: server.hostname ?? undefined,
       started_at: server.startedAt === null ? undefined : rfc3339(server.startedAt),
     },
+    ...shownAgent(caller.agent),
   });
 }
 

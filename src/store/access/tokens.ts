@@ -54,17 +54,23 @@ function activeTokens(db: Db, now: number) {
 }
 
 function activeTokensOf(db: Db, owner: string, scopes: readonly Scope[], now: number) {
-  return activeTokens(db, now).selectAll().where('owner', '=', owner).where('scope', 'in', scopes).orderBy('id');
+  return activeTokens(db, now)
+    .selectAll()
+    .where('owner', '=', owner)
+    .where('scope', 'in', scopes)
+    .where('agent', 'is', null)
+    .orderBy('id');
 }
 
-/** Whether somebody outside of `owners` has a token of one of the scopes that is valid at `now`. */
+/** Whether a person outside of `owners` has a token of one of the scopes that is valid at `now`. */
 export async function hasTokenOfOthers(
   at: TagReader,
   owners: readonly string[],
   scopes: readonly Scope[],
   now: number,
 ): Promise<boolean> {
-  const rows = await activeTokens(at.db, now).selectAll().where('scope', 'in', scopes).execute();
+  const people = activeTokens(at.db, now).selectAll().where('scope', 'in', scopes).where('agent', 'is', null);
+  const rows = await people.execute();
   for (const row of rows) if (!owners.includes(row.owner) && (await passesTag(at, 'tokens', row))) return true;
   return false;
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { SCOPES } from '../../domain/access/scope.ts';
+import { agent } from '../access/views.ts';
 import { time } from '../shapes.ts';
 
 export const WHOAMI_VIEWS = {
@@ -10,6 +11,7 @@ export const WHOAMI_VIEWS = {
     via: z.string(),
     expires_at: time.nullable(),
     server: z.object({ version: z.string().optional(), hostname: z.string().optional(), started_at: time.optional() }),
+    ...agent,
   }),
 } as const satisfies Record<string, z.ZodType>;
 

@@ -34,6 +34,7 @@ async function coldTokens(program: Program, count: number): Promise<string[]> {
       version: 1,
       expires_at: null,
       revoked_at: null,
+      agent: null,
     };
     await program.store.write((tx) => insertToken(tx, { ...row, created_at: tx.now }));
     tokens.push(formatToken(id, secret));

@@ -28,7 +28,7 @@ async function createToken(settings: Settings, name: string, expiresAt: number |
     hash: Buffer.alloc(40),
   };
   await local.runtime.store.write((tx) =>
-    insertToken(tx, { ...row, version: 1, created_at: tx.now, expires_at: expiresAt, revoked_at: null }),
+    insertToken(tx, { ...row, version: 1, created_at: tx.now, expires_at: expiresAt, revoked_at: null, agent: null }),
   );
   await local.close();
 }

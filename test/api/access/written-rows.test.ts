@@ -32,7 +32,14 @@ function bearer(program: Program, text: string): Promise<number> {
 /** Gives a new token the salt and the hash of another, so that the secret of that one opens it. */
 async function copyOf(program: Program, text: string): Promise<string> {
   const [id, from] = [newId('tok', Date.now()), `tok_${text.split('_')[1]}`];
-  const own = { salt: randomBytes(16), hash: randomBytes(40), version: 1, expires_at: null, revoked_at: null };
+  const own = {
+    salt: randomBytes(16),
+    hash: randomBytes(40),
+    version: 1,
+    expires_at: null,
+    revoked_at: null,
+    agent: null,
+  };
   const row = { id, name: 'copy', owner: 'copy', scope: 'approve' as const, ...own };
   await program.store.write((tx) => insertToken(tx, { ...row, created_at: tx.now }));
   await write(program, async (db) => {

@@ -118,8 +118,17 @@ export interface ListedTool {
   readonly annotations: Readonly<Record<string, boolean>>;
 }
 
-export async function listTools(program: Program, scope: Scope, era: Era = 'legacy'): Promise<readonly ListedTool[]> {
-  const { text, result } = await rpc(program, program.tokens[scope], 'tools/list', {}, { era });
+export function listTools(program: Program, scope: Scope, era: Era = 'legacy'): Promise<readonly ListedTool[]> {
+  return toolsOfToken(program, program.tokens[scope], era);
+}
+
+/** As `listTools`, of any token. */
+export async function toolsOfToken(
+  program: Pick<Program, 'url'>,
+  token: string,
+  era: Era = 'legacy',
+): Promise<readonly ListedTool[]> {
+  const { text, result } = await rpc(program, token, 'tools/list', {}, { era });
   assert.ok(result !== undefined, text);
   return (result as { tools: readonly ListedTool[] }).tools;
 }

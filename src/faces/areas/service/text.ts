@@ -17,6 +17,7 @@ function whoami(data: Projected<'whoami'>, display: Display): Sheet {
     ['Name', data.name],
     ['Id', data.id],
     ['Scope', data.scope],
+    ...agentRows(data),
     ['Via', data.via],
     ['Expires', data.expires_at === null ? 'never' : absolute(data.expires_at, display.nowMs)],
     ['Server', [server.hostname, server.version].filter((part) => part !== undefined).join(' ') || '-'],
@@ -89,10 +90,21 @@ function reload({ schedules, transports, restart_needed: names }: Projected<'mai
   ]);
 }
 
+/** Of a token of a program: that it is one, and all that it writes. */
+function agentRows({
+  agent,
+  only,
+}: Pick<Projected<'token.get'>, 'agent' | 'only'>): (readonly [string, string | null])[] {
+  return [
+    ['Program', agent === true ? 'cannot sign in, decides nothing' : null],
+    ['Writes only', only?.join(', ') ?? null],
+  ];
+}
+
 function tokens(data: Projected<'token.list'>, display: Display): Table {
   return table(data, 'No tokens. Create one with: svc token create --name NAME --scope operator', [
     { title: 'NAME', cell: (token) => token.name },
-    { title: 'SCOPE', cell: (token) => token.scope },
+    { title: 'SCOPE', cell: (token) => (token.agent === true ? `${token.scope}, program` : token.scope) },
     { title: 'OWNER', cell: (token) => token.owner, mayDrop: true },
     { title: 'CREATED', cell: (token) => relative(token.created_at, display.nowMs), mayDrop: true },
     {
@@ -109,6 +121,7 @@ function token(data: Projected<'token.get'>, display: Display): Sheet {
     ['Token', data.name],
     ['Id', data.id],
     ['Scope', data.scope],
+    ...agentRows(data),
     ['Owner', data.owner],
     ['Created', absolute(data.created_at, display.nowMs)],
     ['Expires', data.expires_at === null ? 'never' : absolute(data.expires_at, display.nowMs)],

@@ -195,6 +195,7 @@ const TOKEN = form<schema.TokenRow>()({
   what: 'token',
   key: ['id'],
   columns: ['id', 'name', 'owner', 'scope', 'salt', 'hash', 'created_at', 'expires_at', 'revoked_at'],
+  later: ['agent'],
 });
 
 const SESSION = form<schema.SessionRow>()({

@@ -20,6 +20,8 @@ export interface TokenRow {
   created_at: number;
   expires_at: number | null;
   revoked_at: number | null;
+  /** See `agentText`. */
+  agent: string | null;
   order_tag: string | null;
   order_key_id: string | null;
 }
