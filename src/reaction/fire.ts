@@ -97,6 +97,7 @@ async function notifyPeople(firing: Firing, decision: ReactionDecision): Promise
       eventId,
       event: titleOfEvent(event),
       message: action.message,
+      severity: event.status === 'resolved' ? null : event.severity,
     } as const;
     await insertNotification(tx, { topic: `rule:${eventId}:${rule.name}`, facts }, notificationState(mute));
     await noteActed(firing, rule, null);

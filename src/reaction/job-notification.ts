@@ -1,5 +1,6 @@
 import { failureReason } from '../domain/jobs/end-reason.ts';
 import type { Tx } from '../store/engine/tx.ts';
+import { isFollowed } from '../store/jobs/follows.ts';
 import { disarm, findArmed } from '../store/notify/endpoints.ts';
 import { insertNotification } from '../store/notify/notifications.ts';
 import type { JobRow } from '../store/schema/schema.ts';
@@ -27,6 +28,8 @@ export async function notifyJobEnd({ wake }: Pick<ReactionDeps, 'wake'>, tx: Tx,
     state: job.state,
     exitCode: job.exit_code,
     reason: job.reason === failureReason({ exitCode: job.exit_code }) ? null : job.reason,
+    // Who asked to be notified is, as ever.
+    ...(armed === undefined && (await isFollowed(tx.db, job.id, tx.now)) ? { followed: true } : {}),
   } as const;
   const made = await insertNotification(
     tx,

@@ -20,6 +20,8 @@ export interface EndedFacts extends AnyFacts {
   readonly exitCode: number | null;
   /** Why, where there is more to say than the exit code; absent in what earlier builds stored. */
   readonly reason?: string | null;
+  /** Who ordered it follows it, and sees the end there. */
+  readonly followed?: boolean;
 }
 
 /** `count` jobs beside those sent one by one; `first` are the oldest, `names` the distinct runbooks, one too many. */
@@ -28,9 +30,13 @@ interface ManyEndedFacts {
   readonly names: readonly string[];
   readonly states: Readonly<Partial<Record<JobState, number>>>;
   readonly first: readonly EndedFacts[];
+  /** Whether each of them is. */
+  readonly followed?: boolean;
 }
 
 const BURST = 'job';
+/** No sound and no banner, in the words of ntfy. */
+const LOW = 2;
 
 const job: NotificationRow<EndedFacts> = {
   ...PLAIN,
@@ -52,7 +58,7 @@ const jobs: NotificationRow<ManyEndedFacts> = {
 export const JOB_NOTIFICATIONS = { job, jobs };
 
 function ended(
-  { jobId, runbook, state, exitCode, reason = null }: EndedFacts,
+  { jobId, runbook, state, exitCode, reason = null, followed = false }: EndedFacts,
   { baseUrl }: NotificationContext,
 ): Words {
   const good = state === 'succeeded' || state === 'degraded';
@@ -60,20 +66,23 @@ function ended(
   return {
     title: `${runbook} ${state}`,
     message: `Job ${jobId} ${state}${code}.${reason === null ? '' : ` ${reason}`}`,
-    priority: good ? 3 : 4,
+    priority: followed ? LOW : good ? 3 : 4,
     tags: [good ? 'white_check_mark' : 'rotating_light'],
     click: `${baseUrl}/jobs/${jobId}`,
   };
 }
 
-function endedMany({ count, names, states, first }: ManyEndedFacts, context: NotificationContext): Words {
+function endedMany(
+  { count, names, states, first, followed = false }: ManyEndedFacts,
+  context: NotificationContext,
+): Words {
   const [only] = first;
   if (count === 1 && only !== undefined) return ended(only, context);
   const counts = JOB_STATES.flatMap((state) => (states[state] === undefined ? [] : [`${states[state]} ${state}`]));
   return {
     title: `${count} jobs ended: ${counts.join(', ')}`,
     message: `More ended at once than are sent one by one: ${namesOf(names)}. ${jobList(first, count)}`,
-    priority: 4,
+    priority: followed ? LOW : 4,
     tags: ['rotating_light'],
     click: `${context.baseUrl}/jobs`,
   };
@@ -96,5 +105,6 @@ function foldJobs(all: readonly AnyFacts[]): ManyEndedFacts & { readonly kind: '
     names: namesIn(ends.map(({ runbook }) => runbook)),
     states,
     first: ends.slice(0, LISTED_MAX),
+    ...(ends.every(({ followed }) => followed === true) ? { followed: true } : {}),
   };
 }

@@ -17,6 +17,8 @@ export interface MatchedFacts extends AnyFacts {
   readonly eventId: string;
   readonly event: string;
   readonly message: string | null;
+  /** Of the event while it fires; absent in what earlier builds stored. */
+  readonly severity?: string | null;
 }
 
 interface ManyMatchedFacts {
@@ -24,6 +26,8 @@ interface ManyMatchedFacts {
   readonly count: number;
   readonly names: readonly string[];
   readonly first: readonly MatchedFacts[];
+  /** The highest priority of them; absent in what earlier builds stored. */
+  readonly urgent?: number;
 }
 
 const rule: NotificationRow<MatchedFacts> = {
@@ -40,19 +44,38 @@ const rules: NotificationRow<ManyMatchedFacts> = {
   burst: { key: (facts) => `rule:${facts.rule}`, fold: null },
 };
 
+const USUAL = 3;
+/** By the words that the service makes of those of senders; another word is no reason to wake somebody. */
+const PRIORITIES = new Map<string | null | undefined, number>([
+  ['critical', 5],
+  ['error', 4],
+  ['warning', 3],
+  ['info', 2],
+]);
+
+function priorityOf(severity: string | null | undefined): number {
+  return PRIORITIES.get(severity) ?? USUAL;
+}
+
 export const RULE_NOTIFICATIONS = { rule, rules };
 
-function matched({ rule: name, eventId, event, message }: MatchedFacts, { baseUrl }: NotificationContext): Words {
+function matched(
+  { rule: name, eventId, event, message, severity }: MatchedFacts,
+  { baseUrl }: NotificationContext,
+): Words {
   return {
     title: message ?? `Rule ${name} matched`,
     message: `${event} (rule ${name}, ${eventId})`,
-    priority: 3,
+    priority: priorityOf(severity),
     tags: ['bell'],
     click: `${baseUrl}/events/${eventId}`,
   };
 }
 
-function matchedMany({ rule: name, count, names, first }: ManyMatchedFacts, context: NotificationContext): Words {
+function matchedMany(
+  { rule: name, count, names, first, urgent = USUAL }: ManyMatchedFacts,
+  context: NotificationContext,
+): Words {
   const [only] = first;
   if (count === 1 && only !== undefined) return matched(only, context);
   const said = [...new Set(first.flatMap(({ message }) => message ?? []))];
@@ -63,7 +86,7 @@ function matchedMany({ rule: name, count, names, first }: ManyMatchedFacts, cont
       first.map(({ eventId }) => eventId),
       count,
     )}`,
-    priority: 3,
+    priority: urgent,
     tags: ['bell'],
     click: `${context.baseUrl}/events`,
   };
@@ -77,5 +100,6 @@ function foldMatches(all: readonly AnyFacts[]): ManyMatchedFacts & { readonly ki
     count: matches.length,
     names: namesIn(matches.map(({ event }) => event)),
     first: matches.slice(0, LISTED_MAX),
+    urgent: Math.max(...matches.map(({ severity }) => priorityOf(severity))),
   };
 }

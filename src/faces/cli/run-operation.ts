@@ -43,7 +43,9 @@ export async function runOperation(asked: Session, call: OperationCall): Promise
   if (call.waiting !== undefined && options.output === 'text')
     await (await import('./remarks/pending-approvals.ts')).mentionPending(session, String(fields['name']));
   if (call.first !== undefined) await showFirst(session, call.first);
-  const called = await client.call(call, { ...fields, ...call.preset }, { idempotencyKey: flags['idempotency-key'] });
+  const followed = flags['wait'] !== undefined && call.follows === true ? { followed: true } : {};
+  const given = { ...fields, ...call.preset, ...followed };
+  const called = await client.call(call, given, { idempotencyKey: flags['idempotency-key'] });
   if (call.wait !== undefined && flags['wait'] !== undefined)
     return waitFor(session, call.wait, await readData(called), deadline);
   if (call.differs !== undefined) return showDifference(session, call.differs, await readData(called));

@@ -13,6 +13,8 @@ import { SCHEMA_VERSION } from '../../operations/core/envelope.ts';
 
 /** The argument that is no field of the operation. */
 const KEY = 'idempotency_key';
+/** An agent has no stream to follow a job with. */
+const FOLLOWED = 'followed';
 /** A name in an error message is cut to this length. */
 const NAME_SHOWN_MAX = 80;
 
@@ -54,7 +56,9 @@ export class Tools {
 function toolOf(operation: Operation, { tool: name, summary, preset = {}, additive }: McpTool): Tool {
   const { properties, required } = inputNode(operation);
   const omitted = isNone(operation.http) ? [] : (operation.http.omit ?? []);
-  const fields = Object.keys(properties).filter((field) => !omitted.includes(field) && !(field in preset));
+  const fields = Object.keys(properties).filter(
+    (field) => !omitted.includes(field) && !(field in preset) && field !== FOLLOWED,
+  );
   const needed = required.filter((field) => fields.includes(field));
   const key = takesKey(operation) ? { [KEY]: IDEMPOTENCY_KEY } : {};
   const writes = isWrite(operation);

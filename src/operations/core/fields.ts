@@ -119,6 +119,9 @@ export const summary = z
 /** Of every operation that orders a job. */
 export const because = text(BECAUSE_MAX).optional().describe('Why, for the approver and for who looks back');
 
+/** Of every operation that orders a job which its caller can wait for. */
+export const followed = flag.describe('The caller follows the job: a failure notifies quietly while it does');
+
 /** The daemon that has to run the job. */
 export const node = name.optional().describe('Only the daemon of this name runs it (svc node list); default any');
 

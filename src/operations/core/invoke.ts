@@ -17,6 +17,7 @@ import {
 } from './operation.ts';
 import { parseInput } from './parse.ts';
 import { auditRead } from './read-audits.ts';
+import { beginFollow } from '../../store/jobs/follows.ts';
 import { authorize, requireNamed } from './rights/authorize.ts';
 import { recordWrite, type Reply, type StreamEvent } from './reply.ts';
 import type { Services } from './services.ts';
@@ -195,11 +196,18 @@ async function commit({ runtime, operation, invocation, input }: WriteCall, key:
     const because = becauseOf(input);
     const { reply, audit, jobless } = await operation.run({ ...runtime, caller, tx, because }, input, prepared);
     const answer = present(operation, reply);
+    if (input['followed'] === true) await follow(tx, reply);
     const detail = because === null ? audit.detail : { ...audit.detail, because };
     await recordWrite(tx, operation, caller, { ...audit, detail });
     if (key !== null) await keep(tx, key.key, holderOf(key, jobless), answer);
     return answer;
   });
+}
+
+/** A job that waits for an approval may end long after its caller has left. */
+async function follow(tx: Tx, answered: Reply): Promise<void> {
+  if (answered.shape !== 'one' || answered.kind !== 'job.enqueued') return;
+  await beginFollow(tx, (answered.data as { readonly job_id: string }).job_id);
 }
 
 /** Null where none was given, or the operation takes none. */

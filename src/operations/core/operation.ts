@@ -5,9 +5,9 @@ import type { FailureCode } from '../../domain/failure.ts';
 import type { Scope } from '../../domain/access/scope.ts';
 import type { Store } from '../../store/store.ts';
 import type { Tx } from '../../store/engine/tx.ts';
-import { because } from './fields.ts';
+import { because, followed } from './fields.ts';
 import type { CliFace, NoVerb } from './cli-face.ts';
-import type { HttpFace, NoFace } from './http-face.ts';
+import { type HttpFace, isNone, type NoFace } from './http-face.ts';
 import type { McpFace } from './mcp-face.ts';
 import type { Reply, Written } from './reply.ts';
 import type { Services } from './services.ts';
@@ -132,13 +132,15 @@ const MAKES_JOBS: Causes = { none: 'Its caller is among the owners of the job, a
 
 export function writeOperation<I extends z.ZodObject = typeof NO_INPUT, P = undefined>(row: WriteRow<I, P>): Operation {
   const { input = NO_INPUT } = row;
-  return {
-    effect: 'write',
-    causes: MAKES_JOBS,
-    ...DEFAULTS,
-    ...row,
-    input: orders(row) ? input.extend({ because }) : input,
-  };
+  const whole = { effect: 'write', causes: MAKES_JOBS, ...DEFAULTS, ...row, input } as const;
+  if (!orders(row)) return whole;
+  if (row.answers?.includes('job.enqueued') !== true) return { ...whole, input: input.extend({ because }) };
+  return { ...whole, cli: withoutFlag(row.cli, 'followed'), input: input.extend({ because, followed }) };
+}
+
+/** `--wait` carries the field. */
+function withoutFlag(cli: CliFace | NoVerb, field: string): CliFace | NoVerb {
+  return isNone(cli) ? cli : { ...cli, omit: [...(cli.omit ?? []), field] };
 }
 
 /** Whether each success is a job that the caller ordered. */

@@ -9,6 +9,7 @@ import { getJob, listJobs, type JobFilter } from '../../store/jobs/jobs.ts';
 import type { Db } from '../../store/schema/schema.ts';
 import { listInBatches, replyList } from '../core/batches.ts';
 import * as field from '../core/fields.ts';
+import { followed } from './following.ts';
 import { EVENTS_MAX, followJob, readEventBatches } from './job-events.ts';
 import { jobDetail, jobView } from './job-view.ts';
 import { orderOf } from './order.ts';
@@ -134,16 +135,28 @@ const tail = readOperation({
   cli: {
     verb: 'job tail',
     follow: 'job',
+    omit: ['followed'],
     positionals: ['id'],
     examples: ['svc job tail job_01m7yd4zyke00anp2z332d2j5p'],
   },
   mcp: { none: 'A tool call answers once: use job_events with its cursor.' },
-  input: z.strictObject({ id: field.id('job'), since: since.describe('Start after this sequence number') }),
+  input: z.strictObject({
+    id: field.id('job'),
+    since: since.describe('Start after this sequence number'),
+    followed: field.followed.describe(
+      'The caller ordered the job: a failure notifies quietly while the stream is open',
+    ),
+  }),
   events: JOB_STREAM,
   failures: ['not_found', 'streams_over_cap'],
-  async run({ store, services }, { id, since }) {
-    await getJob(store.db, id);
-    return replyStream((signal) => followJob(store.db, services, id, since, signal));
+  async run({ store, services, caller }, { id, since, followed: isFollowed }) {
+    const job = await getJob(store.db, id);
+    if (!isFollowed) return replyStream((signal) => followJob(store.db, services, id, since, signal));
+    // Who did not order it must not make its failure quiet for others.
+    if (job.requested_by !== caller.name)
+      throw new Failure('forbidden', `followed: job ${id} was ordered by ${job.requested_by}.`);
+    const at = { store, clock: services.clock };
+    return replyStream((signal) => followed(at, id, followJob(store.db, services, id, since, signal)));
   },
 });
 

@@ -17,6 +17,7 @@ export const JOBS: StoreArea = {
   async restored(tx, restoring) {
     const ended = await endJobs(tx, restoring);
     await tx.db.deleteFrom('job_partials').execute();
+    await tx.db.deleteFrom('job_follows').execute();
     // Rules would act on what is long over.
     await tx.db
       .updateTable('jobs')
@@ -39,6 +40,7 @@ export const JOBS: StoreArea = {
   belongsToJob: [
     { table: 'job_chunks', partsBy: 'first_seq' },
     { table: 'job_partials' },
+    { table: 'job_follows' },
     { table: 'unread_files' },
     { table: 'redriven_jobs' },
   ],

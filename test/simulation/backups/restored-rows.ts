@@ -38,6 +38,7 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
   ],
   job_chunks: [{ hasMore: true }],
   job_partials: [{ isEmptied: true }],
+  job_follows: [{ isEmptied: true }],
   approvals: [
     {
       columns: ['state', 'decided_at', 'reason'],

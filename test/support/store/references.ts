@@ -9,6 +9,7 @@ import type { insertArtifact } from '../../../src/store/workspaces/artifacts.ts'
 const REFERENCES: readonly (readonly [from: keyof Schema, column: string, to: keyof Schema, key: string])[] = [
   ['job_chunks', 'job_id', 'jobs', 'id'],
   ['job_partials', 'job_id', 'jobs', 'id'],
+  ['job_follows', 'job_id', 'jobs', 'id'],
   ['host_results', 'job_id', 'jobs', 'id'],
   ['playbook_runs', 'job_id', 'jobs', 'id'],
   ['playbook_hosts', 'job_id', 'jobs', 'id'],

@@ -46,6 +46,8 @@ interface Start {
   /** The sequence number of the last event that is known. */
   readonly since: number;
   readonly whenFull: 'poll' | 'fail';
+  /** Of a run that was ordered with `--wait`. */
+  readonly followed?: true;
 }
 
 /**
@@ -101,8 +103,9 @@ function isOfClaimed({ event, data }: SentEvent): boolean {
 async function* events(session: Session, id: string, from: Start, signal: AbortSignal): AsyncGenerator<SentEvent> {
   const { call } = operationVerb(TREE, 'job tail');
   let last = from.since;
+  const fields = { id, since: last, ...(from.followed === true ? { followed: true } : {}) };
   try {
-    for await (const event of session.client.follow(call, { id, since: last }, signal)) {
+    for await (const event of session.client.follow(call, fields, signal)) {
       last = event.id ?? last;
       yield event;
     }

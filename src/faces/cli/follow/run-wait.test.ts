@@ -61,7 +61,8 @@ test('--wait exits with the code of the job, 1 if no tool ran, and proposes no p
       .exitCode,
     2,
   );
-  assert.equal(changed.seen[0]?.body, '{"detailed_exitcode":true}');
+  assert.equal(changed.seen[0]?.body, '{"detailed_exitcode":true,"followed":true}');
+  assert.match(changed.seen[1]?.url ?? '', /followed=true/);
 });
 
 test('--wait --output json: standard output is the job; its output is written to standard error', async (t) => {

@@ -29,7 +29,7 @@ export async function waitForRun(
   const { job_id: id } = queued.data as { job_id: string };
   terminal.stderr.write(line(`Queued job ${id}.`));
   const sink = textSink(session, options.output === 'json' ? 'stderr' : 'own');
-  const end = await follow(session, id, { since: 0, whenFull: 'poll' }, sink);
+  const end = await follow(session, id, { since: 0, whenFull: 'poll', followed: true }, sink);
   if (end === null) return EXIT_INTERRUPTED;
   if (options.output === 'json') {
     await show(session, await client.call(operationVerb(TREE, ANSWER_VERBS[mode]).call, { id }));

@@ -123,7 +123,13 @@ function operationVerb(row: Operation, face: CliFace | CliAlias): Verb {
       ...behaviourFlags(behaviour),
       ...(takesKey(row) ? [IDEMPOTENCY_FLAG] : []),
     ],
-    call: { operation: row.id, effect: row.effect, http: row.http, ...behaviour },
+    call: {
+      operation: row.id,
+      effect: row.effect,
+      http: row.http,
+      ...('followed' in row.input.shape ? { follows: true } : {}),
+      ...behaviour,
+    },
   };
 }
 

@@ -39,6 +39,8 @@ export interface OperationCall extends VerbBehaviour {
   readonly operation: string;
   readonly effect: 'read' | 'stream' | 'write' | 'enqueue';
   readonly http: HttpFace | NoFace;
+  /** With `--wait` the request says that its caller follows the job. */
+  readonly follows?: true;
 }
 
 /** A verb that is a local program: it is not in the operation table and contacts no server. */

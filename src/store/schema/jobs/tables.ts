@@ -15,6 +15,7 @@ declare module '../schema.ts' {
     jobs: JobRow;
     job_chunks: ChunkRow;
     job_partials: PartialRow;
+    job_follows: FollowRow;
     redriven_jobs: RedrivenJobRow;
     unread_files: UnreadFilesRow;
   }
@@ -84,6 +85,12 @@ export interface JobRow {
 }
 
 /** See PartialLine. */
+/** That who ordered a job follows it. */
+export interface FollowRow {
+  job_id: string;
+  until: number;
+}
+
 export interface PartialRow {
   job_id: string;
   stream: PartialLine['stream'];
