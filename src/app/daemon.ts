@@ -90,6 +90,7 @@ export async function assembleDaemon<L extends Listening>(opened: Base, around: 
     readSettings,
     endTree: around.endTree,
     signals,
+    services,
     reaction: services.reaction,
     checks: { ...services, probes: () => base.probes.deps(), canary: base.settings.checkCanary },
     pages: around.sending(base, listening.webUrl, services),

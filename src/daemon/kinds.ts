@@ -1,5 +1,6 @@
 import { BACKUP_RUN } from './backups/run-support.ts';
 import { COMMAND_RUN } from './commands/run-support.ts';
+import { CONFIG_RUN } from './config-order/run-support.ts';
 import { PLAYBOOK_RUN } from './playbooks/run-support.ts';
 import { VENDOR_RUN } from './vendor/run-support.ts';
 import { WORKSPACE_RUNS } from './workspaces/run-support.ts';
@@ -12,4 +13,5 @@ export const RUN_SUPPORT: RunKinds = {
   playbook: PLAYBOOK_RUN,
   backup: BACKUP_RUN,
   vendor: VENDOR_RUN,
+  config: CONFIG_RUN,
 };

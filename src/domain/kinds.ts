@@ -1,5 +1,6 @@
 import { backupKind } from './backups/kind.ts';
 import { commandKind } from './commands/kind.ts';
+import { configKind } from './config-order/kind.ts';
 import { LOCALHOST } from './inventories/inventory.ts';
 import { playbookKind } from './playbooks/kind.ts';
 import { vendorKind } from './vendor/kind.ts';
@@ -14,6 +15,7 @@ export const KINDS: Readonly<Record<JobKind, KindFacts<unknown>>> = {
   playbook: playbookKind,
   backup: backupKind,
   vendor: vendorKind,
+  config: configKind,
 };
 
 /**

@@ -1,5 +1,6 @@
 import type { JobKind } from '../domain/jobs/job.ts';
 import { COMMAND_RULES } from './commands/queue-rules.ts';
+import { CONFIG_RULES } from './config-order/queue-rules.ts';
 import { PLAYBOOK_RULES } from './playbooks/queue-rules.ts';
 import { type QueueRules, UNCHANGING } from './queue-rules.ts';
 import { workspaceRules } from './workspaces/queue-rules.ts';
@@ -14,4 +15,5 @@ export const QUEUE_RULES: Readonly<Record<JobKind, QueueRules>> = {
   command: COMMAND_RULES,
   backup: UNCHANGING,
   vendor: UNCHANGING,
+  config: CONFIG_RULES,
 };

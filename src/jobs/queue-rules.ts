@@ -1,3 +1,4 @@
+import type { OrderedChange } from '../domain/configuration/change.ts';
 import type { Json } from '../domain/yaml/json.ts';
 import type { TagReader } from '../store/engine/tags/tags.ts';
 import type { ApprovalRow, ArtifactRow, Db, JobRow } from '../store/schema/schema.ts';
@@ -45,6 +46,8 @@ export interface OrderParts {
   /** The same. */
   readonly extraVars?: Readonly<Record<string, Json>>;
   readonly reveal?: false | undefined;
+  /** Of the configuration. */
+  readonly changes?: readonly OrderedChange[];
 }
 
 /** Rules of a kind for its jobs before and after their run. Each kind has a row in `kinds.ts`. */

@@ -4,6 +4,7 @@ import type { StoreArea } from './area.ts';
 import { BACKUPS } from './backups/area.ts';
 import { CHECKS } from './checks/area.ts';
 import { COMMANDS } from './commands/area.ts';
+import { CONFIGURATION } from './configuration/area.ts';
 import { DEADMAN } from './deadman/area.ts';
 import type { Tx } from './engine/tx.ts';
 import { EVENTS } from './events/area.ts';
@@ -31,6 +32,7 @@ export const STORE_AREAS: readonly StoreArea[] = [
   BACKUPS,
   COMMANDS,
   PLAYBOOKS,
+  CONFIGURATION,
   EVENTS,
   DEADMAN,
   RULES,

@@ -28,6 +28,7 @@ const FOLDERS: Readonly<Record<JobKind, readonly string[]>> = {
   command: ['commands', 'command'],
   backup: ['backups', 'backup'],
   vendor: ['vendor'],
+  config: ['config-order'],
 };
 
 /** A value that holds a kind: `kind`, `job.kind`, `facts.jobKind`. */
@@ -56,6 +57,8 @@ const OWNED = new Set(Object.values(FOLDERS).flat());
 /** Shared files beside the tables that import the area of a kind, each with its reason. */
 const IMPORTERS: Readonly<Record<string, string>> = {
   'src/doctor/doctor.ts': 'It is the table of the entries of the health report.',
+  'src/operations/configuration/configuration.ts': 'It asks for the jobs of the kind.',
+  'src/operations/configuration/ordered.ts': 'It is what a run of the kind applies, by the operations of each object.',
   'src/operations/schedules/actions.ts': 'It is the table of the actions of schedules.',
   'src/config/settings/settings.ts': 'It is the table of the settings.',
   'src/store/engine/tags/tagged-tables.ts': 'It is the table of what the tags of rows cover.',

@@ -4,6 +4,7 @@ import type { JobKind, RunEnd } from '../../domain/jobs/job.ts';
 import type { KindFacts } from '../../domain/jobs/kind.ts';
 import type { Dependencies } from '../../domain/sources/source.ts';
 import type { Keyring } from '../../lib/seal.ts';
+import type { Services } from '../../operations/core/services.ts';
 import type { SourceFetcher } from '../../operations/sources/services.ts';
 import type { RecordedChunk } from '../../runners/output/chunk-queue.ts';
 import { refuseJob, runJob, type RunSetup, type RunReports } from '../../runners/run.ts';
@@ -57,10 +58,18 @@ export interface RunDeps extends Pick<RunSetup, 'clock' | 'runsDir' | 'account'>
   /** With the places that settings name. */
   readonly paths: DataDirPaths;
   readonly kinds: RunKinds;
+  /** What operations ask of this process. */
+  readonly services: Services;
 }
 
 /** What a run writes, in the transaction of the job's own move. */
 export type WriteResult = (tx: Tx) => Promise<void>;
+
+/**
+ * Thrown by a WriteResult that must not be written, for a run that has done nothing else: the run fails, for this
+ * reason. Any other error leaves the job to the recovery of its kind.
+ */
+export class ResultRefused extends Error {}
 
 export const NO_RESULT: WriteResult = () => Promise.resolve();
 

@@ -2,17 +2,24 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { workspaceRow } from '../../../test/support/fixtures/workspace-row.ts';
+import { commandKind } from '../../domain/commands/kind.ts';
 import { Failure } from '../../domain/failure.ts';
 import { decodeChunk } from '../../lib/chunks/chunk.ts';
 import { chunksAfter } from '../../store/jobs/chunks.ts';
 import { requestCancel } from '../../store/jobs/jobs.ts';
 import { insertSource } from '../../store/sources/sources.ts';
-import { insertWorkspace } from '../../store/workspaces/workspaces.ts';
+import type { Tx } from '../../store/engine/tx.ts';
+import { RUN_SUPPORT } from '../kinds.ts';
+import { NOTHING_PREPARED, ResultRefused, runKind } from './run-support.ts';
+import { findWorkspace, insertWorkspace } from '../../store/workspaces/workspaces.ts';
 import { insertCommand, type TestStore } from '../../../test/support/store/job-store.ts';
 import { addRule } from '../../../test/support/fixtures/reaction.ts';
 import { getEvent } from '../../store/events/events.ts';
 import { deleteRule } from '../../store/rules/rules.ts';
 import { begin, end, scene, until, waitingClock } from '../../../test/support/store/work-scene.ts';
+
+/** A run without programs. */
+const QUIET = { clearFiles: [], run: () => Promise.resolve({ state: 'succeeded', exitCode: 0 } as const) };
 
 describe('the work of a daemon', () => {
   test('a slot is reported as free only when it is free', async (t) => {
@@ -187,6 +194,27 @@ describe('the work of a daemon', () => {
     end(on, 0);
     await until(() => on.freed.length > 0);
     assert.deepEqual(failures, ['Error: odd']);
+  });
+
+  test('a result that is refused in the transaction of the end fails the run, and nothing of it is written', async (t) => {
+    const refusing = runKind(commandKind, QUIET, {
+      prepare: () =>
+        Promise.resolve({
+          ...NOTHING_PREPARED,
+          finish: () =>
+            Promise.resolve(async (tx: Tx) => {
+              await insertWorkspace(tx, workspaceRow('net'));
+              throw new ResultRefused('It has moved.');
+            }),
+        }),
+    });
+    const on = await scene(t, { kinds: { ...RUN_SUPPORT, command: refusing } });
+    const id = await on.job();
+    await on.work.claimOnce();
+    await until(() => on.freed.length > 0);
+    const { state, reason } = await on.row(id);
+    assert.deepEqual([state, reason], ['failed', 'It has moved.']);
+    assert.equal(await findWorkspace(on.store.db, 'net'), undefined);
   });
 
   for (const [how, state] of [

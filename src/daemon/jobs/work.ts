@@ -1,7 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import { UNCONFIRMED_REASON } from '../../domain/jobs/end-reason.ts';
 import type { RunEnd } from '../../domain/jobs/job.ts';
-import { pause } from '../../lib/clock.ts';
 import type { ReactionDeps } from '../../reaction/types.ts';
 import type { RecordedChunk } from '../../runners/output/chunk-queue.ts';
 import { RecorderFenced } from '../../runners/output/recorder.ts';
@@ -15,7 +14,8 @@ import { checkedJob } from './checked-job.ts';
 import { checkOrder } from './ordered.ts';
 import { claim, endJob, recordMove, type Claimed, type Claimer } from './job-transitions.ts';
 import { appendChunk, endsSoon, finalEnd, type NextOfJob, prepareEnd, showPartial } from './run-end.ts';
-import { NO_RESULT, refusedRun, type ReadyRun, type RunDeps, type WriteResult } from './run-support.ts';
+import { persist } from './persist.ts';
+import { NO_RESULT, refusedRun, ResultRefused, type ReadyRun, type RunDeps, type WriteResult } from './run-support.ts';
 import type { Leader } from '../../runners/process/tree.ts';
 import type { Signals } from '../core/signals.ts';
 import { UnconfirmedClaims } from './unconfirmed-claims.ts';
@@ -39,14 +39,6 @@ interface WorkDeps extends RunDeps {
   /** A run has ended, and its slot is free. */
   readonly onFree: () => void;
 }
-
-/** Pause before a refused write is tried again, in milliseconds. */
-const PERSIST_RETRY_MS = 500;
-/** While shutting down a write is tried this often; after that the next daemon finds the job interrupted. */
-const SHUTDOWN_ATTEMPTS = 10;
-
-/** The number of attempts of a write that fails permanently: the next daemon finds the job interrupted. */
-const OTHER_ERROR_ATTEMPTS = 5;
 
 /** The reason to stop a run. */
 type Stop = 'cancel' | 'shutdown' | 'lease-late' | 'lease-lost';
@@ -206,7 +198,12 @@ export class Work {
     }
     child?.giveUp();
     try {
-      await this.#finish(row, fence, end, { lastChunk, result });
+      await this.#finish(row, fence, end, { lastChunk, result }).catch((error: unknown) => {
+        // The transaction of the end was undone: what the run made was refused in it.
+        if (!(error instanceof ResultRefused)) throw error;
+        const refused = { state: 'failed', exitCode: null, reason: error.message } as const;
+        return this.#finish(row, fence, refused, { lastChunk, result: NO_RESULT });
+      });
     } catch (error) {
       // The job stays this daemon's until it ends; then the next one marks it interrupted.
       this.#deps.signals.emit('loop:failed', { name: `end of ${row.id}`, error });
@@ -243,21 +240,10 @@ export class Work {
     if (!owned) throw new Error('the job was lost before its program started');
   }
 
-  /**
-   * Writes something that must not be lost: while the store can't take it (disk full, server away) the run waits,
-   * and with it, by back-pressure, its program. `again` tells `work` that an earlier attempt may have been committed.
-   */
-  async #persist<T>(work: (tx: Tx, again: boolean) => Promise<T>): Promise<T> {
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        return await this.#deps.store.write((tx) => work(tx, attempt > 0));
-      } catch (error) {
-        const passing = error instanceof Failure && error.code === 'unavailable';
-        if ((!passing && attempt >= OTHER_ERROR_ATTEMPTS) || (this.#closed && attempt >= SHUTDOWN_ATTEMPTS))
-          throw error;
-        await pause(this.#deps.setup.clock, PERSIST_RETRY_MS);
-      }
-    }
+  /** See `persist`. */
+  #persist<T>(work: (tx: Tx, again: boolean) => Promise<T>): Promise<T> {
+    const { store, setup } = this.#deps;
+    return persist({ store, clock: setup.clock, isClosed: () => this.#closed }, work);
   }
 
   /** Stores output. Rejects once the run has lost its job. */

@@ -17,3 +17,17 @@ export function fieldChanges(from: Entry, to: Entry): FieldChange[] {
     .filter((field) => !isDeepStrictEqual(from[field], to[field]))
     .map((field) => ({ field, from: from[field], to: to[field] }));
 }
+
+/** A change as who decides about it sees it: texts as in a file, null where there is no such field. */
+export interface OrderedChange {
+  readonly change: 'add' | 'change' | 'remove';
+  /** The word for its kind, such as `rule`. */
+  readonly kind: string;
+  readonly name: string;
+  readonly fields: readonly { readonly field: string; readonly from: string | null; readonly to: string | null }[];
+}
+
+/** The operations that change a definition of this kind. */
+export function writesOf(kind: string): string[] {
+  return ['add', 'set', 'update', 'enable', 'disable', 'remove'].map((verb) => `${kind}.${verb}`);
+}

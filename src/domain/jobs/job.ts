@@ -1,7 +1,17 @@
 import type { ChunkEvent } from '../../lib/chunks/chunk-event.ts';
 
 /** The kinds of jobs. What is known of each is a row of KINDS. */
-export const JOB_KINDS = ['plan', 'apply', 'destroy', 'drift', 'playbook', 'command', 'backup', 'vendor'] as const;
+export const JOB_KINDS = [
+  'plan',
+  'apply',
+  'destroy',
+  'drift',
+  'playbook',
+  'command',
+  'backup',
+  'vendor',
+  'config',
+] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
 /** Carries the job's id into every process of its tree, so that each can be found again. */

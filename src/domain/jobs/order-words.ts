@@ -1,3 +1,4 @@
+import type { OrderedChange } from '../configuration/change.ts';
 import { oneLine } from '../one-line.ts';
 import { readableWord } from '../shell-word.ts';
 
@@ -15,6 +16,7 @@ interface OrderWords {
   readonly path: string | null;
   readonly extra_vars: Readonly<Record<string, unknown>> | null;
   readonly secrets: readonly string[] | null;
+  readonly changes: readonly OrderedChange[] | null;
   readonly privileged: boolean;
   readonly timeout: string;
   readonly summary: string | null;
@@ -38,6 +40,9 @@ interface OrderWords {
 
 /** Hosts that are named before the others are counted. */
 const NAMED_MAX = 5;
+/** Changes of the configuration that are named. */
+const CHANGES_MAX = 20;
+const WORDS = { add: 'Adds', change: 'Changes', remove: 'Removes' } as const;
 /** Characters of the words of a command, or of variables, in one line. */
 const WORDS_CHARACTERS = 300;
 
@@ -50,6 +55,8 @@ export function orderEntries(order: OrderWords): readonly (readonly [name: strin
     ['Runs', whatRuns(order)],
     ['On', whereRuns(order)],
     ['With', howRuns(order)],
+    ...(order.changes ?? []).slice(0, CHANGES_MAX).map((each) => [WORDS[each.change], whatChanges(each)] as const),
+    ['And', otherChanges(order)],
     ['Its author says', order.summary],
     ['Alert', whichAlert(order)],
     ['Its sender says', whatTheSenderSays(order)],
@@ -79,6 +86,19 @@ function whereRuns({ inventory, hosts, limit }: OrderWords): string | null {
   const more = hosts.count - named.length;
   const list = `${named.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
   return hosts.count === 1 && named[0] === inventory ? list : `${list} (${hosts.count} of ${inventory}${by})`;
+}
+
+/** An object of the configuration, and what is another value of it than before. */
+function whatChanges({ kind, name, fields }: OrderedChange): string {
+  const differs = fields.map(
+    ({ field, from, to }) => `${field}: ${from === null ? '' : `${from} → `}${to ?? 'nothing'}`,
+  );
+  return oneLine(cut(`${kind} ${name}${differs.length === 0 ? '' : ` (${differs.join('; ')})`}`));
+}
+
+function otherChanges({ changes }: OrderWords): string | null {
+  const more = (changes?.length ?? 0) - CHANGES_MAX;
+  return more > 0 ? `${more} more: svc job order --output json has them all` : null;
 }
 
 /** Tags and variables of a playbook; null without any. */
@@ -149,6 +169,9 @@ function whatFailedBefore({ step }: OrderWords): string | null {
 
 /** In one line: `Run clean.yml of ops at 3f2a1c9 on web1, web2 (2 of prod).` Null where the order has neither. */
 export function orderLine(order: OrderWords): string | null {
+  const { changes } = order;
+  if (changes !== null)
+    return oneLine(`${cut(changes.map((each) => `${WORDS[each.change]} ${each.kind} ${each.name}`).join(', '))}.`);
   const [what, where, how] = [whatRuns(order), whereRuns(order), howRuns(order)];
   if (what === null && where === null) return null;
   const on = where === null ? '' : ` on ${where}`;

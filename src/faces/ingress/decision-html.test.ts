@@ -113,6 +113,7 @@ test('Every kind of job has its question, also when a rule made it', () => {
       command: 'Run a command on x?',
       backup: 'Back up x?',
       vendor: 'Vendor x?',
+      config: 'Change the configuration: x?',
     },
   );
   assert.equal(

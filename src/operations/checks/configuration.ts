@@ -82,6 +82,7 @@ function readTargets(kind: CheckKind, texts: readonly string[]): string[] {
 
 export const checksSection: ConfigSection = {
   word: 'check',
+  isDirect: true,
   schema: () => jsonSchema(entry, 'input'),
   async stored(from) {
     const found = new Map<string, Entry>();

@@ -1,3 +1,4 @@
+import { writesOf } from '../../domain/configuration/change.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { changesSince, type LedgerChange } from '../../store/configuration/managed.ts';
 import type { Context } from '../core/operation.ts';
@@ -18,7 +19,7 @@ export async function changesByHand(
   if (byHand.length === 0) return new Map();
   const since = Math.min(...byHand.map((each) => each.since));
   const words = new Set(byHand.map(({ each }) => each.section.word));
-  const operations = [...words].flatMap((word) => WRITES.map((verb) => `${word}.${verb}`));
+  const operations = [...words].flatMap(writesOf);
   const rows = await changesSince(store.db, since, operations);
   return new Map(
     byHand.map(({ each, since: after }) => [
@@ -27,9 +28,6 @@ export async function changesByHand(
     ]),
   );
 }
-
-/** The verbs that change a definition. */
-const WRITES = ['add', 'set', 'update', 'enable', 'disable', 'remove'];
 
 function isOf({ section }: Change, operation: string): boolean {
   return operation.startsWith(`${section.word}.`);
@@ -44,7 +42,10 @@ export function changeViews(
     kind: each.section.word,
     name: each.name,
     line: each.entry?.map.line ?? null,
-    fields: each.fields.map(({ field, from, to }) => ({ field, ...shown(textOf(from), textOf(to)) })),
+    fields: (each.change === 'change' ? each.fields : []).map(({ field, from, to }) => ({
+      field,
+      ...shown(textOf(from), textOf(to)),
+    })),
     by_hand: byHandView(byHand.get(each)),
   }));
 }
@@ -55,7 +56,8 @@ function byHandView(row: LedgerChange | null | undefined): ChangeView['by_hand']
   return { principal: row.principal, operation: row.operation, at: rfc3339(row.at) };
 }
 
-function textOf(value: unknown): string | null {
+/** As a file has it. */
+export function textOf(value: unknown): string | null {
   if (value === undefined) return null;
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

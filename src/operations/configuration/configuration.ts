@@ -2,19 +2,31 @@ import type { Entry } from '../../domain/configuration/change.ts';
 import * as z from 'zod';
 import { CONFIG_LIMITS } from '../../domain/configuration/file.ts';
 import { OPERATORS } from '../../domain/access/scope.ts';
-import { listManaged, setManaged } from '../../store/configuration/managed.ts';
+import { listManaged } from '../../store/configuration/managed.ts';
+import { queuedDetail } from '../../jobs/queue.ts';
+import { queueConfig } from '../../jobs/config-order/queue.ts';
 import * as field from '../core/fields.ts';
-import { type Context, localOnly, type Operation, readOperation, writeOperation } from '../core/operation.ts';
-import { reply, written } from '../core/reply.ts';
+import { queueingOf, writtenJob } from '../jobs/queued.ts';
+import {
+  type Context,
+  localOnly,
+  type Operation,
+  readOperation,
+  type WriteContext,
+  writeOperation,
+} from '../core/operation.ts';
+import { reply, type Reply, written, type Written } from '../core/reply.ts';
 import type { ConfigSection, ConfigSections } from '../core/sections/section.ts';
 import type { ViewData } from '../../views/views.ts';
 import { changesByHand, changeViews } from './change-view.ts';
-import { type LoadOperation, placing, type Plan, planOf, prepareChanges, requireSame } from './plan.ts';
+import { applyParts, countsOf, holdConfiguration } from './apply-parts.ts';
+import { isDirect, refuseFromAfar } from './from-afar.ts';
+import { digestOfChanges, orderedChanges } from './ordered-changes.ts';
+import { type LoadOperation, type Plan, planOf, prepareChanges } from './plan.ts';
 import { writeConfigFile } from './write-file.ts';
 
-const LOCAL_ONLY = localOnly(
-  'A configuration file decides what starts jobs, so it is compared and applied on the machine only.',
-);
+const LOCAL_ONLY = localOnly('The whole configuration is read on the machine only.');
+const NO_TOOL = { none: 'An agent that changed what starts jobs would give itself its work.' };
 
 const FILE = {
   field: 'text',
@@ -86,7 +98,8 @@ function diffOperation(load: LoadOperation, loadSections: LoadSections): Operati
     id: 'config.diff',
     summary: 'Show what svc config apply would change; exit with 2 if anything',
     scopes: OPERATORS,
-    ...LOCAL_ONLY,
+    http: { method: 'POST', path: '/config/diff', omit: ['folder'] },
+    mcp: NO_TOOL,
     cli: {
       verb: 'config diff',
       stdin: FILE,
@@ -99,6 +112,7 @@ function diffOperation(load: LoadOperation, loadSections: LoadSections): Operati
     failures: ['conflict', 'not_found'],
     async run(context, asked) {
       const plan = await planOf(context, await loadSections(), asked);
+      if (context.caller.credential !== 'local') await refuseFromAfar(plan.changes);
       await prepareChanges(context, load, plan.changes);
       return reply('config.diff', await planView(context, plan));
     },
@@ -116,15 +130,27 @@ async function planView(context: Context, { set, changes, same, left, taken }: P
   };
 }
 
+/** What `config.apply` has found before its transaction. */
+interface Prepared {
+  readonly plan: Plan;
+  readonly parts: Parameters<typeof applyParts>[2];
+  readonly view: ViewData<'config.diff'>;
+  /** Waits for the approval of another person; false: it is applied at once. */
+  readonly asks: boolean;
+}
+
 function applyOperation(load: LoadOperation, loadSections: LoadSections): Operation {
   return writeOperation({
     id: 'config.apply',
-    causes: { none: 'Each of its parts is a write with a row here.' },
     summary: 'Make the configuration that of a file: all of it, or nothing',
+    effect: 'enqueue',
+    // Where all of it is applied at once.
+    mayMakeNone: true,
     // The URLs of new webhooks are in the answer.
     shownOnce: true,
     scopes: OPERATORS,
-    ...LOCAL_ONLY,
+    http: { method: 'POST', path: '/config/apply', omit: ['folder'], otherStatuses: [200] },
+    mcp: NO_TOOL,
     cli: {
       verb: 'config apply',
       stdin: FILE,
@@ -136,37 +162,49 @@ function applyOperation(load: LoadOperation, loadSections: LoadSections): Operat
         when: 'prune',
       },
     },
-    input: z.strictObject(ASKED),
-    answers: ['config.applied'],
+    input: z.strictObject({ ...ASKED, because: field.because }),
+    answers: ['config.applied', 'approval.pending'],
     failures: ['conflict', 'duplicate', 'not_found'],
-    async prepare(context, asked) {
-      const plan = await planOf(context, await loadSections(), asked);
+    async prepare(context, asked): Promise<Prepared> {
+      const sections = await loadSections();
+      const plan = await planOf(context, sections, asked);
+      const isLocal = context.caller.credential === 'local';
+      if (!isLocal) await refuseFromAfar(plan.changes);
       const parts = await prepareChanges(context, load, plan.changes);
-      return { plan, parts, view: await planView(context, plan) };
+      const asks = !isLocal && !isDirect(plan, sections);
+      return { plan, parts, view: await planView(context, plan), asks };
     },
-    async run(context, _input, { plan, parts, view }) {
-      // Two at a time would each write what differed before the other.
-      await context.tx.dialect.lockKey(context.tx.db, 'config');
-      await requireSame({ db: context.tx.db, services: context.services }, plan.seen);
-      const webhooks: ViewData<'config.applied'>['webhooks'] = [];
-      for (const { part, entry } of parts) {
-        const made = await placing(entry, () => part(context));
-        if (made.shape === 'one' && made.kind === 'webhook.created')
-          webhooks.push(made.data as ViewData<'webhook.created'>);
-      }
-      const { tx } = context;
-      await setManaged(
-        tx,
-        plan.managed.map((row) => ({ ...row, applied_at: tx.now })),
-      );
-      const count = (word: string): number => plan.changes.filter(({ change }) => change === word).length;
-      const counts = { added: count('add'), changed: count('change'), removed: count('remove') };
-      return written(reply('config.applied', { ...view, webhooks }), plan.set, {
-        ...counts,
-        managed: plan.managed.length,
-      });
-    },
+    run: (context, asked, prepared) =>
+      prepared.asks ? askForApproval(context, asked, prepared) : applyNow(context, prepared),
   });
+}
+
+async function applyNow(context: WriteContext, { plan, parts, view }: Prepared): Promise<Written> {
+  const webhooks = await applyParts(context, plan, parts);
+  const data: ViewData<'config.applied'> = { ...view, webhooks };
+  const answer: Reply = { shape: 'one', kind: 'config.applied', data, status: 200 };
+  return { ...written(answer, plan.set, countsOf(plan)), jobless: true };
+}
+
+/** Another person says yes to the whole file: a part of it without the rest may be a state that no one wanted. */
+async function askForApproval(
+  context: WriteContext,
+  { text, prune, take }: { readonly text: string; readonly prune: boolean; readonly take: boolean },
+  { plan }: Prepared,
+): Promise<Written> {
+  await holdConfiguration(context, plan);
+  const { caller, services } = context;
+  const { id, name, owner, via } = caller;
+  const queued = await queueConfig(queueingOf(context), services.approvalTtlMs, {
+    text,
+    set: plan.set,
+    prune,
+    take,
+    changes: digestOfChanges(plan),
+    shownChanges: orderedChanges(plan.changes),
+    author: { id, name, owner, via },
+  });
+  return writtenJob(queued, { ...countsOf(plan), ...queuedDetail(queued) });
 }
 
 export function configOperations(load: LoadOperation, loadSections: LoadSections): readonly Operation[] {

@@ -32,7 +32,10 @@ export interface Change {
   readonly name: string;
   /** Where the object is in the file; null for one that it does not name. */
   readonly entry: FileEntry | null;
-  /** Of a change, without credentials. */
+  /** As it is stored, and as the file has it; null for none. */
+  readonly from: Entry | null;
+  readonly to: Entry | null;
+  /** What differs, without credentials. */
   readonly fields: readonly FieldChange[];
   readonly calls: readonly Call[];
   /** What the last apply left of an object that is different now: somebody changed it since. */
@@ -232,22 +235,13 @@ function inFolder<T>(folder: string, { folders = [] }: ConfigSection, value: T):
 
 async function changeOf({ entry, section, from, to }: Wanted, managed: Managed): Promise<Change[]> {
   const { name } = entry;
-  const base = { section, name, entry };
-  if (from === undefined)
-    return [{ ...base, change: 'add', fields: [], calls: section.add(name, to), changedSince: null }];
+  const base = { section, name, entry, from: from ?? null, to, fields: await shownChanges(section, from ?? {}, to) };
+  if (from === undefined) return [{ ...base, change: 'add', calls: section.add(name, to), changedSince: null }];
   if (isDeepStrictEqual(from, to)) return [];
   const row = managed.get(managedKey(section, name));
   const isByHand = row !== undefined && row.digest !== digestOf(from);
   const calls = section.change(name, from, to);
-  return [
-    {
-      ...base,
-      change: 'change',
-      fields: await shownChanges(section, from, to),
-      calls,
-      changedSince: isByHand ? row.applied_at : null,
-    },
-  ];
+  return [{ ...base, change: 'change', calls, changedSince: isByHand ? row.applied_at : null }];
 }
 
 /** What differs, without credentials. A field that differs in a credential only is the same on both sides. */
@@ -268,7 +262,8 @@ function leftOf(set: string, wanted: readonly Wanted[], { stored, managed }: Pre
 }
 
 function removal({ section, name }: Plan['left'][number]): Change {
-  return { change: 'remove', section, name, entry: null, fields: [], calls: section.remove(name), changedSince: null };
+  const none = { entry: null, from: null, to: null, fields: [], changedSince: null };
+  return { ...none, change: 'remove', section, name, calls: section.remove(name) };
 }
 
 function takenBy(set: string | null, wanted: readonly Wanted[], managed: Managed): Plan['taken'] {

@@ -48,6 +48,7 @@ export async function orderOf({ store, services }: SecretPlace, job: JobRow): Pr
     extra_vars: showsWords ? (extraVars ?? null) : null,
     secrets: secrets ?? null,
     writable: writable ?? null,
+    changes: parts.changes ?? null,
   };
   // What a person reads is the text of the request, which has a tag; that of the job has none.
   const asked = await findApprovalOfJob(db, job.id);
@@ -66,7 +67,6 @@ export async function orderOf({ store, services }: SecretPlace, job: JobRow): Pr
     kind,
     ...shown,
     hosts: hosts === null ? null : { count: hosts.count, names },
-    changes: null,
     privileged: job.privileged === 1,
     egress_ports: egressPorts ?? null,
     timeout: formatDuration(timeoutMs),

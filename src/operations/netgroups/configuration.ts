@@ -23,6 +23,7 @@ function call(operation: 'netgroup.add' | 'netgroup.set', name: string, to: Entr
 
 export const netgroupsSection: ConfigSection = {
   word: 'netgroup',
+  isDirect: true,
   schema: () => jsonSchema(entry, 'input'),
   async stored({ db }) {
     const rows = (await listNetgroups(db)).map(netgroupOf);

@@ -15,6 +15,7 @@ const entry = z.strictObject({
 /** By name only: the URL is a capability, which no file holds. */
 export const webhooksSection: ConfigSection = {
   word: 'webhook',
+  isShownOnce: true,
   schema: () => jsonSchema(entry, 'input'),
   async stored({ db }) {
     const rows = await listWebhooks(db);

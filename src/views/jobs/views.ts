@@ -26,6 +26,14 @@ const jobTail = {
   plan_artifact_id: z.string().nullable().optional(),
 };
 
+/** A change of the configuration. */
+const orderedChange = z.object({
+  change: z.enum(['add', 'change', 'remove']),
+  kind: z.string(),
+  name: z.string(),
+  fields: z.array(z.object({ field: z.string(), from: z.string().nullable(), to: z.string().nullable() })).readonly(),
+});
+
 const progress = z.object({ play: z.string(), task: z.string(), elapsed_seconds: count });
 
 const texts = z.array(z.string()).readonly();
@@ -76,7 +84,7 @@ export const JOB_VIEWS = {
     path: z.string().nullable(),
     extra_vars: z.record(z.string(), z.unknown()).readonly().nullable(),
     secrets: texts.nullable(),
-    changes: z.null(),
+    changes: z.array(orderedChange).readonly().nullable(),
     privileged: z.boolean(),
     writable: texts.nullable(),
     egress_ports: z.array(count).readonly().nullable(),

@@ -251,11 +251,15 @@ describe('A configuration file', () => {
     assert.deepEqual(JSON.parse(rows.at(-1)?.detail ?? ''), { added: 2, changed: 0, removed: 0, managed: 2 });
   });
 
-  test('is compared and applied on the machine only', () => {
+  test('is read as a whole on the machine only, and agents have no tool for it', () => {
     const rows = OPERATIONS.filter(({ id }) => id.startsWith('config.'));
     assert.deepEqual(
       rows.map(({ id, http, mcp }) => [id, isNone(http), isNone(mcp)]),
-      ['config.export', 'config.diff', 'config.apply'].map((id) => [id, true, true]),
+      [
+        ['config.export', true, true],
+        ['config.diff', false, true],
+        ['config.apply', false, true],
+      ],
     );
   });
 });

@@ -12,11 +12,12 @@ import { invoke } from '../../../src/operations/core/invoke.ts';
 import { OPERATIONS } from '../../../src/operations/table.ts';
 import { retarget } from '../../../src/store/notify/targets.ts';
 import { insertSource } from '../../../src/store/sources/sources.ts';
-import { insertWorkspace } from '../../../src/store/workspaces/workspaces.ts';
+import { insertWorkspace, moveWorkspace } from '../../../src/store/workspaces/workspaces.ts';
 import { gate } from '../../support/fixtures/approvals.ts';
 import { ask as visit } from '../../support/fixtures/decisions.ts';
 import { type HookFixture, openHookFixture, tell } from '../../support/fixtures/hooks.ts';
 import { addSchedule, daemon, MINUTE, timeFrom } from '../../support/fixtures/schedules.ts';
+import { LINEAGE, makePlan } from '../../support/fixtures/workspaces.ts';
 import { workspaceRow } from '../../support/fixtures/workspace-row.ts';
 import { addDaemon } from '../../store/engine-fixture.ts';
 
@@ -36,9 +37,10 @@ const SETTINGS: Readonly<Record<string, (at: HookFixture) => Promise<unknown>>> 
     at.call('inventory.update', { name: 'prod', approve_runs: 'all', except_check: true }),
 };
 
+const FROM_AFAR: Caller = { ...localCaller('ana'), scopes: ['operator'], via: 'api', credential: 'token' };
 const FACES: Readonly<Record<string, Caller>> = {
   'on the machine': localCaller('ana'),
-  'over the API': { ...localCaller('ana'), scopes: ['operator'], via: 'api', credential: 'token' },
+  'over the API': FROM_AFAR,
   'in the console': { ...localCaller('ana'), scopes: ['operator'], via: 'web', credential: 'session' },
 };
 
@@ -127,17 +129,57 @@ const WAYS: Readonly<Record<string, (at: HookFixture) => Promise<unknown>>> = {
   'a playbook of a workflow step': (at) => runStep(at, 'playbook: site.yml, source: ops, inventory: prod'),
   'a rerun of a command': async (at) => at.call('job.rerun', { id: await oldJob(at) }),
   'a redrive of a command': async (at) => at.call('job.redrive', { ids: [await oldJob(at)] }),
+  'rules in a configuration file, over the API': (at) => ask(at, FROM_AFAR, 'config.apply', { text: RULES_FILE }),
+  'a directory in a configuration file, over the API': (at) => ask(at, FROM_AFAR, 'config.apply', { text: DIR_FILE }),
   'an apply without a saved plan': (at) => at.call('workspace.apply', { name: 'net' }),
   'a destroy': (at) => at.call('workspace.destroy', { name: 'net' }),
   'an apply of a rule': (at) => alert(at, workspaceOf('apply')),
   'a destroy of a rule': (at) => alert(at, workspaceOf('destroy')),
   'a plan': (at) => at.call('workspace.plan', { name: 'net' }),
+  'a plan, by an agent': (at) => ask(at, AGENT, 'workspace.plan', { name: 'net' }),
+  'an apply without a saved plan, by an agent': (at) => ask(at, AGENT, 'workspace.apply', { name: 'net' }),
+  'an apply of a saved plan': savedPlan,
+  'a command of a host request': hostRequest,
 };
+
+const AGENT: Caller = { ...FROM_AFAR, via: 'mcp', agent: { only: null } };
+
+async function savedPlan(at: HookFixture): Promise<void> {
+  await at.program.store.write((tx) =>
+    moveWorkspace(tx, 'net', { serial: 3, lineage: LINEAGE, byJob: null, via: null }),
+  );
+  const plan = await makePlan(at.program, 'net', 'clean', { destroys: 0 });
+  await at.call('workspace.apply', { name: 'net', plan });
+}
+
+async function hostRequest(at: HookFixture): Promise<void> {
+  const action = indented('command: ["true"]');
+  await at.call('rule.add', { name: 'mend', text: `when: event.source == "host"\naction:\n${action}` });
+  const host: Caller = { ...FROM_AFAR, name: 'web1', owner: 'web1', scope: 'host', scopes: ['host'] };
+  await ask(at, host, 'host.request', { request: 'patch' });
+}
+
+const RULES_FILE = 'rules:\n  - {name: a, when: "false", action: {notify: hello}}\n';
+const CHECKS_FILE = 'checks:\n  - {name: a, kind: tcp, interval: 1m, targets: ["a=127.0.0.1:80"]}\n';
+const DIR_FILE = 'sources:\n  - {name: a, dir: /tmp}\n';
+
+/** A file whose changes are there when it is answered. */
+async function applied({ program }: HookFixture, caller: Caller, text: string): Promise<void> {
+  const operation = OPERATIONS.find(({ id }) => id === 'config.apply') ?? assert.fail();
+  const answer = await invoke({ store: program.store, services: program.services }, operation, {
+    caller,
+    raw: { text },
+  });
+  assert.ok(answer.shape === 'body' && answer.kind === 'config.applied');
+}
 
 /** The ways to decide and to get a credential: each throws a Failure where it is refused. */
 const OTHERS: Readonly<Record<string, (at: HookFixture) => Promise<unknown>>> = {
   'a decision in the console with the scope approve': (at) => decideAs(at, 'approve', 'session'),
   'a decision in the console with the scope operator': (at) => decideAs(at, 'operator', 'session'),
+  'a configuration file, on the machine': (at) => applied(at, localCaller('ana'), RULES_FILE),
+  'checks in a configuration file, over the API': (at) => applied(at, FROM_AFAR, CHECKS_FILE),
+  'a decision by a token of a program': (at) => decideAs(at, 'operator', 'token'),
   'a decision by the link of a person': decideByOwner,
   'a decision by the link of a notification target': decideByTarget,
   'a token that never expires': (at) => at.call('token.create', { name: 'new', scope: 'readonly' }),

@@ -1,4 +1,5 @@
 import type { Scenario } from '../../support/scenario.ts';
+import { CONFIGURATION_SCENARIOS } from './checks/configuration.ts';
 import { DECISION_SCENARIOS } from './approval-decisions.ts';
 import { APPROVAL_SCENARIOS } from './approvals.ts';
 import { BACKUP_SCENARIOS } from './backups/backups.ts';
@@ -46,4 +47,5 @@ export const SCENARIOS: readonly Scenario[] = [
   ...NOTIFY_SCENARIOS,
   ...FROM_AFAR_SCENARIOS,
   ...WIRE_SCENARIOS,
+  ...CONFIGURATION_SCENARIOS,
 ];

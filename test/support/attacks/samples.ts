@@ -75,6 +75,8 @@ export const SAMPLES: Readonly<
   'event.trace': { params: { id: UNKNOWN_EVENT }, allowed: 404 },
   'job.redrive': { body: { ids: [UNKNOWN_JOB] }, allowed: 404 },
   'notify.test': { allowed: 200 },
+  'config.diff': { body: { text: 'set: nothing' }, allowed: 200 },
+  'config.apply': { body: { text: 'set: nothing' }, allowed: 200 },
   'maintenance.interrupted': { allowed: 200 },
   'maintenance.readiness': { allowed: 200 },
   'node.list': { allowed: 200 },

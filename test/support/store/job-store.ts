@@ -50,6 +50,8 @@ export async function openTestStore(given: Store | null = null): Promise<TestSto
     settings: readSettings({ 'data-dir': dir }, {}),
     paths,
     kinds: RUN_SUPPORT,
+    // For runs that call no operation.
+    services: null as never,
     keyring: () => Promise.resolve(RING),
     sources: { treeOf: () => Promise.resolve(null), fetch: () => Promise.reject(new Error('there are no sources')) },
     runsDir,

@@ -10,6 +10,7 @@ const REFERENCES: readonly (readonly [from: keyof Schema, column: string, to: ke
   ['job_chunks', 'job_id', 'jobs', 'id'],
   ['job_partials', 'job_id', 'jobs', 'id'],
   ['job_follows', 'job_id', 'jobs', 'id'],
+  ['config_orders', 'job_id', 'jobs', 'id'],
   ['host_results', 'job_id', 'jobs', 'id'],
   ['playbook_runs', 'job_id', 'jobs', 'id'],
   ['playbook_hosts', 'job_id', 'jobs', 'id'],

@@ -24,8 +24,9 @@ const FILE_BYTES_MAX = 4 * 1024 * 1024;
 export async function withValue(session: Session, input: ValueInput): Promise<Fields> {
   const file = session.flags['file'];
   const { field, folderField } = input;
-  const folder =
-    folderField === undefined || file === undefined || file === '-' ? {} : { [folderField]: dirname(resolve(file)) };
+  // A folder of this machine says nothing to another one.
+  const isHere = session.options.remote === null && file !== undefined && file !== '-';
+  const folder = folderField !== undefined && isHere ? { [folderField]: dirname(resolve(file)) } : {};
   return { ...session.fields, ...folder, [field]: await valueOf(session, input) };
 }
 

@@ -34,6 +34,10 @@ export interface ConfigSection {
   readonly credentials?: Credentials;
   /** Fields that name a folder; a relative one begins at the folder of the file. */
   readonly folders?: readonly string[];
+  /** From afar its changes are applied at once: it starts no job and decides about none. */
+  readonly isDirect?: true;
+  /** A new one has something that is shown once, to who makes it. */
+  readonly isShownOnce?: true;
   /** JSON Schema of an entry, the name aside. */
   readonly schema: () => Node;
   /** The stored objects by name, each as an entry with its credentials. */

@@ -1,6 +1,7 @@
 declare module '../schema.ts' {
   interface Schema {
     config_objects: ConfigObjectRow;
+    config_orders: ConfigOrderRow;
   }
 }
 
@@ -14,4 +15,13 @@ export interface ConfigObjectRow {
   /** Of what the file said, without credentials. */
   digest: string;
   applied_at: number;
+}
+
+/** What a job that changes the configuration works on. */
+export interface ConfigOrderRow {
+  job_id: string;
+  /** Its text. */
+  file: string;
+  /** JSON: what people see of the changes. */
+  changes: string;
 }

@@ -1,0 +1,3 @@
+import type { StoreArea } from '../area.ts';
+
+export const CONFIGURATION: StoreArea = { belongsToJob: [{ table: 'config_orders' }] };
