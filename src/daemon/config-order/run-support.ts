@@ -1,10 +1,10 @@
 import { configKind } from '../../domain/config-order/kind.ts';
-import { Failure } from '../../domain/failure.ts';
 import { configRunner } from '../../runners/config-order/apply.ts';
 import { readConfigOrder } from '../../store/configuration/orders.ts';
-import { NO_RESULT, NOTHING_PREPARED, ResultRefused, runKind, type WriteResult } from '../jobs/run-support.ts';
+import { NO_RESULT, NOTHING_PREPARED, runKind } from '../jobs/run-support.ts';
 
 export const CONFIG_RUN = runKind(configKind, configRunner, {
+  mayBeRefused: true,
   async prepare({ store, services }, job, spec) {
     const { file, changes } = await readConfigOrder(store.db, job.id, spec);
     const [{ prepareOrdered }, { loadOperation, loadSections }] = await Promise.all([
@@ -16,17 +16,7 @@ export const CONFIG_RUN = runKind(configKind, configRunner, {
     return {
       ...NOTHING_PREPARED,
       materials: changes,
-      finish: ({ result }) => Promise.resolve(result === undefined ? NO_RESULT : orRefused(apply)),
+      finish: ({ result }) => Promise.resolve(result === undefined ? NO_RESULT : apply),
     };
   },
 });
-
-function orRefused(apply: WriteResult): WriteResult {
-  return async (tx) => {
-    try {
-      await apply(tx);
-    } catch (error) {
-      throw error instanceof Failure && error.code !== 'unavailable' ? new ResultRefused(error.message) : error;
-    }
-  };
-}

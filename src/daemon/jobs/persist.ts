@@ -1,6 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
 import { type Clock, pause } from '../../lib/clock.ts';
-import { ResultRefused } from './run-support.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -19,8 +18,7 @@ interface Place {
 
 /**
  * Writes something that must not be lost: while the store can't take it (disk full, server away) the run waits, and
- * with it, by back-pressure, its program. `again` tells `work` that an earlier attempt may have been committed. A
- * ResultRefused is thrown at once: it would be refused again.
+ * with it, by back-pressure, its program. `again` tells `work` that an earlier attempt may have been committed.
  */
 export async function persist<T>(
   { store, clock, isClosed }: Place,
@@ -32,7 +30,7 @@ export async function persist<T>(
     } catch (error) {
       const passing = error instanceof Failure && error.code === 'unavailable';
       const isLast = (!passing && attempt >= OTHER_ERROR_ATTEMPTS) || (isClosed() && attempt >= SHUTDOWN_ATTEMPTS);
-      if (error instanceof ResultRefused || isLast) throw error;
+      if (isLast) throw error;
       await pause(clock, RETRY_MS);
     }
   }

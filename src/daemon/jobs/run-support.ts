@@ -35,6 +35,8 @@ export interface RunSupport<Spec, Materials, Checkpoint, Result> {
   interrupted?(tx: Tx, job: JobRow): Promise<void>;
   /** See `dependenciesOf`. */
   readonly dependencies?: FindDependencies;
+  /** Its result may be refused by a Failure; its run has done nothing else, so that the job fails for this reason. */
+  readonly mayBeRefused?: true;
 }
 
 /** In memory only: nothing of it is written before the run has its directory. */
@@ -65,12 +67,6 @@ export interface RunDeps extends Pick<RunSetup, 'clock' | 'runsDir' | 'account'>
 /** What a run writes, in the transaction of the job's own move. */
 export type WriteResult = (tx: Tx) => Promise<void>;
 
-/**
- * Thrown by a WriteResult that must not be written, for a run that has done nothing else: the run fails, for this
- * reason. Any other error leaves the job to the recovery of its kind.
- */
-export class ResultRefused extends Error {}
-
 export const NO_RESULT: WriteResult = () => Promise.resolve();
 
 /** For a run that needs nothing and stores nothing. */
@@ -95,6 +91,7 @@ export interface RunKind {
   recover(deps: RunDeps, job: CheckedJob): Promise<WriteResult | null>;
   interrupted(tx: Tx, job: JobRow): Promise<void>;
   readonly dependencies?: FindDependencies | undefined;
+  readonly mayBeRefused?: boolean;
 }
 
 /** How the daemon runs each kind, see RUN_SUPPORT. */
@@ -113,6 +110,7 @@ export function runKind<Spec, Materials, Checkpoint, Result>(
     recover: (deps, job) => support.recover?.(deps, job) ?? Promise.resolve(null),
     interrupted: (tx, job) => support.interrupted?.(tx, job) ?? Promise.resolve(),
     dependencies: support.dependencies,
+    mayBeRefused: support.mayBeRefused === true,
   };
 }
 

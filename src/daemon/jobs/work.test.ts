@@ -10,7 +10,7 @@ import { requestCancel } from '../../store/jobs/jobs.ts';
 import { insertSource } from '../../store/sources/sources.ts';
 import type { Tx } from '../../store/engine/tx.ts';
 import { RUN_SUPPORT } from '../kinds.ts';
-import { NOTHING_PREPARED, ResultRefused, runKind } from './run-support.ts';
+import { NOTHING_PREPARED, runKind } from './run-support.ts';
 import { findWorkspace, insertWorkspace } from '../../store/workspaces/workspaces.ts';
 import { insertCommand, type TestStore } from '../../../test/support/store/job-store.ts';
 import { addRule } from '../../../test/support/fixtures/reaction.ts';
@@ -198,13 +198,14 @@ describe('the work of a daemon', () => {
 
   test('a result that is refused in the transaction of the end fails the run, and nothing of it is written', async (t) => {
     const refusing = runKind(commandKind, QUIET, {
+      mayBeRefused: true,
       prepare: () =>
         Promise.resolve({
           ...NOTHING_PREPARED,
           finish: () =>
             Promise.resolve(async (tx: Tx) => {
               await insertWorkspace(tx, workspaceRow('net'));
-              throw new ResultRefused('It has moved.');
+              throw new Failure('conflict', 'It has moved.');
             }),
         }),
     });

@@ -15,7 +15,7 @@ import { checkOrder } from './ordered.ts';
 import { claim, endJob, recordMove, type Claimed, type Claimer } from './job-transitions.ts';
 import { appendChunk, endsSoon, finalEnd, type NextOfJob, prepareEnd, showPartial } from './run-end.ts';
 import { persist } from './persist.ts';
-import { NO_RESULT, refusedRun, ResultRefused, type ReadyRun, type RunDeps, type WriteResult } from './run-support.ts';
+import { NO_RESULT, refusedRun, type ReadyRun, type RunDeps, type WriteResult } from './run-support.ts';
 import type { Leader } from '../../runners/process/tree.ts';
 import type { Signals } from '../core/signals.ts';
 import { UnconfirmedClaims } from './unconfirmed-claims.ts';
@@ -200,7 +200,8 @@ export class Work {
     try {
       await this.#finish(row, fence, end, { lastChunk, result }).catch((error: unknown) => {
         // The transaction of the end was undone: what the run made was refused in it.
-        if (!(error instanceof ResultRefused)) throw error;
+        const isRefused = error instanceof Failure && error.code !== 'unavailable';
+        if (!isRefused || this.#deps.kinds[row.kind].mayBeRefused !== true) throw error;
         const refused = { state: 'failed', exitCode: null, reason: error.message } as const;
         return this.#finish(row, fence, refused, { lastChunk, result: NO_RESULT });
       });

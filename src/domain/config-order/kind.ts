@@ -35,4 +35,5 @@ export const configKind: KindFacts<ConfigSpec> = {
   oneTap: 'never',
   makesPlan: false,
   destroysAll: false,
+  needsConsole: true,
 };

@@ -30,6 +30,8 @@ export interface KindFacts<Spec> {
   readonly oneTap: 'by-plan' | 'by-rule' | 'never';
   /** Whether a run makes a saved plan: its view always has `plan_artifact_id`, and the plan does not stop a redrive. */
   readonly makesPlan: boolean;
+  /** A link does not approve it: what it changes may be longer than its page. */
+  readonly needsConsole?: true;
   /** Whether a run destroys everything that it works on: its approver is warned. */
   readonly destroysAll: boolean;
 }

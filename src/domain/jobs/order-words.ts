@@ -40,8 +40,6 @@ interface OrderWords {
 
 /** Hosts that are named before the others are counted. */
 const NAMED_MAX = 5;
-/** Changes of the configuration that are named. */
-const CHANGES_MAX = 20;
 const WORDS = { add: 'Adds', change: 'Changes', remove: 'Removes' } as const;
 /** Characters of the words of a command, or of variables, in one line. */
 const WORDS_CHARACTERS = 300;
@@ -55,8 +53,7 @@ export function orderEntries(order: OrderWords): readonly (readonly [name: strin
     ['Runs', whatRuns(order)],
     ['On', whereRuns(order)],
     ['With', howRuns(order)],
-    ...(order.changes ?? []).slice(0, CHANGES_MAX).map((each) => [WORDS[each.change], whatChanges(each)] as const),
-    ['And', otherChanges(order)],
+    ...(order.changes ?? []).map((each) => [WORDS[each.change], whatChanges(each)] as const),
     ['Its author says', order.summary],
     ['Alert', whichAlert(order)],
     ['Its sender says', whatTheSenderSays(order)],
@@ -88,17 +85,12 @@ function whereRuns({ inventory, hosts, limit }: OrderWords): string | null {
   return hosts.count === 1 && named[0] === inventory ? list : `${list} (${hosts.count} of ${inventory}${by})`;
 }
 
-/** An object of the configuration, and what is another value of it than before. */
+/** An object of the configuration, and what is another value of it than before: all of it, as who decides needs it. */
 function whatChanges({ kind, name, fields }: OrderedChange): string {
   const differs = fields.map(
     ({ field, from, to }) => `${field}: ${from === null ? '' : `${from} → `}${to ?? 'nothing'}`,
   );
-  return oneLine(cut(`${kind} ${name}${differs.length === 0 ? '' : ` (${differs.join('; ')})`}`));
-}
-
-function otherChanges({ changes }: OrderWords): string | null {
-  const more = (changes?.length ?? 0) - CHANGES_MAX;
-  return more > 0 ? `${more} more: svc job order --output json has them all` : null;
+  return oneLine(`${kind} ${name}${differs.length === 0 ? '' : ` (${differs.join('; ')})`}`);
 }
 
 /** Tags and variables of a playbook; null without any. */

@@ -124,6 +124,7 @@ function whatOf({ kind, workspace, runbook, planned }: Asked): string {
   return runbook.startsWith('rule:') ? `Do the ${words.short} of rule ${name}` : words.title(name, planned);
 }
 
+const LONGER = html`<p>This is approved in the console, which shows all of it.</p>\n`;
 const UNSEEN = html`<p>The plan cannot be opened, so it cannot be approved from here. The doctor says why.</p>\n`;
 
 /** In the order in which a person decides: what and where, because of what, who and why, and what if no one answers. */
@@ -132,7 +133,7 @@ function question(page: Question, { timeZone, consoleUrl }: PagePlace): Html {
   const left = timeLeft(asked.expiresAt - asked.now);
   const by = timeHere(asked.expiresAt, asked.now, timeZone);
   const asker = shown(asked.requestedBy, NAME_MAX);
-  const unseen = mayAnswer(asked, plan) ? html`` : UNSEEN;
+  const unseen = mayAnswer(asked, plan) ? html`` : plan === null ? LONGER : UNSEEN;
   const what = plan === null ? html`` : planned(plan);
   // The order says more, and what of it are the words of its author.
   const summary =
@@ -175,8 +176,9 @@ function origin({ origin, rule, schedule }: Asked): string {
 }
 
 /** The approver must see what is destroyed. */
-function mayAnswer({ decision }: Asked, plan: PlanFacts | null): boolean {
-  return decision === 'reject' || plan === null || plan.destroyed !== null;
+function mayAnswer({ decision, kind }: Asked, plan: PlanFacts | null): boolean {
+  if (decision === 'reject') return true;
+  return KINDS[kind].needsConsole !== true && (plan === null || plan.destroyed !== null);
 }
 
 function planned({ destroys, counts, destroyed }: PlanFacts): Html {

@@ -1,4 +1,5 @@
 import { type OrderedChange, writesOf } from '../../domain/configuration/change.ts';
+import { Failure } from '../../domain/failure.ts';
 import { configKind } from '../../domain/config-order/kind.ts';
 import { changesSince } from '../../store/configuration/managed.ts';
 import { readConfigOrder } from '../../store/configuration/orders.ts';
@@ -10,7 +11,13 @@ import { type QueueRules, UNCHANGING } from '../queue-rules.ts';
 export const CONFIG_RULES: QueueRules = {
   ...UNCHANGING,
   async stillHolds(db, { job_id: jobId, created_at: since }) {
-    const changes = await changesOf(db, await getJob(db, jobId));
+    let changes: readonly OrderedChange[];
+    try {
+      changes = await changesOf(db, await getJob(db, jobId));
+    } catch (error) {
+      if (error instanceof Failure) return { is: 'changed', why: error.message };
+      throw error;
+    }
     const operations = [...new Set(changes.map(({ kind }) => kind))].flatMap(writesOf);
     const names = new Set(changes.map(({ kind, name }) => `${kind} ${name}`));
     const moved = (await changesSince(db, since, operations)).find(({ operation, target }) =>
@@ -21,7 +28,7 @@ export const CONFIG_RULES: QueueRules = {
     const why = `${operation} of ${target} by ${principal} came after this change was asked for; ask again.`;
     return { is: 'changed', why };
   },
-  redriveObstacle: () => Promise.resolve('A change of the configuration is asked for again, with svc config apply.'),
+  redriveObstacle: () => Promise.resolve('A change of the configuration is asked for again, with svc config apply'),
   order: async (db, job) => ({ changes: await changesOf(db, job) }),
 };
 

@@ -5,6 +5,7 @@ import { timingSafeEqual } from 'node:crypto';
 import * as z from 'zod';
 import { REASON_MAX, type Decision, type Origin } from '../../domain/approvals/approval.ts';
 import { Failure } from '../../domain/failure.ts';
+import { KINDS } from '../../domain/kinds.ts';
 import type { JobKind } from '../../domain/jobs/job.ts';
 import { isOneTap } from '../../domain/approvals/one-tap.ts';
 import { stillHolds } from '../../jobs/standing.ts';
@@ -183,6 +184,8 @@ async function refuseUnseen(runtime: Runtime, link: Link, isForm: boolean): Prom
   if (link.decision === 'reject') return;
   // By its tag it is the one that was asked for, also while the decision waits for its turn to write.
   const approval = await checkTag(runtime.store, 'approvals', await getApproval(runtime.store.db, link.approval_id));
+  if (KINDS[approval.kind].needsConsole === true)
+    throw new Failure('forbidden', 'This is approved in the console, which shows all of it. Nothing was decided.');
   const { is } = await stillHolds(runtime.store, approval);
   const shown = is === 'good' ? await planOf(runtime, approval) : null;
   if (isForm && shown?.destroyed === null)

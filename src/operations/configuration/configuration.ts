@@ -2,11 +2,13 @@ import type { Entry } from '../../domain/configuration/change.ts';
 import * as z from 'zod';
 import { CONFIG_LIMITS } from '../../domain/configuration/file.ts';
 import { OPERATORS } from '../../domain/access/scope.ts';
+import { digestOfText } from '../../store/configuration/orders.ts';
 import { listManaged } from '../../store/configuration/managed.ts';
 import { queuedDetail } from '../../jobs/queue.ts';
 import { queueConfig } from '../../jobs/config-order/queue.ts';
 import * as field from '../core/fields.ts';
 import { queueingOf, writtenJob } from '../jobs/queued.ts';
+import { hideSecrets } from '../secrets/hide-secrets.ts';
 import {
   type Context,
   localOnly,
@@ -21,7 +23,7 @@ import type { ViewData } from '../../views/views.ts';
 import { changesByHand, changeViews } from './change-view.ts';
 import { applyParts, countsOf, holdConfiguration } from './apply-parts.ts';
 import { isDirect, refuseFromAfar } from './from-afar.ts';
-import { digestOfChanges, orderedChanges } from './ordered-changes.ts';
+import { digestOfChanges, hideWords, orderedChanges } from './ordered-changes.ts';
 import { type LoadOperation, type Plan, planOf, prepareChanges } from './plan.ts';
 import { writeConfigFile } from './write-file.ts';
 
@@ -49,6 +51,9 @@ const ASKED = {
   prune: field.flag.describe('Remove what the set of the file manages and the file does not name'),
   take: field.flag.describe('Move objects of other sets to the set of the file'),
 };
+
+/** Before a yes nothing is fetched for a caller who is not on the machine. */
+const FROM_AFAR = { fetches: false } as const;
 
 /** The sections are loaded when a request needs them. */
 type LoadSections = () => Promise<ConfigSections>;
@@ -110,11 +115,17 @@ function diffOperation(load: LoadOperation, loadSections: LoadSections): Operati
     input: z.strictObject(ASKED),
     answers: ['config.diff'],
     failures: ['conflict', 'not_found'],
+    audits: ({ text }) => digestOfText(text).slice(0, 12),
     async run(context, asked) {
       const plan = await planOf(context, await loadSections(), asked);
-      if (context.caller.credential !== 'local') await refuseFromAfar(plan.changes);
-      await prepareChanges(context, load, plan.changes);
-      return reply('config.diff', await planView(context, plan));
+      if (context.caller.credential === 'local') {
+        await prepareChanges(context, load, plan.changes);
+        return reply('config.diff', await planView(context, plan));
+      }
+      await refuseFromAfar(plan.changes);
+      await prepareChanges(context, load, plan.changes, FROM_AFAR);
+      const shown = await planView(context, { ...plan, changes: plan.changes.map(hideWords) });
+      return reply('config.diff', await hideSecrets(context, shown));
     },
   });
 }
@@ -170,8 +181,8 @@ function applyOperation(load: LoadOperation, loadSections: LoadSections): Operat
       const plan = await planOf(context, sections, asked);
       const isLocal = context.caller.credential === 'local';
       if (!isLocal) await refuseFromAfar(plan.changes);
-      const parts = await prepareChanges(context, load, plan.changes);
       const asks = !isLocal && !isDirect(plan, sections);
+      const parts = await prepareChanges(context, load, plan.changes, asks ? FROM_AFAR : {});
       return { plan, parts, view: await planView(context, plan), asks };
     },
     run: (context, asked, prepared) =>
@@ -201,7 +212,7 @@ async function askForApproval(
     prune,
     take,
     changes: digestOfChanges(plan),
-    shownChanges: orderedChanges(plan.changes),
+    shownChanges: orderedChanges(plan),
     author: { id, name, owner, via },
   });
   return writtenJob(queued, { ...countsOf(plan), ...queuedDetail(queued) });

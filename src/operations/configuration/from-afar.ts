@@ -1,8 +1,10 @@
 /** What a configuration file may change where its author is not on the machine. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Entry } from '../../domain/configuration/change.ts';
 import { Failure } from '../../domain/failure.ts';
-import { hideCredentials, replaceTexts, textsOf } from '../core/sections/kept.ts';
-import type { ConfigSections } from '../core/sections/section.ts';
+import { isCredentialName } from '../../domain/secrets/credential-name.ts';
+import { hideCredentials, KEPT, keptCredentials, replaceTexts, textsOf } from '../core/sections/kept.ts';
+import type { ConfigSection, ConfigSections } from '../core/sections/section.ts';
 import { type Change, type Plan, placing } from './plan.ts';
 
 /** Whether all of it is applied at once: it starts no job and decides about none. */
@@ -19,15 +21,15 @@ export async function refuseFromAfar(changes: readonly Change[]): Promise<void> 
 
 async function refuse({ change, section, from, to }: Change): Promise<void> {
   if (to === null) return;
-  const { word, folders = [], isShownOnce = false, credentials } = section;
+  const { word, folders = [], isShownOnce = false } = section;
   if (change === 'add' && isShownOnce)
     throw forbidden(`a ${word} is made on the machine, which shows its URL: svc ${word} add`);
   const folder = folders.find((field) => to[field] !== undefined && to[field] !== from?.[field]);
   if (folder !== undefined) throw forbidden(`${folder}: a directory of the machine is named on the machine only`);
   const reach = fieldBeyond(to);
   if (reach !== null) throw forbidden(`${reach}: what reaches beyond the sandbox is defined on the machine only`);
-  const known = new Set(await secretTexts(from ?? {}, credentials));
-  if ((await secretTexts(to, credentials)).some((text) => !known.has(text)))
+  if (hidesWords(to)) throw forbidden('reveal: what hides its words from who decides is defined on the machine only');
+  if (!(await hasStoredCredentials(section, from ?? {}, to)))
     throw forbidden('a credential is set on the machine only; store it with svc secret set, or write [kept]');
 }
 
@@ -47,9 +49,31 @@ function fieldBeyond(value: unknown): string | null {
   return null;
 }
 
-/** The texts that an entry loses where its credentials are hidden. */
-async function secretTexts(entry: Entry, credentials: Change['section']['credentials']): Promise<string[]> {
-  const hidden = replaceTexts((await credentials?.hide(entry)) ?? entry, hideCredentials);
-  const left = new Set(textsOf(hidden));
-  return textsOf(entry).filter((text) => !left.has(text));
+function hidesWords(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([field, each]) => (field === 'reveal' && each === false) || hidesWords(each));
+}
+
+/** Whether each credential of an entry is the stored one in its place: then hiding and keeping them changes nothing. */
+async function hasStoredCredentials(section: ConfigSection, from: Entry, to: Entry): Promise<boolean> {
+  const { credentials, word } = section;
+  const hidden = replaceTexts((await credentials?.hide(to)) ?? to, hideCredentials);
+  try {
+    const restored = replaceTexts(hidden, keptCredentials(word, textsOf(from)));
+    const kept = (await credentials?.keep(restored, from)) ?? restored;
+    return isDeepStrictEqual(kept, to) && !namesCredential(to, from);
+  } catch (error) {
+    if (error instanceof Failure) return false;
+    throw error;
+  }
+}
+
+/** Whether a text has a name such as `password` and is another one than before in its place. */
+function namesCredential(to: unknown, from: unknown): boolean {
+  if (typeof to !== 'object' || to === null) return false;
+  const before = (typeof from === 'object' && from !== null ? from : {}) as Entry;
+  return Object.entries(to).some(([field, each]) => {
+    const isNew = isCredentialName(field) && typeof each === 'string' && each !== KEPT && each !== before[field];
+    return isNew || namesCredential(each, before[field]);
+  });
 }

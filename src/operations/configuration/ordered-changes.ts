@@ -4,40 +4,58 @@ import type { Entry, OrderedChange } from '../../domain/configuration/change.ts'
 import { textOf } from './change-view.ts';
 import type { Change, Plan } from './plan.ts';
 
-/** A longer text is cut, and says so. */
-const VALUE_CHARACTERS_MAX = 4_000;
-
 /** Words of an action that its author hides, as in the view `order`. */
 const HIDDEN_WORDS = ['command', 'extra_vars'];
 const HIDDEN = '[hidden · reveal: false]';
 
-/** Credentials are `[kept]`. */
-export function orderedChanges(changes: readonly Change[]): OrderedChange[] {
-  return changes.map(({ change, section, name, fields }) => ({
-    change,
-    kind: section.word,
-    name,
-    fields: fields.map(({ field, from, to }) => ({ field, from: shown(from), to: shown(to) })),
-  }));
+/** Without the words that an author on the machine hides. */
+export function hideWords(change: Change): Change {
+  const { from, to } = change;
+  return {
+    ...change,
+    fields: change.fields.map((each) => ({
+      field: each.field,
+      from: shownOf(from, each.field, each.from),
+      to: shownOf(to, each.field, each.to),
+    })),
+  };
 }
 
-function shown(value: unknown): string | null {
-  const text = textOf(withoutHidden(value));
-  if (text === null || text.length <= VALUE_CHARACTERS_MAX) return text;
-  return `${text.slice(0, VALUE_CHARACTERS_MAX)}… (${text.length - VALUE_CHARACTERS_MAX} more characters)`;
+function shownOf(entry: Entry | null, field: string, value: unknown): unknown {
+  const isHidden = entry?.['reveal'] === false && HIDDEN_WORDS.includes(field) && value !== undefined;
+  return isHidden ? HIDDEN : withoutWords(value);
 }
 
-function withoutHidden(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutHidden);
+function withoutWords(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutWords);
   if (typeof value !== 'object' || value === null) return value;
   const entry = value as Entry;
-  const hides = entry['reveal'] === false;
-  return Object.fromEntries(
-    Object.entries(entry).map(([field, each]) => [
-      field,
-      hides && HIDDEN_WORDS.includes(field) ? HIDDEN : withoutHidden(each),
-    ]),
-  );
+  const hides = (field: string): boolean => entry['reveal'] === false && HIDDEN_WORDS.includes(field);
+  const shown = Object.entries(entry).map(([field, each]) => [field, hides(field) ? HIDDEN : withoutWords(each)]);
+  return Object.fromEntries(shown);
+}
+
+/** Credentials are `[kept]`. An object that the set of the file takes over is a change of its set. */
+export function orderedChanges({ changes, taken, managed, set }: Plan): OrderedChange[] {
+  const changed = changes
+    .map(hideWords)
+    .map(({ change, section, name, fields }) => ({
+      change,
+      kind: section.word,
+      name,
+      fields: fields.map(({ field, from, to }) => ({ field, from: textOf(from), to: textOf(to) })),
+    }));
+  const known = new Set(changed.map(({ kind, name }) => `${kind} ${name}`));
+  const owners = new Map(taken.map(({ section, name, from }) => [`${section.word} ${name}`, from]));
+  const owned = managed
+    .filter(({ kind, name }) => owners.has(`${kind} ${name}`) || !known.has(`${kind} ${name}`))
+    .map(({ kind, name }) => ({
+      change: 'change' as const,
+      kind,
+      name,
+      fields: [{ field: 'set', from: owners.get(`${kind} ${name}`) ?? null, to: set }],
+    }));
+  return [...changed, ...owned];
 }
 
 /** SHA-256, hex, of all that the plan changes: the same again means that nothing of it has moved. */

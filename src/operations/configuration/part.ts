@@ -18,3 +18,10 @@ export async function preparePart(context: Context, operation: Operation, raw: u
     return reply;
   };
 }
+
+/** Only the scope and the input, of a part that will not run. Throws as it does. */
+export function checkPart({ caller }: Context, operation: Operation, raw: unknown): Promise<Part> {
+  authorize(operation, caller);
+  parseInput(operation.input, raw);
+  return Promise.resolve(() => Promise.reject(new Error(`${operation.id} was not prepared`)));
+}

@@ -12,7 +12,7 @@ import type { ConfigObjectRow } from '../../store/schema/schema.ts';
 import { hideCredentials, keptCredentials, replaceTexts, textsOf } from '../core/sections/kept.ts';
 import type { Context, Operation } from '../core/operation.ts';
 import type { Call, ConfigSection, ConfigSections, StoredFrom } from '../core/sections/section.ts';
-import { type Part, preparePart } from './part.ts';
+import { checkPart, type Part, preparePart } from './part.ts';
 
 /** What `config diff` and `config apply` are asked. */
 interface Asked {
@@ -93,9 +93,10 @@ export async function planOf(
   const changed: Change[] = [];
   for (const each of wanted) changed.push(...(await changeOf(each, managed)));
   const left = file.set === null ? [] : leftOf(file.set, wanted, present);
+  const removed = prune ? await Promise.all(left.map((each) => removal(each, present))) : [];
   return {
     set: file.set,
-    changes: [...changed, ...(prune ? left.map(removal).toReversed() : [])],
+    changes: [...changed, ...removed.toReversed()],
     same: wanted.length - changed.length,
     left: prune ? [] : left,
     seen: present,
@@ -120,18 +121,24 @@ const CHANGED = 'The configuration was changed while the file was compared with 
 /** Finds an operation by its id, and throws for an unknown one. */
 export type LoadOperation = (id: string) => Promise<Operation>;
 
-/** Prepares every call of the changes. Throws as their operations do, with line and column. */
+/**
+ * Prepares every call of the changes; without `fetches` only checks those that fetch something, whose parts do not run.
+ * Throws as their operations do, with line and column.
+ */
 export async function prepareChanges(
   context: Context,
   load: LoadOperation,
   changes: readonly Change[],
+  { fetches = true }: { readonly fetches?: boolean } = {},
 ): Promise<{ readonly part: Part; readonly entry: FileEntry | null }[]> {
+  const prepare = (operation: Operation, input: unknown, { isFetched }: ConfigSection): Promise<Part> =>
+    isFetched === true && !fetches ? checkPart(context, operation, input) : preparePart(context, operation, input);
   const timer = new YieldTimer(context.services.clock);
   const parts: { part: Part; entry: FileEntry | null }[] = [];
-  for (const { calls, entry } of changes)
+  for (const { section, calls, entry } of changes)
     for (const [id, input] of calls) {
       const operation = await load(id);
-      parts.push({ part: await placing(entry, () => preparePart(context, operation, input)), entry });
+      parts.push({ part: await placing(entry, () => prepare(operation, input, section)), entry });
       if (timer.isDue) await timer.breathe();
     }
   return parts;
@@ -261,8 +268,9 @@ function leftOf(set: string, wanted: readonly Wanted[], { stored, managed }: Pre
   );
 }
 
-function removal({ section, name }: Plan['left'][number]): Change {
-  const none = { entry: null, from: null, to: null, fields: [], changedSince: null };
+async function removal({ section, name }: Plan['left'][number], { stored }: Present): Promise<Change> {
+  const from = [...stored.values()].find((each) => each.section === section)?.objects.get(name) ?? null;
+  const none = { entry: null, from, to: null, fields: await shownChanges(section, from ?? {}, {}), changedSince: null };
   return { ...none, change: 'remove', section, name, calls: section.remove(name) };
 }
 

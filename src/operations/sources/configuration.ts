@@ -21,6 +21,7 @@ function add(name: string, to: Entry, replace: boolean): Call {
 /** Where the files come from. Which commit was fetched is no part of it: `svc source sync` fetches another one. */
 export const sourcesSection: ConfigSection = {
   word: 'source',
+  isFetched: true,
   folders: ['dir'],
   schema: () => jsonSchema(entry, 'input'),
   async stored({ db }) {

@@ -9,7 +9,8 @@ const NAMED_MAX = 1_000;
 export const configRunner: Runner<ConfigSpec, readonly OrderedChange[], never, 'applies'> = {
   clearFiles: [],
   run({ materials: changes }, tools) {
-    for (const { change, kind, name } of changes.slice(0, NAMED_MAX)) tools.say(`${change} ${kind} ${name}`, false);
+    for (const { change, kind, name } of changes.slice(0, NAMED_MAX))
+      tools.say(`to apply: ${change} ${kind} ${name}`, false);
     if (changes.length > NAMED_MAX) tools.say(`and ${changes.length - NAMED_MAX} more`, false);
     return Promise.resolve({ state: 'succeeded', exitCode: 0, result: 'applies' });
   },

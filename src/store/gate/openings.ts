@@ -19,7 +19,9 @@ export async function listOpenings(at: At, now: number, isStrict: boolean): Prom
     workspaces: await countWorkspaces(db, isStrict),
     inventories: (await countOf(db.selectFrom('inventories').where(open))) + (isLocalhostOpen ? 1 : 0),
     sources: await countOf(db.selectFrom('sources').where(open)),
-    console_sessions: isStrict ? 0 : await countOf(activeTokens(db, now).where('scope', '=', 'operator')),
+    console_sessions: isStrict
+      ? 0
+      : await countOf(activeTokens(db, now).where('scope', '=', 'operator').where('agent', 'is', null)),
     notify_links: isStrict ? 0 : (await listLiveTargets(at)).flatMap(({ targets }) => targets).length,
     long_tokens: await countOf(
       activeTokens(db, now).where((where) =>

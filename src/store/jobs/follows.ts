@@ -16,10 +16,6 @@ export async function beginFollow(tx: Tx, jobId: string): Promise<void> {
     .execute();
 }
 
-export async function endFollow(tx: Tx, jobId: string): Promise<void> {
-  await tx.db.deleteFrom('job_follows').where('job_id', '=', jobId).execute();
-}
-
 /** Whether it is followed at `now`. */
 export async function isFollowed(db: Db, jobId: string, now: number): Promise<boolean> {
   const row = db.selectFrom('job_follows').select('job_id').where('job_id', '=', jobId).where('until', '>', now);

@@ -36,6 +36,8 @@ export interface ConfigSection {
   readonly folders?: readonly string[];
   /** From afar its changes are applied at once: it starts no job and decides about none. */
   readonly isDirect?: true;
+  /** Its changes fetch from a place that they name. */
+  readonly isFetched?: true;
   /** A new one has something that is shown once, to who makes it. */
   readonly isShownOnce?: true;
   /** JSON Schema of an entry, the name aside. */

@@ -26,6 +26,7 @@ const create: OperationRule = {
     return { made: row.id };
   },
   contradicts: (_model, data, effect, { raw: { name, scope } }) => differs(data, { id: effect?.made, name, scope }),
+  unreached: { conflict: 'needs a strict service' },
 };
 
 const revoke: OperationRule = {
