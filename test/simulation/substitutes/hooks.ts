@@ -21,6 +21,7 @@ const OF_PRODUCT: Readonly<Record<string, string>> = {
   'config/job-account.ts': HERE('runs/job-account'),
   'config/program/digest.ts': HERE('runs/digest'),
   'lib/flow/event-batch.ts': HERE('event-batch'),
+  'lib/invariants/invariants.ts': HERE('process/invariants'),
   'lib/programs/find-program.ts': HERE('backups/find-program'),
   'lib/chunks/frame-compressor.ts': HERE('frame-compressor'),
   'operations/access/token-hash.ts': HERE('token-hash'),

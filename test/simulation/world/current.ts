@@ -38,6 +38,22 @@ export function runAs<T>(who: Running | null, work: () => T): T {
   return who === null ? scope.exit(work) : scope.run(who, work);
 }
 
+/**
+ * Does it when the process of the daemon whose code runs is gone, as the kernel would; the result does it at once.
+ * Outside of a daemon only the result does it.
+ */
+export function atDeath(end: () => void): () => void {
+  const handles = running()?.host.handles;
+  const handle = {
+    close(): void {
+      handles?.delete(handle);
+      end();
+    },
+  };
+  handles?.add(handle);
+  return () => handle.close();
+}
+
 /** Ends a promise when everything that follows without waiting is done. */
 export function drained(): Promise<void> {
   return new Promise((resolve) => void REAL.setImmediate(resolve));
