@@ -31,6 +31,7 @@ const OF_PRODUCT: Readonly<Record<string, string>> = {
   'runners/checkout/open-tree.ts': HERE('runs/open-tree'),
   'runners/ansible/tool.ts': HERE('runs/find-ansible'),
   'runners/terraform/tool.ts': HERE('runs/find-tool'),
+  'store/engine/instance-lock.ts': HERE('process/instance-lock'),
 };
 
 /** Of Node and packages, where the product imports them. */
