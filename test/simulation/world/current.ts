@@ -3,6 +3,7 @@
  * of a daemon they are what they always are.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { getEventListeners } from 'node:events';
 import type { Running } from './host.ts';
 import type { World } from './world.ts';
 
@@ -14,6 +15,7 @@ const REAL = {
   setInterval: globalThis.setInterval,
   now: Date.now,
   random: Math.random,
+  anySignal: AbortSignal.any.bind(AbortSignal),
   pid: process.pid,
   /** A clock of the processor, for limits of the simulation itself. */
   hrtime: process.hrtime,
@@ -67,6 +69,19 @@ function refuse(what: string): never {
   throw new Error(`${what} is not simulated: a daemon of the world would use the real one`);
 }
 
+/**
+ * Node keeps such a signal for as long as it has listeners, whether or not its sources are kept: that of a dead daemon
+ * would keep the daemon and its world.
+ */
+function anySignal(signals: AbortSignal[]): AbortSignal {
+  const any = REAL.anySignal(signals);
+  if (!isInDaemon()) return any;
+  atDeath(() => {
+    for (const listener of getEventListeners(any, 'abort')) any.removeEventListener('abort', listener as () => void);
+  });
+  return any;
+}
+
 /** For the life of the process. */
 export function replaceGlobals(): void {
   globalThis.setImmediate = ((fire: (...args: unknown[]) => void, ...args: unknown[]) => {
@@ -77,6 +92,7 @@ export function replaceGlobals(): void {
   // It only keeps a process alive, which has the world for that.
   globalThis.setInterval = ((fire: () => void, ms: number) =>
     isInDaemon() ? {} : REAL.setInterval(fire, ms)) as typeof setInterval;
+  AbortSignal.any = anySignal;
   Date.now = () => (isInDaemon() ? refuse('Date.now') : REAL.now());
   Math.random = () => (isInDaemon() ? refuse('Math.random') : REAL.random());
   Object.defineProperty(process, 'pid', { get: () => scope.getStore()?.host.pid ?? REAL.pid });
