@@ -82,6 +82,8 @@ export async function signedIn(
   await page.locator('input[name=token]').fill(program.tokens[scope]);
   await page.keyboard.press('Enter');
   await page.locator('nav').first().waitFor();
+  // The script runs after the page was read: a key that comes before it is lost.
+  await page.waitForLoadState('load');
   return { context, page, faults };
 }
 
