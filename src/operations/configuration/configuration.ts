@@ -157,8 +157,8 @@ function applyOperation(load: LoadOperation, loadSections: LoadSections): Operat
     effect: 'enqueue',
     // Where all of it is applied at once.
     mayMakeNone: true,
-    // The URLs of new webhooks are in the answer.
-    shownOnce: true,
+    // The URLs of new webhooks are in the answer. From afar no webhook is made.
+    shownOnce: 'on the machine',
     scopes: OPERATORS,
     http: { method: 'POST', path: '/config/apply', omit: ['folder'], otherStatuses: [200] },
     mcp: NO_TOOL,

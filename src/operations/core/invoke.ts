@@ -132,7 +132,8 @@ async function writeOnce(call: WriteCall): Promise<Answer> {
   const { idempotencyKey: key } = invocation;
   if (key === undefined) return commit(call, null);
   checkIdempotencyKey(key);
-  if (!takesKey(operation)) {
+  const isLocal = invocation.caller.credential === 'local';
+  if (!takesKey(operation) || (operation.shownOnce !== undefined && isLocal)) {
     throw new Failure(
       'invalid_argument',
       `Idempotency-Key: ${operation.id} takes none, because its answer is shown once and kept nowhere.`,

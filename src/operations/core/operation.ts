@@ -88,7 +88,7 @@ export interface WriteOperation<I extends z.ZodObject = z.ZodObject, P = unknown
   readonly effect: 'write' | 'enqueue';
   readonly causes: Causes;
   /** Takes no idempotency key: its answer holds a secret, and the answer to a key is kept in the store as it is. */
-  readonly shownOnce?: true;
+  readonly shownOnce?: true | 'on the machine';
   /** What takes time (hashing, other processes) and so must not be done while a transaction is open. */
   prepare?(context: Context, input: z.output<I>): Promise<P>;
   run(context: WriteContext, input: z.output<I>, prepared: P): Promise<Written>;
@@ -157,7 +157,7 @@ export function isWrite(operation: Operation): operation is WriteOperation {
   return operation.effect === 'write' || operation.effect === 'enqueue';
 }
 
-/** Whether a repeat with the same idempotency key is answered as the first was. */
+/** Whether a repeat with the same idempotency key is answered as the first was; by some row only over the API. */
 export function takesKey(operation: Operation): boolean {
   return isWrite(operation) && operation.shownOnce !== true;
 }

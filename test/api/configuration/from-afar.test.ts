@@ -51,6 +51,19 @@ for (const postgres of [false, true])
       assert.deepEqual(JSON.parse((await rule.executeTakeFirstOrThrow()).owners), ['operator']);
     });
 
+    test('a repeat with the same key is the same request, also of what is applied at once', async (t) => {
+      const { program } = await start(t, { postgres });
+      for (const [text, status] of [
+        [rules('new'), 202],
+        [CHECKS, 200],
+      ] as const) {
+        const answers = [];
+        for (let sent = 0; sent < 2; sent += 1) answers.push(await ask(program, text, {}, undefined, `key-${status}`));
+        assert.deepEqual([answers[0]?.status, answers[1]?.text], [status, answers[0]?.text]);
+      }
+      assert.equal((await program.store.db.selectFrom('jobs').select('id').execute()).length, 1);
+    });
+
     test('a no changes nothing', async (t) => {
       const { program, on } = await start(t, { postgres });
       const asked = await ask(program, rules('new'));

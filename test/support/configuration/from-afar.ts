@@ -28,18 +28,20 @@ export async function send(
   path: string,
   body: object,
   token = program.tokens.operator,
+  key?: string,
 ): Promise<Answer> {
+  const keyed = key === undefined ? {} : { 'idempotency-key': key };
   const response = await fetch(`${program.url}/api/v1${path}`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...keyed },
     body: JSON.stringify(body),
   });
   const text = await response.text();
   return { status: response.status, text, ...(JSON.parse(text) as Pick<Answer, 'kind' | 'data'>) };
 }
 
-export const ask = (program: Program, text: string, some: object = {}, token?: string): Promise<Answer> =>
-  send(program, '/config/apply', { text, ...some }, token);
+export const ask = (program: Program, text: string, some: object = {}, token?: string, key?: string): Promise<Answer> =>
+  send(program, '/config/apply', { text, ...some }, token, key);
 
 /** As another person than who asked. */
 export const decide = (
