@@ -44,6 +44,6 @@ export function isNamed(text: string): boolean {
   return isNamedKind(text.slice(0, Math.max(at, 0))) && NAME.test(text.slice(at + 1));
 }
 
-export function isNamedKind(text: string): text is NamedKind {
+function isNamedKind(text: string): boolean {
   return NAMED_KINDS.some((kind) => kind === text);
 }

@@ -1,5 +1,5 @@
 /** What a caller may call, before and after its input is read. */
-import { type Agent, isNamedKind, named, NAMED_KINDS, type NamedKind } from '../../../domain/access/agent.ts';
+import { type Agent, named, NAMED_KINDS, type NamedKind } from '../../../domain/access/agent.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { isWrite, type Operation } from '../operation.ts';
@@ -60,6 +60,5 @@ export function kindsNamed(operation: Operation): readonly NamedKind[] {
 }
 
 function fieldOf({ id }: Operation, kind: NamedKind): string {
-  const noun = id.slice(0, id.indexOf('.'));
-  return isNamedKind(noun) && noun === kind ? 'name' : kind;
+  return id.startsWith(`${kind}.`) ? 'name' : kind;
 }
