@@ -21,9 +21,10 @@ export function hideWords(change: Change): Change {
   };
 }
 
+/** An action is hidden by its `reveal`, so the field is looked at together with it. */
 function shownOf(entry: Entry | null, field: string, value: unknown): unknown {
-  const isHidden = entry?.['reveal'] === false && HIDDEN_WORDS.includes(field) && value !== undefined;
-  return isHidden ? HIDDEN : withoutWords(value);
+  if (value === undefined) return undefined;
+  return (withoutWords({ reveal: entry?.['reveal'], [field]: value }) as Entry)[field];
 }
 
 function withoutWords(value: unknown): unknown {
